@@ -13,6 +13,7 @@ pub mod sessions;
 pub mod api;
 pub mod run;
 pub mod daemon;
+pub mod lsp;
 pub mod cli;
 
 pub use cli::app::{App, app};

@@ -2,6 +2,8 @@
 
 #[path = "verbs/doctor.rs"]
 mod doctor;
+#[path = "verbs/lsp.rs"]
+mod lsp;
 #[path = "verbs/mcp_clients.rs"]
 mod mcp_clients;
 #[path = "verbs/models.rs"]
@@ -503,8 +505,8 @@ fn every_verb_that_prints_data_can_print_json() {
     let project = Project::empty();
     for verb in verbs(&project) {
         let args: &[&str] = match verb.as_str() {
-            // A script for a shell is no data.
-            "completions" => continue,
+            // Neither is a script for a shell or a protocol.
+            "completions" | "lsp" => continue,
             "device" => &["device", "list", "--help"],
             "model" => &["model", "list", "--help"],
             "session" => &["session", "list", "--help"],
@@ -588,6 +590,7 @@ fn help_of_the_program() {
       report       Write the report of a run again, even of a run that was killed
       config       Show the project's configuration, with defaults filled in and the path of each file
       schema       Print the JSON Schema for a kind of file, or write all of them for the editor
+      lsp          Serve an editor over stdin and stdout with the language server protocol
       trail        Work on trail files
       completions  Print a completion script for a shell
       docs         Write man pages
@@ -634,6 +637,9 @@ fn help_of_run() {
               The app under test, by its id in trailblaze-config/targets [default: the project's target]
               
               [env: TRAILBLAZE_TARGET=]
+
+          --until <N>
+              Run only the first N steps of each trail
 
           --record [<LEVEL>]
               Save recordings of passing trails: `calls` writes the calls into the trails, `effects`

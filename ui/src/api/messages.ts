@@ -301,9 +301,9 @@ export interface ActRequest {
   element?: number;
   x?: number;
   y?: number;
-  /** tap, longPress, doubleTap, type, fill, pressKey, swipe, scroll, back, home, hover or assert. */
+  /** tap, longPress, doubleTap, type, fill, choose, pressKey, swipe, scroll, back, home, hover or assert. */
   action?: string;
-  /** The text to type, the key to press, or the direction to scroll in. */
+  /** The text to type, the option to choose, the key to press, or the direction to scroll in. */
   text?: string;
   /** The end of a swipe. */
   toX?: number;

@@ -162,8 +162,11 @@ impl Actor<'_> {
     }
 
     pub async fn go(&self, url: &str) -> Result<(), DriverError> {
-        if !url.contains(':') {
-            let reason = format!("`{url}` is not a full URL; add a scheme, such as https://{url}");
+        // `localhost:8080` has a colon, but no scheme.
+        let is_port = |rest: &str| rest.split('/').next().is_some_and(|port| port.parse::<u16>().is_ok());
+        if url.split_once(':').is_none_or(|(_, rest)| is_port(rest)) {
+            let scheme = if url.contains(':') { "http" } else { "https" };
+            let reason = format!("`{url}` is not a full URL; add a scheme, such as {scheme}://{url}");
             return Err(DriverError::Refused { reason });
         }
         let started = Instant::now();

@@ -18,6 +18,7 @@ mod in_session;
 mod init;
 mod interrupt;
 mod log;
+mod lsp;
 mod agent_args;
 mod mcp;
 mod mcp_install;
@@ -115,6 +116,7 @@ enum Command {
     Report(report::ReportArgs),
     Config(config::ConfigArgs),
     Schema(schema::SchemaArgs),
+    Lsp(lsp::LspArgs),
     Trail(trail::TrailCommand),
     Completions(completions::CompletionsArgs),
     Docs(docs::DocsCommand),
@@ -359,6 +361,7 @@ async fn run(cli: Cli, program: Program, compiled_in: CompiledIn) -> Result<Exit
         Command::Report(args) => report::report(context, args),
         Command::Config(args) => config::config(context, args),
         Command::Schema(args) => schema::schema(context, args).await,
+        Command::Lsp(args) => lsp::lsp(context, args).await,
         Command::Trail(command) => trail::trail(command),
         Command::Completions(args) => completions::completions(&program, args),
         Command::Doctor(args) => doctor::doctor(context, args).await,

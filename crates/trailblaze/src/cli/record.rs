@@ -82,6 +82,12 @@ pub async fn record(context: &Context, args: RecordArgs) -> Result<Exit, Refusal
     if let Some(Reply::Failed { message, exit }) = recording.execute(Command::launch(&args.url)).await? {
         recording.close().await?;
         print::error(message);
+        let has_display = ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| context.environment.var(name).is_some());
+        if cfg!(target_os = "linux") && !has_display && !args.headless {
+            print::hint(
+                "a window needs a display, and neither DISPLAY nor WAYLAND_DISPLAY is set; `xvfb-run` provides one",
+            );
+        }
         return Ok(exit);
     }
     print::say("Recording what you do in the browser window. Ctrl-C, or closing the window, ends it.");

@@ -1,5 +1,6 @@
 //! `trailblaze run`.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -44,6 +45,9 @@ pub struct RunArgs {
     /// The app under test, by its id in trailblaze-config/targets [default: the project's target]
     #[arg(long, env = "TRAILBLAZE_TARGET")]
     target: Option<String>,
+    /// Run only the first N steps of each trail
+    #[arg(long, value_name = "N", conflicts_with = "record")]
+    until: Option<NonZeroUsize>,
     /// Save recordings of passing trails: `calls` writes the calls into the trails, `effects` also saves what custom
     /// tools did in files next to them [default: calls]
     #[arg(long, value_name = "LEVEL", num_args = 0..=1, default_missing_value = "calls")]
@@ -109,6 +113,7 @@ impl RunArgs {
             paths: self.paths.clone(),
             only: None,
             filter: self.filter.clone().into(),
+            until: self.until.map(NonZeroUsize::get),
             devices: if self.all_devices {
                 DeviceChoice::All
             } else {

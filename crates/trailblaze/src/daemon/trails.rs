@@ -65,6 +65,7 @@ pub async fn run_with(
         paths: request.paths,
         only: None,
         filter: Filter::default(),
+        until: None,
         devices: DeviceChoice::Named(request.devices),
         is_headed: false,
         target: request.target,

@@ -214,13 +214,17 @@ impl Loaded {
         for refused in &registry.refused {
             let nowhere = || (Source::new(&*refused.contributor.label, ""), FILE_START);
             let label = &*refused.contributor.label;
-            let place = self.places.get(label).or_else(|| self.server_places.get(label));
-            let (source, span) = place.cloned().unwrap_or_else(nowhere);
+            let (source, span) = self.place(label).cloned().unwrap_or_else(nowhere);
             let mut problems = Problems::new(&source);
             problems.error(span, refused.reason.as_str());
             found.extend(problems.into_vec());
         }
         found
+    }
+
+    /// Where a tool is defined in the project's files, by the label of its contributor: its own file, or the entry of its server.
+    pub fn place(&self, label: &str) -> Option<&(Arc<Source>, Span)> {
+        self.places.get(label).or_else(|| self.server_places.get(label))
     }
 
     /// Whether a tool's contributor is a file of the project.

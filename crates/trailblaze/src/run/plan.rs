@@ -35,6 +35,8 @@ pub struct RunOptions {
     /// Run only these trails, by their paths in the project.
     pub only: Option<Vec<String>>,
     pub filter: Filter,
+    /// Only the first steps of each trail, up to this number.
+    pub until: Option<usize>,
     pub devices: DeviceChoice,
     /// Show browser windows.
     pub is_headed: bool,
@@ -139,6 +141,9 @@ impl RunPlan {
                 None
             }
         };
+        for job in &mut jobs {
+            job.trail.steps.truncate(options.until.unwrap_or(usize::MAX));
+        }
         jobs.retain(|job| options.only.as_ref().is_none_or(|only| only.contains(&job.trail.source.path)));
         devices.take_those_of(loaded, jobs.iter().map(|job| &job.trail).chain(&broken))?;
         let kinds = kinds(&options, loaded, &devices, &jobs);

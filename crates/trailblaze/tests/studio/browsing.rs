@@ -14,6 +14,11 @@ const LAB: &str = "<!doctype html><title>Lab</title>
 <button id=twice ondblclick=\"said.textContent = 'double'\">Twice</button>
 <button id=menu onmouseenter=\"said.textContent = 'hovered'\">Menu</button>
 <label>Password <input type=password id=password></label>
+<label><input type=checkbox id=news> News</label>
+<label>Size <select id=size><option value=s>Small<option value=l>Large</select></label>
+<label>Empty <input id=empty placeholder='Nothing yet'></label>
+<ul><li id=apple draggable=true ondragstart=\"event.dataTransfer.setData('text', 'apple')\">Apple</li></ul>
+<div role=region aria-label=Basket id=basket ondragover=\"event.preventDefault()\" ondrop=\"event.preventDefault(); said.textContent = 'dropped'\">Basket</div>
 <button id=plain onclick=\"said.textContent = 'clicked'\">Once</button>
 <div style='height: 3000px'></div>
 <p>The end</p>
@@ -84,6 +89,55 @@ fn gestures_on_a_web_page_are_done_and_become_steps() {
     let save = json!({"session": session, "path": "trails/gestures.trail.yaml", "title": "Gestures"});
     assert_eq!(page.call("SaveTrail", save)["exists"], false);
     home.run(&["run", "trails/gestures.trail.yaml"]).exits(0);
+}
+
+#[test]
+fn lists_checkboxes_and_drags_are_handled_by_pointing() {
+    if !has_chromium() {
+        return;
+    }
+    let (home, url) = lab("");
+    let (page, session) = on_session(&home, &["-d", "web/chromium", "--launch", &url]);
+    let mut screens = page.watch("screen", &session);
+    let place = |screen: &Value, name: &str| json!({"session": session, "generation": screen["generation"], "element": element(screen, name)["index"]});
+    let act = |screen: &Value, name: &str, more: Value| {
+        let mut params = place(screen, name);
+        params.as_object_mut().expect("an object").extend(more.as_object().cloned().expect("an object"));
+        let done = page.call("Act", params);
+        assert_eq!(done["isDone"], true, "{done:#}");
+    };
+    let assertions = |screen: &Value, name: &str| -> Vec<String> {
+        let found = page.call("Inspect", place(screen, name));
+        let texts = found["assertions"].as_array().expect("assertions").iter();
+        texts.map(|one| one["text"].as_str().expect("text").to_string()).collect()
+    };
+    let verify = |screen: &Value, name: &str, words: &str| {
+        let nth = assertions(screen, name).iter().position(|text| text == words);
+        let nth = nth.unwrap_or_else(|| panic!("no {words}: {:?}", assertions(screen, name)));
+        act(screen, name, json!({"action": "assert", "assertion": nth}));
+    };
+    let screen = screens.until("the page", |screen| has(screen, "News"));
+    verify(&screen, "News", "\"News\" is not checked");
+    verify(&screen, "Empty", "\"Empty\" is empty");
+    act(&screen, "News", json!({"action": "tap"}));
+    let screen = screens.until("a check", |screen| {
+        has(screen, "News") && element(screen, "News")["state"].as_str().is_some_and(|state| state.contains("checked"))
+    });
+    verify(&screen, "News", "\"News\" is checked");
+    act(&screen, "Size", json!({"action": "choose", "text": "Large"}));
+    let screen = screens.until("the choice", |screen| !assertions(screen, "Size").is_empty());
+    verify(&screen, "Size", "\"Size\" contains \"Large\"");
+    let basket = element(&screen, "Basket");
+    let (x, y) = (basket["x"].as_i64().expect("x") + 10, basket["y"].as_i64().expect("y") + 5);
+    act(&screen, "Apple", json!({"action": "swipe", "x": 60, "y": 60, "toX": x, "toY": y}));
+    screens.until("the drop", |screen| has(screen, "dropped"));
+    let shown = page
+        .watch("steps", &session)
+        .until("all steps", |steps| steps["steps"].as_array().is_some_and(|steps| steps.len() == 8));
+    assert_eq!(shown["steps"][7]["text"], "Drag \"Apple\" onto \"Basket\"", "{shown:#}");
+    let save = json!({"session": session, "path": "trails/form.trail.yaml", "title": "Form"});
+    assert_eq!(page.call("SaveTrail", save)["exists"], false);
+    home.run(&["run", "trails/form.trail.yaml"]).exits(0);
 }
 
 #[test]

@@ -18,6 +18,7 @@ use crate::engine::fault::Stop;
 use crate::engine::tool::Args;
 use crate::limits;
 use crate::query::{Checks, Find, Found, Query};
+use crate::screen::Node;
 
 pub const ROWS: &[Row] = &[
     Row::assertion(
@@ -52,7 +53,7 @@ pub const ROWS: &[Row] = &[
     .on(WEB),
     Row::assertion(
         "web_verifyValue",
-        "Assert that an element has the expected text, value or attribute.",
+        "Assert that an element has the expected text, value or attribute, or is checked.",
         &[
             required("expected", Ty::Text, "The expected value."),
             REF,
@@ -60,8 +61,8 @@ pub const ROWS: &[Row] = &[
             INDEX,
             optional(
                 "type",
-                Ty::Word(&["TEXT", "VALUE", "ATTRIBUTE"]),
-                "What to compare (default: VALUE, or ATTRIBUTE if attribute is given).",
+                Ty::Word(&["TEXT", "VALUE", "ATTRIBUTE", "CHECKED"]),
+                "What to compare (default: VALUE, or ATTRIBUTE if attribute is given). CHECKED is true or false.",
             ),
             optional("attribute", Ty::Text, "The name of the attribute."),
             TIMEOUT,
@@ -138,10 +139,11 @@ async fn verify_value(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
             let missing = Variant::MissingRequiredArgs { missing: vec!["attribute".to_string()] };
             return Err(Stop::error(missing, "`attribute` is required with the type `ATTRIBUTE`"));
         }
-        (Some(kind @ ("TEXT" | "VALUE")), Some(_)) => {
+        (Some(kind @ ("TEXT" | "VALUE" | "CHECKED")), Some(_)) => {
             return Err(Stop::failed(format!("`attribute` cannot be used with the type `{kind}`")));
         }
         (Some("TEXT"), None) => "text",
+        (Some("CHECKED"), None) => "checked",
         (_, Some(_)) => "attribute",
         (_, None) => "value",
     };
@@ -157,6 +159,7 @@ async fn verify_value(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
             let summary = found.summary.clone();
             let saw = match kind {
                 "text" => found.text.unwrap_or_default(),
+                "checked" => return checked(cx, &found, expected).await,
                 _ => {
                     let action = Action::Attribute { name: name.map(str::to_string) };
                     cx.session.device.act(cx, &Target::Element(found), &action).await?.text
@@ -172,6 +175,24 @@ async fn verify_value(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
         .boxed()
     };
     cx.session.device.await_answer(cx, wait(args), ask).await
+}
+
+/// Whether an element is checked as expected.
+async fn checked(cx: &Cx, found: &Found, expected: &str) -> Result<Result<Outcome, Box<Outcome>>, Stop> {
+    let Ok(expected) = expected.parse::<bool>() else {
+        return Err(Stop::failed(format!(
+            "with the type `CHECKED`, `expected` must be true or false, got `{expected}`"
+        )));
+    };
+    let word = |is_checked: bool| if is_checked { "checked" } else { "not checked" };
+    let screen = cx.session.device.look(cx).await?;
+    let node = screen.root.walk().find(|node| node.id == found.node);
+    let summary = &found.summary;
+    Ok(match node.and_then(Node::is_checked) {
+        Some(saw) if saw == expected => Ok(Outcome::success(format!("{summary} is {}", word(saw)))),
+        Some(saw) => Err(differs(&format!("{summary} {}", word(expected)), word(saw))),
+        None => Err(differs(&format!("{summary} {}", word(expected)), "an element that cannot be checked")),
+    })
 }
 
 async fn network_event(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {

@@ -575,9 +575,9 @@ pub struct ActRequest {
     pub element: i32,
     pub x: i32,
     pub y: i32,
-    /// tap, longPress, doubleTap, type, fill, pressKey, swipe, scroll, back, home, hover or assert.
+    /// tap, longPress, doubleTap, type, fill, choose, pressKey, swipe, scroll, back, home, hover or assert.
     pub action: String,
-    /// The text to type, the key to press, or the direction to scroll in.
+    /// The text to type, the option to choose, the key to press, or the direction to scroll in.
     pub text: String,
     /// The end of a swipe.
     pub to_x: i32,

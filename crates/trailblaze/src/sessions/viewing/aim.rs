@@ -150,8 +150,19 @@ impl<'a> Place<'a> {
             }
             "type" | "fill" if self.would_tell(node, &aim.text) => Err(Mistaken::Invalid(told(&name))),
             "type" | "fill" => step(format!("Type \"{}\" into {name}", aim.text), self.fill(node, &stable, &aim.text)),
+            "choose" => {
+                let args = json!({"nodeSelector": self.web_selector(node)?, "values": [aim.text]});
+                step(format!("Choose \"{}\" in {name}", aim.text), vec![call("web_selectOption", args)])
+            }
             "scroll" => self.scroll(&aim.text),
-            "swipe" => self.swipe(aim),
+            "swipe" => match self.dropped_on(node, aim.to) {
+                Some(target) => {
+                    let args =
+                        json!({"nodeSelector": self.web_selector(node)?, "toNodeSelector": self.web_selector(target)?});
+                    step(format!("Drag {name} onto {}", called(target)), vec![call("web_drag", args)])
+                }
+                None => self.swipe(aim),
+            },
             "assert" => {
                 let nth = aim.assertion.unwrap_or(0);
                 let proposal = inspect::assertions(screen, node, &stable).into_iter().nth(nth);
@@ -231,6 +242,22 @@ impl<'a> Place<'a> {
             None if self.seen.screen.app == self.now.screen.app => Ok(now),
             None => Err(Mistaken::Stale("the screen changed; nothing was typed".to_string())),
         }
+    }
+
+    /// Where a drag in a browser ends, if it is one: from one thing with a name to another. Anything else moves the page.
+    fn dropped_on(&self, from: &Node, to: Point) -> Option<&'a Node> {
+        let screen = &self.now.screen;
+        let is_thing =
+            |node: &Node| self.shape == Shape::Web && element::name(node).is_some() && node.children.len() < 20;
+        let is_under = |node: &&Node| {
+            screen
+                .visible_part(node)
+                .is_some_and(|part| (part.left..part.right).contains(&to.x) && (part.top..part.bottom).contains(&to.y))
+        };
+        let target = screen.root.walk().filter(is_under).last()?;
+        let holds = |outer: &Node, inner: &Node| outer.walk().any(|node| node.id == inner.id);
+        let is_drag = is_thing(from) && is_thing(target) && !holds(from, target) && !holds(target, from);
+        (is_drag && self.web_selector(target).is_ok()).then_some(target)
     }
 
     fn swipe(&self, aim: &Aim) -> Result<Aimed, Mistaken> {

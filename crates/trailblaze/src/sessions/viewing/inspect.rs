@@ -5,8 +5,10 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use trailblaze_core::engine::fault::Stop;
 use trailblaze_core::engine::session::Session;
-use trailblaze_core::query::{Checks, Description, Element, Find, Query, Stable, TextMatch, What, descriptions};
-use trailblaze_core::screen::{Node, Prop, Screen, Shape};
+use trailblaze_core::query::{
+    Checks, Description, Element, Find, Query, Stable, TextMatch, What, alternatives, descriptions,
+};
+use trailblaze_core::screen::{Field, Node, Prop, Screen, Shape};
 use trailblaze_core::selector::Selector;
 use trailblaze_core::tools::visible_at;
 use trailblaze_core::yaml;
@@ -107,12 +109,35 @@ pub fn assertions(screen: &Screen, node: &Node, stable: &Stable) -> Vec<Proposal
         let name = node.short_id().or(node.class()).unwrap_or("the element");
         proposals.push(proposal(format!("{name} says \"{text}\""), &call));
     }
-    if let (Some(text), true) = (text, node.is_editable() && node.props.shape == Shape::Web) {
-        let selector = trailblaze_core::query::alternatives(screen, node).into_iter().next();
-        proposals.extend(selector.map(|selector| {
-            let args = json!({"nodeSelector": selector.to_json(), "expected": text});
-            Proposal { text: format!("\"{name}\" contains \"{text}\""), call: json!({"web_verifyValue": args}) }
-        }));
+    if node.props.shape == Shape::Web
+        && let Some(selector) = alternatives(screen, node).into_iter().next()
+    {
+        let selector = selector.to_json();
+        let verify = |text: String, args: Value| {
+            let mut all = json!({ "nodeSelector": selector });
+            all.as_object_mut().into_iter().for_each(|all| all.extend(args.as_object().cloned().unwrap_or_default()));
+            Proposal { text, call: json!({ "web_verifyValue": all }) }
+        };
+        // The placeholder of an empty field is a text, but not its value.
+        let is_field = node.is_editable() || node.props.text(Field::Options).is_some();
+        if is_field && !node.is_password() {
+            let value = node.props.text(Field::Value).unwrap_or_default();
+            let text = match value {
+                "" => format!("\"{name}\" is empty"),
+                value => format!("\"{name}\" contains \"{value}\""),
+            };
+            // What a list shows is not the value that it sends.
+            let args = match node.props.text(Field::Options) {
+                Some(_) => json!({"expected": value, "type": "TEXT"}),
+                None => json!({ "expected": value }),
+            };
+            proposals.push(verify(text, args));
+        }
+        if let Some(is_checked) = node.is_checked() {
+            let word = if is_checked { "is checked" } else { "is not checked" };
+            let args = json!({"expected": is_checked.to_string(), "type": "CHECKED"});
+            proposals.push(verify(format!("\"{name}\" {word}"), args));
+        }
     }
     proposals
 }

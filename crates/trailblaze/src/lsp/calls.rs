@@ -1,0 +1,107 @@
+//! The calls of tools in a file, by their places.
+
+use std::sync::Arc;
+
+use trailblaze_core::yaml::{Kind, Node, Problems, Source, Span, read};
+
+/// A call: the name of its tool, and where that is.
+#[derive(Debug, PartialEq)]
+pub struct Named {
+    pub tool: String,
+    pub span: Span,
+}
+
+/// All calls of a trail, or of a tool that is made of calls.
+pub fn calls(source: &Arc<Source>) -> Vec<Named> {
+    let mut found = Vec::new();
+    if let Some(root) = read(source, &mut Problems::new(source)) {
+        visit(&root, &mut found);
+    }
+    found
+}
+
+/// The call whose name is at an offset.
+pub fn at(source: &Arc<Source>, offset: usize) -> Option<Named> {
+    calls(source).into_iter().find(|call| (call.span.start..=call.span.end).contains(&offset))
+}
+
+fn visit(node: &Node, found: &mut Vec<Named>) {
+    match &node.kind {
+        Kind::Scalar { .. } => {}
+        Kind::Seq(items) => items.iter().for_each(|item| visit(item, found)),
+        Kind::Map(entries) => {
+            for (key, value) in entries {
+                match key.raw() {
+                    Some("tools") => listed(value, found),
+                    // By classifier: a list of calls, or the one call of a trailhead.
+                    Some("recording") => {
+                        value.entries().into_iter().flatten().for_each(|(_, calls)| listed(calls, found))
+                    }
+                    _ => visit(value, found),
+                }
+            }
+        }
+    }
+}
+
+fn listed(node: &Node, found: &mut Vec<Named>) {
+    match &node.kind {
+        Kind::Seq(items) => items.iter().for_each(|item| listed(item, found)),
+        Kind::Map(entries) => found
+            .extend(entries.iter().filter_map(|(key, _)| Some(Named { tool: key.raw()?.to_string(), span: key.span }))),
+        Kind::Scalar { .. } => {}
+    }
+}
+
+/// The beginning of a tool's name at an offset, if a call is being written there: `- ta` under `tools:` or in a recording.
+pub fn begun(text: &str, offset: usize) -> Option<&str> {
+    let before = text.get(..offset)?;
+    let (above, line) = before.rsplit_once('\n').unwrap_or(("", before));
+    let word = line.trim_start().strip_prefix("- ")?.trim_start();
+    if !word.chars().all(|c| c.is_alphanumeric() || c == '_') {
+        return None;
+    }
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let depth = indent(line);
+    let is_holder = |line: &&str| {
+        let is_item = line.trim_start().starts_with("- ");
+        !line.trim().is_empty() && (indent(line) < depth || (indent(line) == depth && !is_item))
+    };
+    let holder = above.lines().rev().find(is_holder)?;
+    if holder.trim_start().trim_start_matches("- ") == "tools:" {
+        return Some(word);
+    }
+    let outer = above
+        .lines()
+        .rev()
+        .skip_while(|line| *line != holder)
+        .find(|line| !line.trim().is_empty() && indent(line) < indent(holder));
+    outer.filter(|outer| outer.trim() == "recording:").map(|_| word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TRAIL: &str = "trailhead:\n  step: Start\n  recording:\n    android: {launchApp: {packageId: a}}\ntrail:\n  - step: Go\n    recording:\n      android:\n        - tap: {text: Go}\n    tools:\n      - pressBack:\n      - tap: {id: a}\n";
+
+    #[test]
+    fn calls_are_found_in_recordings_and_lists_of_tools() {
+        let source = Source::new("a.trail.yaml", TRAIL);
+        let names: Vec<String> = calls(&source).into_iter().map(|call| call.tool).collect();
+        assert_eq!(names, ["launchApp", "tap", "pressBack", "tap"]);
+        let place = TRAIL.find("pressBack").unwrap() + 2;
+        assert_eq!(at(&source, place).map(|call| call.tool).as_deref(), Some("pressBack"));
+        assert_eq!(at(&source, 3), None);
+    }
+
+    #[test]
+    fn a_call_that_is_being_written_is_recognised() {
+        let written = |text: &str| begun(text, text.len()).map(str::to_string);
+        assert_eq!(written("trail:\n  - step: Go\n    tools:\n      - ta").as_deref(), Some("ta"));
+        assert_eq!(written("trail:\n  - step: Go\n    tools:\n    - tap: {}\n    - ").as_deref(), Some(""));
+        assert_eq!(written("    recording:\n      android:\n        - ta").as_deref(), Some("ta"));
+        assert_eq!(written("trail:\n  - st"), None);
+        assert_eq!(written("trail:\n  - step: tools\n    tags:\n      - a"), None);
+    }
+}
