@@ -121,7 +121,7 @@ impl Visit {
     fn failure(&self, error: &SourceError) -> Sign {
         let (about, hint) = match error {
             SourceError::NotStarted { .. } => {
-                ("start", "start it by hand, with the same command and in the same folder, and read its output")
+                ("start", "if Trailblaze starts it: run its command by hand in the same folder and read its output")
             }
             SourceError::NotListed { .. } => ("tools", "an MCP inspector shows its response to `tools/list`"),
             SourceError::NotAnswered { .. } => ("start", "check that it is running and that `url` points to it"),
