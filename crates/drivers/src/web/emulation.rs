@@ -79,8 +79,13 @@ impl Emulation {
             let touch = json!({"enabled": true, "maxTouchPoints": 5});
             commands.push(("Emulation.setTouchEmulationEnabled", touch));
         }
-        if let Some(agent) = &self.user_agent {
-            commands.push(("Emulation.setUserAgentOverride", json!({"userAgent": agent})));
+        // An empty user agent leaves the browser's own. The language is that of requests and of `navigator`; the locale below is that of `Intl`.
+        if self.user_agent.is_some() || self.locale.is_some() {
+            let mut agent = json!({"userAgent": self.user_agent.as_deref().unwrap_or_default()});
+            if let Some(locale) = &self.locale {
+                agent["acceptLanguage"] = json!(locale);
+            }
+            commands.push(("Emulation.setUserAgentOverride", agent));
         }
         if let Some(locale) = &self.locale {
             commands.push(("Emulation.setLocaleOverride", json!({"locale": locale})));

@@ -203,6 +203,43 @@ fn tools_are_described_completed_and_found_where_they_are_defined() {
     editor.end();
 }
 
+/// A tool server that needs nothing but Python.
+const SERVER: &str = r#"import json, sys
+
+TOOLS = [{"name": "acme_refund", "description": "Refund a payment.", "inputSchema": {"type": "object", "properties": {"id": {"type": "string"}}}}]
+
+for line in sys.stdin:
+    request = json.loads(line)
+    if request.get("method") == "initialize":
+        result = {"protocolVersion": request["params"]["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": {"name": "acme", "version": "1"}}
+    elif request.get("method") == "tools/list":
+        result = {"tools": TOOLS}
+    elif "id" in request:
+        print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32601, "message": "unknown"}}), flush=True)
+        continue
+    else:
+        continue
+    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
+"#;
+
+#[test]
+fn a_tool_of_a_server_is_found_in_the_servers_script() {
+    let (project, text) = project("      - acme_refund: {id: '7'}\n");
+    project.write("tools/acme.py", SERVER);
+    let entry = "mcpServers:\n  acme: {command: python3, args: [tools/acme.py]}\n";
+    project.write("trailblaze.yaml", format!("{}\n{entry}", project.read("trailblaze.yaml")));
+    // Editors start no servers: they know the tools that a server listed when it last ran.
+    project.run(&["toolbox"]).exits(0);
+    let mut editor = Editor::start(&project);
+    editor.open(TRAIL, &text);
+    let defined = editor.ask_at("textDocument/definition", (TRAIL, &text), "acme_refund");
+    assert_eq!(defined["uri"], editor.uri("tools/acme.py"), "{defined:#}");
+    assert_eq!(defined["range"]["start"], json!({"line": 2, "character": 18}), "{defined:#}");
+    let hover = editor.ask_at("textDocument/hover", (TRAIL, &text), "acme_refund");
+    assert!(hover["contents"]["value"].as_str().is_some_and(|words| words.contains("Refund a payment.")), "{hover:#}");
+    editor.end();
+}
+
 #[test]
 fn a_trail_and_its_first_steps_are_run_from_the_editor() {
     let text = "config: {title: Two}\ntrailhead:\n  step: Start\n  tools:\n    - launchApp: {packageId: com.example.counter}\ntrail:\n  - step: Add\n    tools:\n      - tap: {id: add}\n  - verify: Nothing like it\n    tools:\n      - assertVisible: {text: Nowhere, timeoutMs: 10}\n";

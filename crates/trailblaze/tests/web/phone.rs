@@ -50,3 +50,14 @@ fn a_swipe_on_an_element_that_is_scrolled_away_begins_on_it() {
         ],
     );
 }
+
+#[test]
+fn a_device_has_a_language_and_a_time_zone() {
+    let german = holds("navigator.language === 'de-DE' && (1.5).toLocaleString() === '1,5'");
+    let tokyo = holds("new Date(0).getTimezoneOffset() === -540 && navigator.userAgent.includes('Chrome/')");
+    let Some(shop) = Shop::open(&calls(&["web_navigate: {url: page.html}", &german, &tokyo])) else { return };
+    let device = "devices: [{id: web/chromium, locale: de-DE, timezone: Asia/Tokyo}]\n";
+    shop.project.write("trailblaze.yaml", device);
+    shop.project.write("trails/page.html", "<!doctype html><title>Page</title>");
+    shop.run(&[], 0);
+}
