@@ -110,6 +110,7 @@ const WORDS = {
   type: 'Type',
   pressKey: 'Press',
   fill: 'Fill',
+  choose: 'Choose',
   back: 'Go back',
   home: 'Go home',
   hover: 'Hover over',
@@ -297,7 +298,7 @@ const UNARY = {
     return UNARY.ReadTrail({ path });
   },
   OpenInEditor: () => reply(),
-  StartRun({ trails }) {
+  StartRun({ trails, rerunOf }) {
     if (!state.runs.length) return { run: '', problem: 'this mock was started without a report' };
     const run = {
       ...state.runs[0],
@@ -305,6 +306,7 @@ const UNARY = {
       startedAt: new Date().toISOString(),
       state: 'running',
       isStoppable: true,
+      rerun: rerunOf ?? '',
       trails: trails ?? [],
     };
     state.runs.unshift(run);
@@ -366,6 +368,7 @@ if (reportFile) {
     trails: index.attempts.map((one) => one.trail.path),
     failed: index.attempts.filter((one) => one.state === 'failed').map((one) => one.trail.path),
     isStoppable: false,
+    rerun: '',
     report,
   });
 }

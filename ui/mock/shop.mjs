@@ -21,6 +21,7 @@ export function shop(more) {
       isEditable: role === 'textbox',
       isDisabled: false,
       state: '',
+      options: [],
       ...extra,
     });
     return elements.length - 1;
@@ -29,6 +30,12 @@ export function shop(more) {
   const head = add(page, 'banner', '', 0, 0, WIDTH, 64);
   add(head, 'link', 'Trail Shop', 24, 16, 120, 32, { id: 'home' });
   const search = add(head, 'textbox', 'Search', 420, 14, 360, 36, { id: 'search' });
+  add(head, 'combobox', 'Sort by', 810, 14, 180, 36, {
+    id: 'sort',
+    isInteractive: true,
+    value: 'Name',
+    options: ['Name', 'Price', 'Newest'],
+  });
   add(head, 'button', 'Basket', 1130, 14, 120, 36, { id: 'basket' });
   const list = add(page, 'list', 'Products', 24, 96, 1232, 640);
   ['Boots', 'Tent', 'Stove', 'Map', 'Rope', 'Lamp', 'Cup', 'Socks'].forEach((name, nth) => {

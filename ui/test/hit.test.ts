@@ -24,6 +24,7 @@ function element(
     isEditable: false,
     isDisabled: false,
     state: '',
+    options: [],
     ...more,
   };
 }

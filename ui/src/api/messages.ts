@@ -75,6 +75,8 @@ export interface WorkspaceRun {
   failed: string[];
   /** Whether the daemon can stop it. */
   isStoppable: boolean;
+  /** Why it is a rerun: change if a file changed, or the run that it repeats; empty if it is none, or if the daemon has restarted. */
+  rerun: string;
 }
 
 /** Parameters of OpenSession. */
@@ -161,7 +163,7 @@ export interface ScreenElement {
   name: string;
   /** The id that its developer assigned. */
   id: string;
-  /** What a field contains. */
+  /** What a field contains, or the option of a list that is chosen. */
   value: string;
   /** Its visible part, in pixels. Without an area, it is not visible. */
   x: number;
@@ -173,6 +175,8 @@ export interface ScreenElement {
   isDisabled: boolean;
   /** Such as checked or selected. */
   state: string;
+  /** The options of a list of which one can be chosen. */
+  options: string[];
 }
 
 /** The steps of a session. */
@@ -456,6 +460,8 @@ export interface StartRunRequest {
   devices?: string[];
   /** Write what passes into the trails. */
   record?: boolean;
+  /** The run that is repeated, if one is. */
+  rerunOf?: string;
 }
 
 /** A run that was started. */

@@ -21,7 +21,7 @@ export function exitOf(run: Run, isLive: boolean): [state: State, name: string] 
   return run.exit ? EXITS[run.exit] : ['unfinished', isLive ? 'Running' : 'Did not finish'];
 }
 
-function headline(run: Run, isLive: boolean): string {
+export function headline(run: Run, isLive: boolean): string {
   const { counts } = run;
   const word = (name: State) => (isLive && name === 'unfinished' ? 'running' : name);
   const parts = STATES.filter((name) => name !== 'passed' && counts[name]).map((name) => `${count(counts[name])} ${word(name)}`);

@@ -78,7 +78,12 @@ export function say(text: string, kind: Toast['kind'] = 'info', kept?: string): 
   const toast = { id: nextToast++, kind, text, kept };
   // The same message twice is one message.
   toasts.set([...toasts.value.filter((other) => other.text !== text || other.kept !== kept), toast].slice(-4));
-  if (kept === undefined) setTimeout(() => dismiss(toast.id), kind === 'error' ? 12_000 : 4000);
+}
+
+/** How long a message stays, while nobody points at it: long enough to read it twice. `undefined` for ever. */
+export function lifetime({ kind, text, kept }: Toast): number | undefined {
+  if (kept !== undefined) return undefined;
+  return (kind === 'error' ? 20_000 : 6000) + 60 * text.length;
 }
 
 export const dismiss = (id: number): void => toasts.set(toasts.value.filter((toast) => toast.id !== id));

@@ -6,7 +6,10 @@ export function Dialog({ title, onClose, children }: { title: string; onClose: (
   const box = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
+    const opener = document.activeElement as HTMLElement | null;
     if (!box.current!.open) box.current!.showModal();
+    // Also if another dialog takes its place.
+    return () => opener?.focus({ preventScroll: true });
   }, []);
   return (
     <dialog

@@ -8,6 +8,7 @@ import { count, cut, plural } from '../shared/words.ts';
 import { api, ask, done, go, href, isFresh, known, opened, route, say } from './app.ts';
 import { Devices } from './devices.tsx';
 import { Icon } from './icons.tsx';
+import { rerunWords, startOf } from './reruns.ts';
 import { openSession } from './session/page.tsx';
 import { matching, pathsIn, tree, type Folder } from './trails.ts';
 import { rerunOnChange, watchWorkspace, workspaceStatus } from './workspace.ts';
@@ -248,7 +249,7 @@ function Runs({ workspace }: { workspace: Workspace }): VNode {
       {workspace.runs.length > 0 && (
         <ul class="runs">
           {workspace.runs.slice(0, most).map((run) => (
-            <Run key={run.id} run={run} />
+            <Run key={run.id} run={run} all={workspace.runs} />
           ))}
         </ul>
       )}
@@ -261,11 +262,8 @@ function Runs({ workspace }: { workspace: Workspace }): VNode {
   );
 }
 
-function Run({ run }: { run: WorkspaceRun }): VNode {
-  const started = new Date(run.startedAt);
-  const when = isNaN(started.getTime())
-    ? run.startedAt || run.id
-    : started.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+function Run({ run, all }: { run: WorkspaceRun; all: WorkspaceRun[] }): VNode {
+  const rerun = rerunWords(run, all);
   const isRunning = run.state === 'running';
   const names = run.trails.map((path) =>
     path
@@ -278,13 +276,14 @@ function Run({ run }: { run: WorkspaceRun }): VNode {
       <a href={href(['run', run.id])}>
         <State name={RUN_STATES[run.state] ?? run.state} text={isRunning ? 'Running' : run.state === 'environment' ? 'Environment' : ''} />
         <span class="grow">
-          <Data text={isRunning ? run.totals.replace('unfinished', 'running') : run.totals || plural(run.trails.length, 'trail')} />
+          <Data text={isRunning ? run.totals.replace('unfinished', 'running') : run.totals || plural(run.trails.length, 'trail')} />{' '}
+          {rerun && <Tag text={rerun} />}
           <span class="faint small run-names">
             <Data text={cut(names.join(', '), 80)} />
           </span>
         </span>
         <time class="faint small" dateTime={run.startedAt}>
-          {when}
+          {startOf(run)}
         </time>
       </a>
       {run.isStoppable && isRunning && (

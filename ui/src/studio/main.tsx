@@ -4,7 +4,8 @@ import { useEffect, useState } from 'preact/hooks';
 import { isGone } from '../api/client.ts';
 import { store, use } from '../shared/store.ts';
 import { Data, rich } from '../shared/text.tsx';
-import { dismiss, enter, href, known, locked, route, toasts } from './app.ts';
+import { dismiss, enter, href, known, lifetime, locked, route, toasts, type Toast } from './app.ts';
+import { Banner } from './banner.tsx';
 import { Dialog } from './dialog.tsx';
 import { Home } from './home.tsx';
 import { Icon } from './icons.tsx';
@@ -16,41 +17,56 @@ function App(): VNode {
   const why = use(locked);
   const { path } = use(route);
   const [view, ...rest] = path;
-  // What the user wrote stays below the cover.
-  const cover = why && (
-    <div class="center locked cover" role="alert">
+  const [isUncovered, setUncovered] = useState(false);
+  const isCovered = why !== '' && !isUncovered;
+  const cover = isCovered && (
+    <div class="center locked cover">
       <Logo />
-      <h1>This page is closed.</h1>
-      <p>{rich(why)}</p>
+      <div role="alert">
+        <h1>This page is closed.</h1>
+        <p>{rich(why)}</p>
+      </div>
+      {known.value && (
+        <button type="button" class="button" onClick={() => setUncovered(true)}>
+          Show what I wrote
+        </button>
+      )}
     </div>
   );
   if (cover && !known.value) return cover;
   return (
     <>
       {cover}
-      <a
-        class="skip"
-        href="#main"
-        onClick={(event) => {
-          event.preventDefault();
-          document.querySelector<HTMLElement>('main')?.focus();
-        }}
-      >
-        Skip to the content
-      </a>
-      <TopBar path={path} />
-      <Gone />
-      {view === 'session' ? (
-        <SessionPage key={rest.join('/')} name={rest.join('/')} />
-      ) : view === 'trail' ? (
-        <TrailPage key={rest.join('/')} path={rest.join('/')} />
-      ) : view === 'run' ? (
-        <RunPage key={rest[0] ?? ''} id={rest[0] ?? ''} />
-      ) : (
-        <Home />
-      )}
-      <Toasts />
-      <Keys />
+      <div class="page" inert={isCovered}>
+        {isUncovered && (
+          <p class="gone">
+            <strong>This page is closed.</strong> {rich(why)}
+          </p>
+        )}
+        <a
+          class="skip"
+          href="#main"
+          onClick={(event) => {
+            event.preventDefault();
+            document.querySelector<HTMLElement>('main')?.focus();
+          }}
+        >
+          Skip to the content
+        </a>
+        <TopBar path={path} />
+        <Gone />
+        {view === 'session' ? (
+          <SessionPage key={rest.join('/')} name={rest.join('/')} />
+        ) : view === 'trail' ? (
+          <TrailPage key={rest.join('/')} path={rest.join('/')} />
+        ) : view === 'run' ? (
+          <RunPage key={rest[0] ?? ''} id={rest[0] ?? ''} />
+        ) : (
+          <Home />
+        )}
+        <Toasts />
+        <Keys />
+      </div>
     </>
   );
 }
@@ -84,7 +100,13 @@ function TopBar({ path }: { path: string[] }): VNode {
       <span class="grow" />
       {workspace && <span class="faint small version">{workspace.version}</span>}
       <Theme />
-      <button type="button" class="icon-button" aria-label="Keys" title="Keys (?)" onClick={() => areKeysShown.set(true)}>
+      <button
+        type="button"
+        class="icon-button"
+        aria-label="Keyboard shortcuts"
+        title="Keyboard shortcuts (?)"
+        onClick={() => areKeysShown.set(true)}
+      >
         ?
       </button>
     </header>
@@ -94,10 +116,9 @@ function TopBar({ path }: { path: string[] }): VNode {
 function Gone(): VNode | null {
   if (!use(isGone)) return null;
   return (
-    <p class="gone" role="alert">
-      <strong>Trailblaze does not answer.</strong>{' '}
+    <Banner cls="gone" title="Trailblaze does not answer.">
       {rich('If it was stopped or replaced, run `trailblaze studio` again. What you wrote on this page stays here.')}
-    </p>
+    </Banner>
   );
 }
 
@@ -147,19 +168,63 @@ function storedTheme(): string {
 
 function Toasts(): VNode {
   const shown = use(toasts);
+  // Escape dismisses the newest, if nothing else wants it.
+  useEffect(() => {
+    const keys = (event: KeyboardEvent) => {
+      const newest = toasts.value.at(-1);
+      if (event.key === 'Escape' && newest && !event.defaultPrevented && !document.querySelector('dialog[open]')) dismiss(newest.id);
+    };
+    addEventListener('keydown', keys);
+    return () => removeEventListener('keydown', keys);
+  }, []);
+  const list = (isError: boolean) =>
+    shown.filter((toast) => (toast.kind === 'error') === isError).map((toast) => <ToastCard key={toast.id} toast={toast} />);
+  // Both are there from the beginning: screen readers announce what is added to them.
   return (
-    <div class="toasts" role="status" aria-live="polite">
-      {shown.map((toast) => (
-        <div key={toast.id} class={`toast ${toast.kind}`}>
-          <div class="grow">
-            <p class="block">{rich(toast.text)}</p>
-            {toast.kept !== undefined && <textarea class="mono" readOnly aria-label="What you wrote" rows={3} value={toast.kept} />}
-          </div>
-          <button type="button" class="icon-button" aria-label="Dismiss" onClick={() => dismiss(toast.id)}>
-            <Icon name="close" />
-          </button>
-        </div>
-      ))}
+    <div class="toasts">
+      <div role="alert" aria-live="assertive" aria-atomic="false">
+        {list(true)}
+      </div>
+      <div role="status" aria-live="polite" aria-atomic="false">
+        {list(false)}
+      </div>
+    </div>
+  );
+}
+
+/** A message. It stays while the pointer or the keyboard is on it. */
+function ToastCard({ toast }: { toast: Toast }): VNode {
+  const [isHeld, setHeld] = useState(false);
+  useEffect(() => {
+    const ms = lifetime(toast);
+    if (isHeld || ms === undefined) return undefined;
+    const timer = setTimeout(() => dismiss(toast.id), ms);
+    return () => clearTimeout(timer);
+  }, [isHeld]);
+  return (
+    <div
+      class={`toast ${toast.kind}`}
+      onMouseEnter={() => setHeld(true)}
+      onMouseLeave={() => setHeld(false)}
+      onFocusIn={() => setHeld(true)}
+      onFocusOut={() => setHeld(false)}
+    >
+      <div class="grow">
+        <p class="block">{rich(toast.text)}</p>
+        {toast.kept !== undefined && <textarea class="mono" readOnly aria-label="What you wrote" rows={3} value={toast.kept} />}
+      </div>
+      <button
+        type="button"
+        class="icon-button"
+        aria-label="Dismiss"
+        title="Dismiss (Esc)"
+        onClick={() => {
+          dismiss(toast.id);
+          document.querySelector<HTMLElement>('main')?.focus();
+        }}
+      >
+        <Icon name="close" />
+      </button>
     </div>
   );
 }
@@ -171,7 +236,8 @@ const KEYS: [key: string, what: string][] = [
   ['Ctrl+S', 'save as trail'],
   ['Alt+↑, Alt+↓', 'move the step that has the focus'],
   ['Right click', 'all actions for an element'],
-  ['Esc', 'leave the picture'],
+  ['Tab', 'leave the picture; the Keys menu sends Tab to the device'],
+  ['Esc', 'close a menu, a dialog or a message'],
   ['j, k', 'next and previous attempt of a run'],
   ['?', 'these keys'],
 ];
@@ -180,14 +246,14 @@ function Keys(): VNode | null {
   const isShown = use(areKeysShown);
   useEffect(() => {
     const open = (event: KeyboardEvent) => {
-      if (event.key === '?' && !(event.target as HTMLElement).closest('input, textarea, select, .stage')) areKeysShown.set(true);
+      if (event.key === '?' && !(event.target as HTMLElement).closest('input, textarea, select')) areKeysShown.set(true);
     };
     addEventListener('keydown', open);
     return () => removeEventListener('keydown', open);
   }, []);
   if (!isShown) return null;
   return (
-    <Dialog title="Keys" onClose={() => areKeysShown.set(false)}>
+    <Dialog title="Keyboard shortcuts" onClose={() => areKeysShown.set(false)}>
       <dl class="keys">
         {KEYS.map(([key, what]) => [
           <dt key={key}>

@@ -5,14 +5,16 @@ import { follow, type Status } from '../api/client.ts';
 import { RpcError } from '../api/connect.ts';
 import type { RunUpdate } from '../api/messages.ts';
 import type { Attempt, Detail, Run } from '../report/model.ts';
+import { headline } from '../report/head.tsx';
 import { Report } from '../report/report.tsx';
 import { isBad, type Source } from '../report/view.ts';
 import { use } from '../shared/store.ts';
-import { Data } from '../shared/text.tsx';
+import { Data, Tag } from '../shared/text.tsx';
 import { pathOf } from '../shared/words.ts';
 import { api, ask, done, go, href, known, route, say, trouble, workspaceName } from './app.ts';
 import { Icon } from './icons.tsx';
-import { readWorkspace, rerunOnChange } from './workspace.ts';
+import { rerunWords } from './reruns.ts';
+import { readWorkspace, rerunOnChange, watchWorkspace } from './workspace.ts';
 
 export function RunPage({ id }: { id: string }): VNode {
   const [{ update, version }, setUpdate] = useState<{ update?: RunUpdate; version: number }>({ version: 0 });
@@ -34,9 +36,14 @@ export function RunPage({ id }: { id: string }): VNode {
     [id],
   );
   // Whether there are reruns on change, and which devices exist.
+  const isOver = update?.isOver ?? false;
   useEffect(() => {
     void readWorkspace();
-  }, [id, update?.isOver]);
+  }, [id, isOver]);
+  // Then the next run is only known by following them.
+  const isWaiting = (use(known)?.reruns.length ?? 0) > 0 && isOver;
+  useEffect(() => (isWaiting ? watchWorkspace() : undefined), [isWaiting]);
+  useEnd(update);
   const run = useGrowing(update?.run as Run | null | undefined, update !== undefined && !update.isOver);
   const problem = update?.problem || (status instanceof RpcError ? status.message : '');
   if (problem)
@@ -74,6 +81,16 @@ export function RunPage({ id }: { id: string }): VNode {
       />
     </section>
   );
+}
+
+/** Announces the end of a run that was seen running. */
+function useEnd(update: RunUpdate | undefined): void {
+  const wasLive = useRef(false);
+  useEffect(() => {
+    const run = update?.run as Run | null | undefined;
+    if (update?.isOver && wasLive.current && run) say(`The run ended: ${headline(run, false)}`, run.exit === 'passed' ? 'done' : 'error');
+    wasLive.current = update !== undefined && !update.isOver;
+  }, [update?.isOver]);
 }
 
 /** A run in progress, whose times go on between two updates. */
@@ -114,6 +131,7 @@ function Bar({ id, update, run, status }: { id: string; update: RunUpdate; run: 
   const workspace = use(known);
   const listed = workspace?.runs.find((one) => one.id === id);
   const all = listed?.trails.length ? listed.trails : [...new Set(run?.attempts.map((attempt) => attempt.trail.path) ?? [])];
+  const rerun = listed ? rerunWords(listed, workspace!.runs) : '';
   const failed = [
     ...new Set(
       run?.attempts.filter((attempt) => isBad(attempt.state) && attempt.standing !== 'retried').map((attempt) => attempt.trail.path) ?? [],
@@ -121,10 +139,14 @@ function Bar({ id, update, run, status }: { id: string; update: RunUpdate; run: 
   ];
   const devices = run?.lanes.map((lane) => lane.name).filter((name) => workspace?.devices.some((device) => device.id === name)) ?? [];
   const isWatching = (workspace?.reruns.length ?? 0) > 0;
+  const newest = workspace?.runs[0];
+  const isSuperseded = update.isOver && newest?.rerun === 'change' && newest.id > id;
   const start = async (trails: string[]) => {
-    const started = await ask(api.startRun({ trails, devices }));
-    if (started?.problem) say(started.problem, 'error');
-    else if (started) go(['run', started.run]);
+    const started = await ask(api.startRun({ trails, devices, rerunOf: id }));
+    if (started?.problem) return say(started.problem, 'error');
+    if (!started) return;
+    say(trails === failed ? `The failed trails run again: ${failed.length}` : 'All trails run again.', 'done');
+    go(['run', started.run]);
   };
   return (
     <section class="run-bar" aria-label="Run">
@@ -142,7 +164,9 @@ function Bar({ id, update, run, status }: { id: string; update: RunUpdate; run: 
           type="button"
           class="button danger"
           disabled={!update.isStoppable}
-          title={update.isStoppable ? undefined : 'It runs in another process: stop it there'} onClick={() => void done(api.stopRun({ run: id }))}>
+          title={update.isStoppable ? undefined : 'It runs in another process: stop it there'}
+          onClick={() => void done(api.stopRun({ run: id }))}
+        >
           <Icon name="stop" /> Stop
         </button>
       )}
@@ -155,6 +179,8 @@ function Bar({ id, update, run, status }: { id: string; update: RunUpdate; run: 
         />{' '}
         Rerun on change
       </label>
+      {rerun && <Tag text={rerun} />}
+      {isSuperseded && <a href={href(['run', newest.id])}>Show the newer run</a>}
       <span class="grow" />
       <span class="small faint" role="status">
         {status === 'connecting' ? 'Reconnecting…' : update.isOver ? '' : 'Live'}

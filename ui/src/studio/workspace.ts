@@ -1,7 +1,8 @@
 /** The workspace: followed by the first page, read once by others. */
 import { follow, type Status } from '../api/client.ts';
 import { store } from '../shared/store.ts';
-import { api, done, known, trouble } from './app.ts';
+import { api, done, known, say, trouble } from './app.ts';
+import { rerunNews } from './reruns.ts';
 
 export const workspaceStatus = store<Status>('connecting');
 
@@ -9,7 +10,10 @@ export const workspaceStatus = store<Status>('connecting');
 export function watchWorkspace(): () => void {
   return follow(
     (signal) => api.watchWorkspace({}, signal),
-    (workspace) => known.set(workspace),
+    (workspace) => {
+      for (const { text, isBad } of rerunNews(known.value, workspace)) say(text, isBad ? 'error' : 'done');
+      known.set(workspace);
+    },
     (status) => {
       if (typeof status === 'object') trouble(status);
       workspaceStatus.set(status);
@@ -36,5 +40,6 @@ export async function readWorkspace(): Promise<void> {
 export async function rerunOnChange(trails: string[], devices: string[]): Promise<void> {
   const before = known.value;
   if (before) known.set({ ...before, reruns: trails });
-  if (!(await done(api.rerunOnChange({ trails, devices }))) && before) known.set({ ...known.value!, reruns: before.reruns });
+  const success = trails.length ? 'The trails run now, and again when a file changes.' : 'The trails do not run again on changes.';
+  if (!(await done(api.rerunOnChange({ trails, devices }), success)) && before) known.set({ ...known.value!, reruns: before.reruns });
 }

@@ -29,7 +29,7 @@ addEventListener('scroll', () => { document.title = scrollY > 100 ? 'Scrolled' :
 </script>";
 
 /// A project with a browser and the page above, and the address of the page.
-fn lab(config: &str) -> (Home, String) {
+pub fn lab(config: &str) -> (Home, String) {
     let home = Home::new(Project::empty());
     home.project.write("trailblaze.yaml", format!("devices: [{{id: web/chromium}}]\n{config}"));
     home.project.write("lab.html", LAB);
@@ -124,6 +124,8 @@ fn lists_checkboxes_and_drags_are_handled_by_pointing() {
         has(screen, "News") && element(screen, "News")["state"].as_str().is_some_and(|state| state.contains("checked"))
     });
     verify(&screen, "News", "\"News\" is checked");
+    let size = element(&screen, "Size");
+    assert_eq!((&size["options"], &size["value"]), (&json!(["Small", "Large"]), &json!("Small")), "{size:#}");
     act(&screen, "Size", json!({"action": "choose", "text": "Large"}));
     let screen = screens.until("the choice", |screen| !assertions(screen, "Size").is_empty());
     verify(&screen, "Size", "\"Size\" contains \"Large\"");
@@ -233,13 +235,17 @@ fn the_page_is_readable_and_operable_by_keyboard_at_the_width_of_a_phone() {
     let example = Home::new(Project::copy_of("examples/studio"));
     example.project.write("trailblaze.yaml", "platform: web\ndevices: [{id: web/chromium, viewport: 390x844}]\n");
     example.run(&["device", "connect", "-d", "web/chromium", "--launch", &address]).exits(0);
-    example.run(&["tool", "waitUntilVisible", "text=Add one", "timeoutMs=20000"]);
+    example.run(&["tool", "assertVisible", "text=Replay all"]).exits(0);
     let evaluate = |script: &str| {
         let ran = example.run(&["tool", "web_evaluate", &format!("script={script}"), "--json"]).exits(0);
         ran.json()
     };
-    let wide = evaluate("document.documentElement.scrollWidth <= innerWidth");
-    assert!(wide.to_string().contains("true"), "nothing is cut off at the side: {wide:#}");
+    for (tab, words) in [("Tree", "Try a selector"), ("Tools", "Search tools"), ("Steps", "Replay all")] {
+        example.run(&["tool", "tap", &format!("text={tab}")]).exits(0);
+        example.run(&["tool", "assertVisible", &format!("text={words}")]).exits(0);
+        let wide = evaluate("document.documentElement.scrollWidth <= innerWidth");
+        assert!(wide.to_string().contains("true"), "{tab}: nothing is cut off at the side: {wide:#}");
+    }
     let unnamed = evaluate(
         "[...document.querySelectorAll('button, input, select, textarea, a[href]')].filter((control) => control.offsetParent && !(control.ariaLabel || control.textContent.trim() || control.labels?.length || control.title)).map((control) => control.outerHTML).join()",
     );

@@ -14,6 +14,7 @@ mod support;
 
 mod browsing;
 mod entering;
+mod keyboard;
 mod opening;
 mod page;
 mod pointing;

@@ -117,7 +117,11 @@ fn trails_run_again_when_they_change() {
     assert_eq!(shown["reruns"], json!([TRAIL]));
     let text = home.project.read(TRAIL).replace("Add one", "Add one again");
     home.project.write(TRAIL, text);
-    workspace.until("the second run", |workspace| n_passed(workspace) == 2);
+    let shown = workspace.until("the second run", |workspace| n_passed(workspace) == 2);
+    assert_eq!((&shown["runs"][0]["rerun"], &shown["runs"][1]["rerun"]), (&json!("change"), &json!("")), "{shown:#}");
+    let first = shown["runs"][1]["id"].clone();
+    page.call("StartRun", json!({"trails": [TRAIL], "rerunOf": first}));
+    workspace.until("that run again", |workspace| workspace["runs"][0]["rerun"] == first);
     assert_eq!(page.call("RerunOnChange", json!({}))["isDone"], true);
     workspace.until("that it is off", |workspace| workspace["reruns"] == json!([]));
 }

@@ -1,52 +1,94 @@
-/** A menu at an element: what can be done with it, and asserted about it. */
-import type { VNode } from 'preact';
+/** Menus: of an element, what can be done with it and asserted about it; of a list on a web page, its options. */
+import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Inspection, ScreenElement } from '../../api/messages.ts';
 import { Data } from '../../shared/text.tsx';
-import { act, describe, inspect, type Session } from './state.ts';
+import { act, describe, inspect, platformOf, type Session } from './state.ts';
 
-const ACTIONS: [action: string, text: string][] = [
-  ['tap', 'Tap'],
-  ['doubleTap', 'Double tap'],
-  ['longPress', 'Long press'],
-  ['hover', 'Hover'],
+interface MenuProps {
+  label: string;
+  /** Where it opens, in the window. */
+  left: number;
+  top: number;
+  /** Closes it. The keyboard goes back to what opened it. */
+  onClose: () => void;
+  /** A click here is not a click beside the menu. */
+  opener?: HTMLElement | null;
+  children: ComponentChildren;
+}
+
+/** A menu of buttons, operated by arrow keys and closed by Escape, Tab or a click beside it. */
+export function Menu({ label, left, top, onClose, opener, children }: MenuProps): VNode {
+  const box = useRef<HTMLDivElement>(null);
+  const close = useRef(onClose);
+  close.current = onClose;
+  useEffect(() => {
+    const away = (event: PointerEvent) => {
+      const target = event.target as Node;
+      if (!box.current?.contains(target) && !opener?.contains(target)) close.current();
+    };
+    document.addEventListener('pointerdown', away, true);
+    return () => document.removeEventListener('pointerdown', away, true);
+  }, []);
+  // Kept within the window, also when it grows, and the keyboard goes there.
+  useLayoutEffect(() => {
+    const menu = box.current!;
+    menu.style.left = `${Math.max(4, Math.min(left, innerWidth - menu.offsetWidth - 4))}px`;
+    menu.style.top = `${Math.max(4, Math.min(top, innerHeight - menu.offsetHeight - 4))}px`;
+    if (!menu.contains(document.activeElement))
+      (menu.querySelector<HTMLElement>('[aria-checked=true]') ?? menu.querySelector('button') ?? menu).focus({ preventScroll: true });
+  });
+  const keys = (event: KeyboardEvent) => {
+    event.stopPropagation();
+    const items = [...box.current!.querySelectorAll<HTMLElement>('button')];
+    const here = items.indexOf(document.activeElement as HTMLElement);
+    const by = ({ ArrowDown: 1, ArrowUp: -1 } as Record<string, number>)[event.key];
+    // Tab goes on from what opened the menu.
+    if (event.key === 'Tab') return onClose();
+    if (event.key === 'Escape') onClose();
+    else if (by) items[(Math.max(here, by < 0 ? 0 : -1) + by + items.length) % items.length]?.focus();
+    else if (event.key === 'Home') items[0]?.focus();
+    else if (event.key === 'End') items.at(-1)?.focus();
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <div class="menu" role="menu" aria-label={label} tabIndex={-1} ref={box} onKeyDown={keys}>
+      {children}
+    </div>
+  );
+}
+
+const ACTIONS: [action: string, text: string, isForWeb: boolean][] = [
+  ['tap', 'Tap', false],
+  ['doubleTap', 'Double-click', true],
+  ['longPress', 'Long press', false],
+  ['hover', 'Hover', true],
 ];
+
+/** What can be done with an element by pointing. */
+export const actionsFor = (of: Session): [action: string, text: string][] =>
+  ACTIONS.filter(([, , isForWeb]) => !isForWeb || platformOf(of) === 'web').map(([action, text]) => [action, text]);
 
 interface Props {
   of: Session;
   element: ScreenElement;
   left: number;
   top: number;
-  isAssert: boolean;
   onClose: () => void;
 }
 
-export function ElementMenu({ of, element, left, top, isAssert, onClose }: Props): VNode {
-  const box = useRef<HTMLDivElement>(null);
+export function ElementMenu({ of, element, left, top, isAssert, onClose }: Props & { isAssert: boolean }): VNode {
   const [found, setFound] = useState<Inspection | null | undefined>(null);
   useEffect(() => {
-    let isOpen = true;
+    let isCurrent = true;
     void inspect(of, element.index).then((inspection) => {
-      if (isOpen) setFound(inspection);
+      if (isCurrent) setFound(inspection);
     });
-    const away = (event: PointerEvent) => {
-      if (!box.current?.contains(event.target as Node)) onClose();
-    };
-    document.addEventListener('pointerdown', away, true);
     return () => {
-      isOpen = false;
-      document.removeEventListener('pointerdown', away, true);
+      isCurrent = false;
     };
-  }, []);
-  // Kept within its surroundings, and the keyboard goes there.
-  useLayoutEffect(() => {
-    const menu = box.current!;
-    const around = menu.parentElement!.getBoundingClientRect();
-    menu.style.left = `${Math.max(4, Math.min(left, around.width - menu.offsetWidth - 4))}px`;
-    menu.style.top = `${Math.max(4, Math.min(top, around.height - menu.offsetHeight - 4))}px`;
-    menu.querySelector<HTMLElement>('button')?.focus({ preventScroll: true });
-  }, [found]);
-
+  }, [element]);
   const choose = (action: Parameters<typeof act>[1]) => {
     onClose();
     void act(of, {
@@ -56,29 +98,14 @@ export function ElementMenu({ of, element, left, top, isAssert, onClose }: Props
       ...action,
     });
   };
-  const keys = (event: KeyboardEvent) => {
-    event.stopPropagation();
-    const items = [...box.current!.querySelectorAll<HTMLElement>('button')];
-    const by = ({ ArrowDown: 1, ArrowUp: -1 } as Record<string, number>)[event.key];
-    if (event.key === 'Escape') onClose();
-    else if (by) items[(items.indexOf(document.activeElement as HTMLElement) + by + items.length) % items.length]?.focus();
-    else return;
-    event.preventDefault();
-  };
   const assertions = found?.assertions ?? [];
   return (
-    <div
-      class="menu"
-      role="menu"
-      aria-label={`${isAssert ? 'Assert about' : 'Actions for'} ${describe(element)}`}
-      ref={box}
-      onKeyDown={keys}
-    >
+    <Menu label={`${isAssert ? 'Assert about' : 'Actions for'} ${describe(element)}`} left={left} top={top} onClose={onClose}>
       <div class="menu-head">
         <Data text={describe(element).slice(0, 80)} />
       </div>
       {!isAssert &&
-        ACTIONS.map(([action, text]) => (
+        actionsFor(of).map(([action, text]) => (
           <button key={action} role="menuitem" type="button" onClick={() => choose({ action })}>
             {text}
           </button>
@@ -104,6 +131,31 @@ export function ElementMenu({ of, element, left, top, isAssert, onClose }: Props
           Nothing can be asserted about it.
         </div>
       )}
-    </div>
+    </Menu>
+  );
+}
+
+/** The options of a list on a web page, which the browser would show outside of the page. */
+export function OptionsMenu({ of, element, left, top, onClose }: Props): VNode {
+  return (
+    <Menu label={`Options of ${describe(element)}`} left={left} top={top} onClose={onClose}>
+      <div class="menu-head">
+        <Data text={describe(element).slice(0, 80)} />
+      </div>
+      {element.options.map((option, nth) => (
+        <button
+          key={nth}
+          role="menuitemradio"
+          type="button"
+          aria-checked={option === element.value}
+          onClick={() => {
+            onClose();
+            void act(of, { action: 'choose', element: element.index, text: option });
+          }}
+        >
+          <Data text={option} />
+        </button>
+      ))}
+    </Menu>
   );
 }

@@ -5,12 +5,14 @@ import { use } from '../../shared/store.ts';
 import { Data } from '../../shared/text.tsx';
 import { cut, plural } from '../../shared/words.ts';
 import { api, ask, done, go, href, known } from '../app.ts';
+import { Banner } from '../banner.tsx';
 import { Icon } from '../icons.tsx';
 import { readWorkspace } from '../workspace.ts';
+import { KeysMenu } from './keys.tsx';
 import { Log, Memory } from './log.tsx';
 import { Picture } from './picture.tsx';
 import { Save } from './save.tsx';
-import { act, call, described, sendAgain, session, undo, watch, type Mode, type Session, type Tab } from './state.ts';
+import { act, call, described, platformOf, sendAgain, session, undo, watch, type Mode, type Session, type Tab } from './state.ts';
 import { Steps } from './steps.tsx';
 import { Tools } from './tools.tsx';
 import { Tree } from './tree.tsx';
@@ -64,15 +66,14 @@ export function SessionPage({ name }: { name: string }): VNode {
       <section class="left" aria-label="Device">
         <DeviceBar of={of} />
         {typeof status === 'object' && (
-          <p class="lost-device" role="alert">
-            <strong>This session is not open any more.</strong> <Data text={status.message} />{' '}
-            <a href={href([])}>All devices and sessions</a>
-          </p>
+          <Banner cls="lost-device" title="This session is not open any more.">
+            <Data text={status.message} /> <a href={href([])}>All devices and sessions</a>
+          </Banner>
         )}
         {lost && (
-          <p class="lost-device" role="alert">
-            <strong>The device cannot be used any more.</strong> <Data text={lost} />
-          </p>
+          <Banner key={lost} cls="lost-device" title="The device cannot be used any more.">
+            <Data text={lost} />
+          </Banner>
         )}
         <Picture of={of} />
         <Foot of={of} />
@@ -86,18 +87,25 @@ export function SessionPage({ name }: { name: string }): VNode {
   );
 }
 
+/** Fields in which people write: not checkboxes, for example. */
+const TEXT_FIELDS = 'textarea, select, [contenteditable], input:not([type=checkbox], [type=radio], [type=button])';
+
 function pageKeys(of: Session, event: KeyboardEvent, onSave: () => void): void {
   const target = event.target as HTMLElement;
-  const isField = Boolean(target.closest('input, textarea, select, dialog'));
+  if (event.defaultPrevented || target.closest('dialog')) return;
+  const isPicture = target.matches('.key-field');
+  const isField = !isPicture && target.matches(TEXT_FIELDS);
   const key = event.key.toLowerCase();
   if (event.ctrlKey || event.metaKey) {
+    // A field has an undo of its own.
     if (key === 'z' && !isField) void undo(of, event.shiftKey);
+    else if (key === 'y' && !isField) void undo(of, true);
     else if (key === 's' && of.steps.value?.steps.length) onSave();
     else return;
     event.preventDefault();
     return;
   }
-  if (isField || event.altKey || target.closest('.stage')) return;
+  if (isField || event.altKey || (isPicture && of.mode.value === 'act')) return;
   const mode = MODES[Number(event.key) - 1];
   if (mode) of.mode.set(mode[0]);
 }
@@ -105,9 +113,9 @@ function pageKeys(of: Session, event: KeyboardEvent, onSave: () => void): void {
 function DeviceBar({ of }: { of: Session }): VNode {
   const mode = use(of.mode);
   const { app } = use(of.about);
-  const platform = use(known)?.sessions.find((one) => one.name === of.name)?.platform ?? '';
+  use(known);
   const [url, setUrl] = useState<string | undefined>(undefined);
-  const isWeb = platform === 'web' || /^(https?|file|about|data|chrome):/.test(app);
+  const isWeb = platformOf(of) === 'web';
   return (
     <div class="device-bar">
       <div class="modes" role="group" aria-label="Mode">
@@ -142,6 +150,7 @@ function DeviceBar({ of }: { of: Session }): VNode {
           <Icon name="reload" />
         </button>
       )}
+      <KeysMenu of={of} />
       {isWeb ? (
         <form
           class="grow"
@@ -189,7 +198,7 @@ function SessionMenu({ of }: { of: Session }): VNode {
     if (await done(api.closeSession({ session: of.name }), 'The session has ended')) go([]);
   };
   return (
-    <button type="button" class="button" title="End the session" onClick={() => void close()}>
+    <button type="button" class="button" title="End the session" aria-label="End the session" onClick={() => void close()}>
       End
     </button>
   );
@@ -197,7 +206,9 @@ function SessionMenu({ of }: { of: Session }): VNode {
 
 /** What is under the pointer, what was typed, and how the connection is. */
 function Foot({ of }: { of: Session }): VNode {
-  const [status, typed, unsent, pending, screen] = [use(of.status), use(of.typed), use(of.unsent), use(of.pending), use(of.screen)];
+  const [status, unsent, pending, screen] = [use(of.status), use(of.unsent), use(of.pending), use(of.screen)];
+  const typed = use(of.typed) + use(of.composing);
+  const hasKeys = use(of.hasKeys) && use(of.mode) === 'act';
   const working = use(of.steps)?.working;
   return (
     <div class="foot-bar">
@@ -219,6 +230,11 @@ function Foot({ of }: { of: Session }): VNode {
           <button type="button" class="link" onClick={() => of.unsent.set('')}>
             discard
           </button>
+        </span>
+      )}
+      {hasKeys && !typed && !unsent && (
+        <span class="keys-hint">
+          Keys go to the device; <kbd>Tab</kbd> leaves the picture
         </span>
       )}
       <span class="grow" />

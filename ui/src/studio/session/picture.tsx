@@ -5,27 +5,16 @@ import type { Inspection, ScreenElement } from '../../api/messages.ts';
 import { use } from '../../shared/store.ts';
 import { Data } from '../../shared/text.tsx';
 import { plural } from '../../shared/words.ts';
-import { elementAt, wheelDirection, type Screen } from '../hit.ts';
-import { ElementMenu } from './menu.tsx';
-import { act, describe, flush, inspect, typeMore, type Session } from './state.ts';
+import { elementAt, sameElement, wheelDirection, type Screen } from '../hit.ts';
+import { KeyField } from './keys.tsx';
+import { ElementMenu, OptionsMenu } from './menu.tsx';
+import { act, describe, hold, inspect, platformOf, release, takeHeld, type Session } from './state.ts';
 
 /** How far a pointer moves before it is a swipe, and how long it rests before it is a long press. */
 const SWIPE_PIXELS = 12;
 const LONG_PRESS_MS = 600;
-const KEYS = new Set([
-  'Enter',
-  'Backspace',
-  'Tab',
-  'Delete',
-  'ArrowUp',
-  'ArrowDown',
-  'ArrowLeft',
-  'ArrowRight',
-  'Home',
-  'End',
-  'PageUp',
-  'PageDown',
-]);
+/** Clicks at the same place within this time are a double click. A tap on a web page waits this long for a second one. */
+const DOUBLE_MS = 300;
 
 interface Press {
   x: number;
@@ -33,9 +22,13 @@ interface Press {
   at: number;
   screen: Screen;
   element: ScreenElement | undefined;
+  /** The tap before it, if both are one double click. */
+  first: Press | undefined;
 }
 
-export interface MenuAt {
+interface MenuAt {
+  /** The options of a list, or all that can be done with the element. */
+  kind: 'options' | 'all';
   element: ScreenElement;
   left: number;
   top: number;
@@ -45,7 +38,9 @@ export function Picture({ of }: { of: Session }): VNode {
   const stage = useRef<HTMLDivElement>(null);
   const device = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
+  const keys = useRef<HTMLTextAreaElement>(null);
   const press = useRef<Press | undefined>(undefined);
+  const tapped = useRef<Press | undefined>(undefined);
   const pointer = useRef<{ x: number; y: number } | undefined>(undefined);
   const [size, setSize] = useState({ width: 0, height: 0 });
   const [hasPicture, setHasPicture] = useState(false);
@@ -73,7 +68,13 @@ export function Picture({ of }: { of: Session }): VNode {
   useEffect(() => {
     if (pointer.current) hover(pointer.current);
   }, [screen, mode]);
-  useEffect(() => setMenu(undefined), [screen?.generation, mode]);
+  // A menu stays as long as its element does.
+  useEffect(() => {
+    const still = menu && screen && sameElement(menu.element, screen);
+    if (still && still !== menu.element) setMenu({ ...menu, element: still });
+    else if (menu && !still) closeMenu();
+  }, [screen]);
+  useEffect(() => setMenu(undefined), [mode]);
 
   useEffect(() => {
     if (!refused || !device.current) return;
@@ -97,13 +98,23 @@ export function Picture({ of }: { of: Session }): VNode {
     of.screen.value ? elementAt(of.screen.value, point.x, point.y, of.mode.value === 'act' ? 'act' : 'read') : undefined;
   const hover = (point: { x: number; y: number }) => of.hovered.set(at(point)?.index ?? -1);
 
+  const focusKeys = () => keys.current?.focus({ preventScroll: true });
+  const closeMenu = () => {
+    setMenu(undefined);
+    focusKeys();
+  };
+
   const down = (event: PointerEvent) => {
     if (event.button !== 0 || !of.screen.value) return;
-    stage.current!.focus({ preventScroll: true });
     event.preventDefault();
     device.current!.setPointerCapture(event.pointerId);
     const point = place(event);
-    press.current = { ...point, at: event.timeStamp, screen: of.screen.value, element: at(point) };
+    const element = at(point);
+    // On a phone, the focus opens the keyboard, which is only wanted for fields.
+    if (event.pointerType !== 'touch' || element?.isEditable) focusKeys();
+    const last = tapped.current;
+    const isDouble = last && event.timeStamp - last.at < DOUBLE_MS && !far(last, point);
+    press.current = { ...point, at: event.timeStamp, screen: of.screen.value, element, first: isDouble ? last : undefined };
     setMenu(undefined);
   };
 
@@ -121,34 +132,43 @@ export function Picture({ of }: { of: Session }): VNode {
   const up = (event: PointerEvent) => {
     const start = press.current;
     press.current = undefined;
+    tapped.current = undefined;
     setDrag(undefined);
     if (!start) return;
     const point = place(event);
     const { element } = start;
-    if (of.mode.value === 'act') {
-      const isSwipe = far(start, point);
-      const isLong = event.timeStamp - start.at > LONG_PRESS_MS;
-      const action = isSwipe ? 'swipe' : isLong ? 'longPress' : 'tap';
-      void act(
-        of,
-        { action, element: element?.index ?? -1, x: start.x, y: start.y, ...(isSwipe && { toX: point.x, toY: point.y }) },
-        start.screen,
-      );
-    } else if (element) {
-      pick(element, event);
+    if (of.mode.value !== 'act') {
+      if (element) pick(element, event);
+    } else if (far(start, point)) {
+      send('swipe', start, { toX: point.x, toY: point.y });
+    } else if (event.timeStamp - start.at > LONG_PRESS_MS) {
+      send('longPress', start);
+    } else {
+      tap(start, event);
     }
+  };
+  const send = (action: string, { x, y, screen, element }: Press, more: { toX?: number; toY?: number } = {}, isExtra = false) =>
+    void act(of, { action, element: element?.index ?? -1, x, y, ...more }, screen, isExtra);
+
+  const tap = (start: Press, event: PointerEvent) => {
+    const { element, first } = start;
+    if (first && takeHeld()) return send('doubleTap', first);
+    // After the first click of a double click, something else may be there, which is not meant.
+    if (first?.element && !(element && sameElement(first.element, start.screen) === element)) return;
+    tapped.current = { ...start, at: event.timeStamp, first: undefined };
+    if (element?.options.length && !element.isDisabled) openMenu('options', element, event);
+    else if (element && platformOf(of) === 'web') hold(of, DOUBLE_MS, () => send('tap', start));
+    else send('tap', start, {}, first !== undefined);
   };
   const far = (a: { x: number; y: number }, b: { x: number; y: number }) => Math.hypot(a.x - b.x, a.y - b.y) * scale > SWIPE_PIXELS;
 
   const pick = (element: ScreenElement, event: MouseEvent) => {
     of.picked.set(element.index);
     if (of.mode.value === 'inspect') of.tab.set('tree');
-    else openMenu(element, event);
+    else openMenu('all', element, event);
   };
-  const openMenu = (element: ScreenElement, event: MouseEvent) => {
-    const box = stage.current!.getBoundingClientRect();
-    setMenu({ element, left: event.clientX - box.left, top: event.clientY - box.top });
-  };
+  const openMenu = (kind: MenuAt['kind'], element: ScreenElement, event: MouseEvent) =>
+    setMenu({ kind, element, left: event.clientX, top: event.clientY });
 
   const turned = useRef({ x: 0, y: 0, timer: 0 });
   const wheel = (event: WheelEvent) => {
@@ -166,45 +186,8 @@ export function Picture({ of }: { of: Session }): VNode {
     }, 150);
   };
 
-  const key = (event: KeyboardEvent) => {
-    if (of.mode.value !== 'act' || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-    if (event.key === 'Escape') {
-      // So that the keyboard can leave the picture, although it takes Tab.
-      document.querySelector<HTMLElement>('.modes button[aria-pressed=true]')?.focus();
-    } else if (event.key === 'Backspace' && of.typed.value) {
-      typeMore(of, [...of.typed.value].slice(0, -1).join(''));
-    } else if (KEYS.has(event.key) && !event.shiftKey) {
-      void act(of, { action: 'pressKey', text: event.key });
-    } else if ([...event.key].length === 1) {
-      typeMore(of, of.typed.value + event.key);
-    } else {
-      return;
-    }
-    event.preventDefault();
-    event.stopPropagation();
-    // The card would cover what is being typed, until the pointer moves.
-    pointer.current = undefined;
-    of.hovered.set(-1);
-  };
-
-  const label =
-    mode === 'act'
-      ? 'Screen of the device. Click to tap, drag to swipe, type to type. Escape leaves it.'
-      : `Screen of the device. Click an element to ${mode === 'assert' ? 'assert something about it' : 'inspect it'}; the Tree tab lists them.`;
   return (
-    <div
-      class={`stage ${mode}`}
-      ref={stage}
-      tabIndex={0}
-      role="application"
-      aria-label={label}
-      onKeyDown={key}
-      onPaste={(event) => {
-        const text = event.clipboardData?.getData('text');
-        if (text && mode === 'act') typeMore(of, of.typed.value + text);
-      }}
-      onFocusOut={() => void flush(of)}
-    >
+    <div class={`stage ${mode}`} ref={stage} style={{ '--shape': `${width} / ${height}` }}>
       <div
         class={`screen-box${pending ? ' busy' : ''}`}
         ref={device}
@@ -223,13 +206,24 @@ export function Picture({ of }: { of: Session }): VNode {
         onContextMenu={(event) => {
           event.preventDefault();
           const element = at(place(event));
-          if (element) openMenu(element, event);
+          release();
+          if (element) openMenu('all', element, event);
         }}
         onWheel={wheel}
       >
         <canvas ref={canvas} role="img" aria-label="Live picture" />
         {!hasPicture && <p class="no-picture">Waiting for the first picture…</p>}
         {screen && <Outlines of={of} screen={screen} />}
+        <KeyField
+          of={of}
+          field={keys}
+          screen={screen}
+          onKeys={() => {
+            // The card would cover what is being typed, until the pointer moves.
+            pointer.current = undefined;
+            of.hovered.set(-1);
+          }}
+        />
         {drag && (
           <svg class="drag" viewBox={`0 0 ${width} ${height}`} aria-hidden="true">
             <line x1={drag.from.x} y1={drag.from.y} x2={drag.to.x} y2={drag.to.y} />
@@ -238,17 +232,8 @@ export function Picture({ of }: { of: Session }): VNode {
         )}
       </div>
       {screen && !menu && !drag && <Tip of={of} screen={screen} scale={scale} box={size} />}
-      {menu && (
-        <ElementMenu
-          of={of}
-          {...menu}
-          isAssert={mode === 'assert'}
-          onClose={() => {
-            setMenu(undefined);
-            stage.current?.focus({ preventScroll: true });
-          }}
-        />
-      )}
+      {menu?.kind === 'options' && <OptionsMenu of={of} {...menu} onClose={closeMenu} />}
+      {menu?.kind === 'all' && <ElementMenu of={of} {...menu} isAssert={mode === 'assert'} onClose={closeMenu} />}
     </div>
   );
 }

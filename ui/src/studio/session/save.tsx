@@ -38,6 +38,7 @@ export function Save({ of, onClose }: { of: Session; onClose: () => void }): VNo
           <label for="save-path">File</label>
           <input
             id="save-path"
+            autofocus
             type="text"
             value={path}
             required

@@ -11,7 +11,7 @@ import type {
   StudioStep,
 } from '../../api/messages.ts';
 import { store, type Store } from '../../shared/store.ts';
-import { api, ask, done, locked, say, trouble } from '../app.ts';
+import { api, ask, done, known, locked, say, trouble } from '../app.ts';
 import { isSameAt, sameElement, screenOf, type Screen } from '../hit.ts';
 
 export type Mode = 'act' | 'assert' | 'inspect';
@@ -34,6 +34,10 @@ export interface Session {
   matches: Store<number[]>;
   /** Text that was typed on the picture and not sent yet. */
   typed: Store<string>;
+  /** What an input method is composing on the picture. It becomes typed text when it is done. */
+  composing: Store<string>;
+  /** Whether keys go to the device. */
+  hasKeys: Store<boolean>;
   /** Text that was refused, so that the user can send it again. */
   unsent: Store<string>;
   /** How many actions are on their way. */
@@ -58,12 +62,20 @@ export function session(name: string): Session {
     picked: store(-1),
     matches: store<number[]>([]),
     typed: store(''),
+    composing: store(''),
+    hasKeys: store(false),
     unsent: store(''),
     pending: store(0),
     refused: store(0),
     onPicture: undefined,
     inspections: new Map(),
   };
+}
+
+/** The platform of the session's device, such as `web`; empty while it is not known. */
+export function platformOf(of: Session): string {
+  const platform = known.value?.sessions.find((one) => one.name === of.name)?.platform ?? '';
+  return platform || (/^(https?|file|about|data|chrome):/.test(of.about.value.app) ? 'web' : '');
 }
 
 // ---- Following.
@@ -128,35 +140,64 @@ export function inspect(of: Session, element: number): Promise<Inspection | unde
 
 let queue: Promise<unknown> = Promise.resolve();
 
-/** Acts on the screen that was shown when the user aimed. Returns whether it was done. */
-export function act(of: Session, action: Action, aimedAt = of.screen.value): Promise<boolean> {
+/**
+ * Acts on the screen that was shown when the user aimed. Returns whether it was done.
+ * With `isExtra`, nothing is said if the screen changed: the second click of a double click is often not meant.
+ */
+export function act(of: Session, action: Action, aimedAt = of.screen.value, isExtra = false): Promise<boolean> {
+  release();
   if (!aimedAt || locked.value) return Promise.resolve(false);
   const typed = takeTyped(of);
   return inOrder(of, async () => {
-    if (!typed) return send(of, aimedAt.generation, action);
+    if (!typed) return send(of, aimedAt.generation, action, isExtra);
     if (!(await type(of, typed))) return false;
     // Typing changed the screen. The action is still meant if its target did not change.
     const screen = (await until(of.screen, (now) => now?.generation !== aimedAt.generation)) ?? aimedAt;
     const target = aimedAt.elements[action.element ?? -1];
     const still = target && sameElement(target, screen);
     const isCovered = action.x !== undefined && action.y !== undefined && !isSameAt(aimedAt, screen, action.x, action.y);
-    if (isCovered || (target && !still)) return refuse(of);
-    return send(of, screen.generation, { ...action, element: still?.index ?? -1 });
+    if (isCovered || (target && !still)) return refuse(of, isExtra);
+    return send(of, screen.generation, { ...action, element: still?.index ?? -1 }, isExtra);
   });
 }
 
-async function send(of: Session, generation: number, action: Action): Promise<boolean> {
+async function send(of: Session, generation: number, action: Action, isExtra = false): Promise<boolean> {
   const reply = await ask(api.act({ session: of.name, generation, element: -1, ...action }));
   if (!reply) return false;
-  if (reply.isStale) return refuse(of);
+  if (reply.isStale) return refuse(of, isExtra);
   if (!reply.isDone) say(reply.text || 'It was not done.', 'error');
   return reply.isDone;
 }
 
-function refuse(of: Session): false {
+function refuse(of: Session, isExtra: boolean): false {
+  if (isExtra) return false;
   of.refused.set(of.refused.value + 1);
-  say('The screen changed; nothing was done.');
+  say('The screen changed; nothing was done.', 'error');
   return false;
+}
+
+/** A tap that waits for a moment, because a second click would make it a double click. */
+let held: { of: Session; go: () => void; timer: ReturnType<typeof setTimeout> } | undefined;
+
+export function hold(of: Session, ms: number, go: () => void): void {
+  release();
+  of.pending.set(of.pending.value + 1);
+  held = { of, go, timer: setTimeout(release, ms) };
+}
+
+/** Forgets the tap that waits. Returns whether there was one. */
+export function takeHeld(): boolean {
+  if (!held) return false;
+  clearTimeout(held.timer);
+  held.of.pending.set(held.of.pending.value - 1);
+  held = undefined;
+  return true;
+}
+
+/** Sends the tap that waits, so that what comes now comes after it. */
+export function release(): void {
+  const go = held?.go;
+  if (takeHeld()) go?.();
 }
 
 async function inOrder<T>(of: Session, work: () => Promise<T>): Promise<T> {
@@ -192,6 +233,7 @@ const PAUSE_MS = 700;
 let pause: ReturnType<typeof setTimeout> | undefined;
 
 export function typeMore(of: Session, text: string): void {
+  release();
   of.typed.set(text);
   clearTimeout(pause);
   pause = setTimeout(() => void flush(of), PAUSE_MS);
@@ -267,6 +309,7 @@ export function undo(of: Session, redo = false): Promise<boolean> {
 
 /** Calls a tool as a new step, in words that are made from the call if there are none. */
 export function call(of: Session, tool: string, args: Record<string, unknown>, text = ''): Promise<boolean> {
+  release();
   return inOrder(of, () => done(api.callStudioTool({ session: of.name, tool, arguments: args, text })));
 }
 

@@ -22,6 +22,7 @@ interface StepProps {
 /** One step: its words, its calls, and what can be done with it. */
 export function Step({ of, step, nth, update, isTarget, drag }: StepProps): VNode {
   const [isOpen, setOpen] = useState(false);
+  const opener = useRef<HTMLButtonElement>(null);
   const last = update.steps.length - 1;
   const isHead = step.kind === 'trailhead';
   const name = `step ${nth + 1}`;
@@ -58,7 +59,7 @@ export function Step({ of, step, nth, update, isTarget, drag }: StepProps): VNod
             {step.kind !== 'step' && <span class={`badge ${step.kind}`}>{step.kind}</span>}
             <StepText of={of} step={step} nth={nth} />
           </div>
-          <button type="button" class="calls" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          <button ref={opener} type="button" class="calls" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
             <span class="unseen">Calls of {name}: </span>
             {step.calls.length ? (
               step.calls.map((call, at) => {
@@ -116,7 +117,17 @@ export function Step({ of, step, nth, update, isTarget, drag }: StepProps): VNod
           </button>
         </div>
       </div>
-      {isOpen && <Calls of={of} step={step} nth={nth} onClose={() => setOpen(false)} />}
+      {isOpen && (
+        <Calls
+          of={of}
+          step={step}
+          nth={nth}
+          onClose={() => {
+            setOpen(false);
+            opener.current?.focus();
+          }}
+        />
+      )}
     </li>
   );
 }
@@ -126,6 +137,7 @@ function StepText({ of, step, nth }: { of: Session; step: StudioStep; nth: numbe
   // What is being written, and the words that it started from.
   const [written, setWritten] = useState<{ text: string; from: string } | undefined>(undefined);
   const field = useRef<HTMLTextAreaElement>(null);
+  const isCancelled = useRef(false);
   const shown = written?.text ?? step.text;
   useEffect(() => {
     const node = field.current!;
@@ -135,6 +147,7 @@ function StepText({ of, step, nth }: { of: Session; step: StudioStep; nth: numbe
   const finish = () => {
     if (!written) return;
     setWritten(undefined);
+    if (isCancelled.current) return;
     const words = written.text.trim();
     if (words && words !== written.from)
       void edit(of, (steps) => changed(steps, nth, (one) => one.text === written.from, { text: words }), words);
@@ -150,13 +163,16 @@ function StepText({ of, step, nth }: { of: Session; step: StudioStep; nth: numbe
       onInput={(event) => setWritten({ text: event.currentTarget.value, from: written?.from ?? step.text })}
       onBlur={finish}
       onKeyDown={(event) => {
+        if (event.isComposing) return;
         if (event.key === 'Enter' && !event.shiftKey) {
           event.preventDefault();
           event.currentTarget.blur();
         }
         if (event.key === 'Escape') {
-          setWritten(undefined);
+          event.preventDefault();
+          isCancelled.current = true;
           event.currentTarget.blur();
+          isCancelled.current = false;
         }
       }}
     />
@@ -179,7 +195,14 @@ function Calls({ of, step, nth, onClose }: { of: Session; step: StudioStep; nth:
     onClose();
   };
   return (
-    <div class="call-edit">
+    <div
+      class="call-edit"
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || event.isComposing) return;
+        event.preventDefault();
+        onClose();
+      }}
+    >
       <textarea
         class="mono"
         rows={Math.min(12, Math.max(2, text.split('\n').length))}

@@ -8,6 +8,7 @@ import { count, cut, plural } from '../../shared/words.ts';
 import { api, trouble } from '../app.ts';
 import type { Screen } from '../hit.ts';
 import { writeFlow } from '../flow.ts';
+import { actionsFor } from './menu.tsx';
 import { act, describe, inspect, type Session } from './state.ts';
 
 export function Tree({ of }: { of: Session }): VNode {
@@ -228,12 +229,8 @@ function Details({ of, screen, element }: { of: Session; screen: Screen; element
         <Data text={cut(describe(element), 120)} />
       </h2>
       <div class="bar-row wrap">
-        {[
-          ['tap', 'Tap'],
-          ['longPress', 'Long press'],
-          ['doubleTap', 'Double tap'],
-        ].map(([action, text]) => (
-          <button key={action} type="button" class="button" onClick={() => void act(of, { ...middle, action: action! })}>
+        {actionsFor(of).map(([action, text]) => (
+          <button key={action} type="button" class="button" onClick={() => void act(of, { ...middle, action })}>
             {text}
           </button>
         ))}
@@ -283,6 +280,7 @@ function Details({ of, screen, element }: { of: Session; screen: Screen; element
         </>
       )}
       {element.isEditable && <Fill of={of} element={element} />}
+      {element.options.length > 0 && <Choose of={of} element={element} />}
       {found && (
         <details open>
           <summary>Properties</summary>
@@ -297,6 +295,30 @@ function Details({ of, screen, element }: { of: Session; screen: Screen; element
         </details>
       )}
     </section>
+  );
+}
+
+function Choose({ of, element }: { of: Session; element: ScreenElement }): VNode {
+  const [option, setOption] = useState(element.value);
+  return (
+    <form
+      class="do"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void act(of, { action: 'choose', element: element.index, text: option });
+      }}
+    >
+      <select class="grow" value={option} aria-label="Option to choose" onChange={(event) => setOption(event.currentTarget.value)}>
+        {element.options.map((one, nth) => (
+          <option key={nth} value={one}>
+            {one}
+          </option>
+        ))}
+      </select>
+      <button type="submit" class="button">
+        Choose
+      </button>
+    </form>
   );
 }
 

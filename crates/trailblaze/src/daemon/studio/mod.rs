@@ -436,7 +436,7 @@ impl Studio for LocalStudio {
             records: request.record,
             ..RunRequest::default()
         };
-        match self.runs.start(&self.service, wanted).await {
+        match self.runs.start(&self.service, wanted, &request.rerun_of).await {
             Ok(folder) => {
                 let run = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
                 Ok(StartedRun { run, problem: String::new() })

@@ -33,6 +33,8 @@ pub const READ_EVERY: Duration = Duration::from_millis(250);
 pub struct Runs {
     running: Mutex<HashMap<PathBuf, CancellationToken>>,
     reruns: Mutex<HashMap<PathBuf, Rerun>>,
+    /// Why runs are reruns: `change`, or the run that they repeat.
+    reasons: Mutex<HashMap<PathBuf, String>>,
     /// Counts the changes.
     version: watch::Sender<u64>,
     /// Runs that have ended are not read again.
@@ -112,6 +114,7 @@ impl Runs {
                 trails,
                 failed,
                 is_stoppable: is_running,
+                rerun: self.reasons.lock().get(folder).cloned().unwrap_or_default(),
             }
         });
         if run.end.is_some() || is_session {
@@ -120,16 +123,26 @@ impl Runs {
         row
     }
 
+    /// Keeps that a run has started, and why it is a rerun.
+    fn note(&self, folder: &Path, cancel: CancellationToken, reason: &str) {
+        if !reason.is_empty() {
+            self.reasons.lock().insert(folder.to_path_buf(), reason.to_string());
+        }
+        self.running.lock().insert(folder.to_path_buf(), cancel);
+        self.changed();
+    }
+
     /// Whether one of the runs may still change.
     pub fn has_running(runs: &[WorkspaceRun]) -> bool {
         runs.iter().any(|run| run.state == "running")
     }
 
-    /// Starts a run in the background. Returns its folder once it has one.
+    /// Starts a run in the background, which may repeat another. Returns its folder once it has one.
     pub async fn start(
         self: &Arc<Self>,
         service: &Arc<LocalService>,
         request: RunRequest,
+        rerun_of: &str,
     ) -> Result<PathBuf, ServiceError> {
         let (begun, folder) = oneshot::channel();
         let (ended, failure) = oneshot::channel();
@@ -146,8 +159,7 @@ impl Runs {
         });
         match folder.await {
             Ok(folder) => {
-                self.running.lock().insert(folder.clone(), cancel);
-                self.changed();
+                self.note(&folder, cancel, rerun_of);
                 let (this, done) = (Arc::clone(self), folder.clone());
                 tokio::spawn(async move {
                     let _ = failure.await;
@@ -187,6 +199,7 @@ impl Runs {
         let (this, service, place) = (Arc::clone(self), Arc::clone(service), place.clone());
         tokio::spawn(async move {
             let mut wanted = trails.clone();
+            let mut reason = "";
             while !cancel.is_cancelled() {
                 let request = RunRequest {
                     client: place.client.clone(),
@@ -194,7 +207,8 @@ impl Runs {
                     devices: devices.clone(),
                     ..RunRequest::default()
                 };
-                this.run_watched(&service, request, &mut watch, &cancel).await;
+                this.run_watched(&service, request, &mut watch, &cancel, reason).await;
+                reason = "change";
                 wanted = tokio::select! {
                     () = cancel.cancelled() => return,
                     next = watch.next() => match next {
@@ -221,6 +235,7 @@ impl Runs {
         request: RunRequest,
         watch: &mut Watch,
         cancel: &CancellationToken,
+        reason: &'static str,
     ) {
         let _counted = service.count();
         let (begun, folder) = oneshot::channel();
@@ -228,8 +243,7 @@ impl Runs {
         let (this, known) = (Arc::clone(self), token.clone());
         let noting = tokio::spawn(async move {
             let folder: PathBuf = folder.await.ok()?;
-            this.running.lock().insert(folder.clone(), known);
-            this.changed();
+            this.note(&folder, known, reason);
             Some(folder)
         });
         let ran = trails::run_with(&service.projects, request, &NoProgress, &token, Some(begun), Some(watch)).await;

@@ -311,6 +311,8 @@ pub struct WorkspaceRun {
     pub failed: Vec<String>,
     /// Whether the daemon can stop it.
     pub is_stoppable: bool,
+    /// Why it is a rerun: change if a file changed, or the run that it repeats; empty if it is none, or if the daemon has restarted.
+    pub rerun: String,
 }
 
 /// Parameters of OpenSession.
@@ -413,7 +415,7 @@ pub struct ScreenElement {
     pub name: String,
     /// The id that its developer assigned.
     pub id: String,
-    /// What a field contains.
+    /// What a field contains, or the option of a list that is chosen.
     pub value: String,
     /// Its visible part, in pixels. Without an area, it is not visible.
     pub x: i32,
@@ -425,6 +427,8 @@ pub struct ScreenElement {
     pub is_disabled: bool,
     /// Such as checked or selected.
     pub state: String,
+    /// The options of a list of which one can be chosen.
+    pub options: Vec<String>,
 }
 
 /// The steps of a session.
@@ -762,6 +766,8 @@ pub struct StartRunRequest {
     pub devices: Vec<String>,
     /// Write what passes into the trails.
     pub record: bool,
+    /// The run that is repeated, if one is.
+    pub rerun_of: String,
 }
 
 /// A run that was started.

@@ -1,6 +1,6 @@
 //! The elements of a screen as a flat list.
 
-use trailblaze_core::screen::{Node, Screen, fold};
+use trailblaze_core::screen::{Field, Node, Screen, fold};
 use trailblaze_protocol::geometry::Rect;
 
 use super::MOST_ELEMENTS;
@@ -31,7 +31,11 @@ fn element(screen: &Screen, node: &Node, index: i32, parent: i32) -> ScreenEleme
         screen.visible_part(node).unwrap_or(Rect { left: 0, top: 0, right: 0, bottom: 0 });
     let is_field = node.is_editable();
     let name = name(node).map(|name| cut(&name)).unwrap_or_default();
-    let value = node.text().filter(|_| is_field && !node.is_password()).map(cut).unwrap_or_default();
+    let options = options(node);
+    let value = match options.is_empty() {
+        true => node.text().filter(|_| is_field && !node.is_password()),
+        false => node.props.text(Field::Value),
+    };
     let state = [
         (node.is_checked() == Some(true), "checked"),
         (node.is_selected(), "selected"),
@@ -45,7 +49,7 @@ fn element(screen: &Screen, node: &Node, index: i32, parent: i32) -> ScreenEleme
         role: node.class().unwrap_or_default().to_string(),
         name,
         id: node.short_id().unwrap_or_default().to_string(),
-        value,
+        value: value.map(cut).unwrap_or_default(),
         x: left,
         y: top,
         width: right - left,
@@ -54,7 +58,15 @@ fn element(screen: &Screen, node: &Node, index: i32, parent: i32) -> ScreenEleme
         is_editable: is_field,
         is_disabled: !node.is_enabled(),
         state: state.join(" "),
+        options,
     }
+}
+
+/// The options of a list on a web page. The browser shows them outside of the page, so that no picture has them.
+fn options(node: &Node) -> Vec<String> {
+    let listed = node.props.text(Field::Options).into_iter().flat_map(|options| options.split(" | "));
+    // A long list ends with a mark.
+    listed.filter(|option| !option.is_empty() && *option != "…").map(str::to_string).collect()
 }
 
 /// What people call an element: fields by their label, others by their text.
