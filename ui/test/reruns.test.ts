@@ -24,6 +24,7 @@ test('reruns are announced when they begin and end', () => {
   assert.deepEqual(rerunNews(during, during), []);
   const after = workspace(run('2', 'failed', 'change'), first);
   assert.deepEqual(rerunNews(during, after), [{ text: 'Rerun ended: 1 failed', isBad: true }]);
+  assert.deepEqual(rerunNews(during, after, '2'), []);
   assert.deepEqual(rerunNews(before, workspace(run('3', 'running', ''), first)), []);
 });
 

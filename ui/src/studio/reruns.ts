@@ -17,14 +17,17 @@ export function rerunWords({ rerun }: WorkspaceRun, runs: readonly WorkspaceRun[
   return first ? `Rerun of ${startOf(first)}` : 'Rerun';
 }
 
-/** What to announce when the runs of a project changed: reruns that a change of a file has started, and those that ended. */
-export function rerunNews(before: Workspace | null, after: Workspace): { text: string; isBad: boolean }[] {
+/**
+ * What to announce when the runs of a project changed: reruns that a change of a file has started, and those that ended.
+ * The page of a run announces its end itself.
+ */
+export function rerunNews(before: Workspace | null, after: Workspace, shownRun = ''): { text: string; isBad: boolean }[] {
   if (!before) return [];
   const old = new Map(before.runs.map((run) => [run.id, run]));
   return after.runs.flatMap((run) => {
     const was = old.get(run.id);
     const isRunning = run.state === 'running';
-    if (!run.rerun || was?.state === run.state) return [];
+    if (!run.rerun || run.id === shownRun || was?.state === run.state) return [];
     if (isRunning) return run.rerun === 'change' ? [{ text: 'A file changed: the trails run again.', isBad: false }] : [];
     const totals = run.totals || plural(run.trails.length, 'trail');
     return [{ text: `Rerun ended: ${totals}`, isBad: run.state !== 'passed' }];

@@ -1,7 +1,7 @@
 /** The workspace: followed by the first page, read once by others. */
 import { follow, type Status } from '../api/client.ts';
 import { store } from '../shared/store.ts';
-import { api, done, known, say, trouble } from './app.ts';
+import { api, done, known, route, say, trouble } from './app.ts';
 import { rerunNews } from './reruns.ts';
 
 export const workspaceStatus = store<Status>('connecting');
@@ -11,7 +11,8 @@ export function watchWorkspace(): () => void {
   return follow(
     (signal) => api.watchWorkspace({}, signal),
     (workspace) => {
-      for (const { text, isBad } of rerunNews(known.value, workspace)) say(text, isBad ? 'error' : 'done');
+      const [view, shown] = route.value.path;
+      for (const { text, isBad } of rerunNews(known.value, workspace, view === 'run' ? shown : '')) say(text, isBad ? 'error' : 'done');
       known.set(workspace);
     },
     (status) => {
