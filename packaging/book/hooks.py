@@ -1,0 +1,54 @@
+"""Changes to the pages of the book: see mkdocs.yml."""
+
+import posixpath
+import re
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+# What `<!-- setup: … -->` and the like say is for the test that runs the commands of the pages.
+DIRECTIVE = re.compile(r"^[ ]*<!--\s*(?:file|exit|output|not run|setup)\b.*?-->[ ]*\n", re.MULTILINE)
+LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)\s]+)\)")
+# Search needs this where a page was opened as a file; the theme would load it from another host.
+FOREIGN_SHIM = re.compile(r'<script src="https://[^"]*iframe-worker[^"]*"></script>')
+
+
+def on_page_markdown(markdown, page, **_):
+    markdown = DIRECTIVE.sub("", markdown)
+    return outside_of_code(markdown, lambda text: LINK.sub(lambda link: plain(link, page), text))
+
+
+def outside_of_code(markdown, change):
+    """Applies a change to the parts between fenced blocks."""
+    parts = re.split(r"(^ *```.*?^ *```[ ]*$)", markdown, flags=re.MULTILINE | re.DOTALL)
+    return "".join(part if index % 2 else change(part) for index, part in enumerate(parts))
+
+
+def plain(link, page):
+    """A link to a file of the repository that is not in the book becomes text."""
+    text, target = link.groups()
+    if "://" in target or target.startswith(("#", "mailto:")):
+        return link.group()
+    folder = posixpath.dirname(page.file.src_uri)
+    path = posixpath.normpath(posixpath.join("docs", folder, target.split("#")[0]))
+    if path.startswith("docs/"):
+        return link.group()
+    if not (REPOSITORY / path).exists():
+        raise FileNotFoundError(f"{page.file.src_uri}: `{target}` does not exist")
+    if text.strip("`") in (path, target):
+        return f"`{path}`"
+    return f"{text} (`{path}`)"
+
+
+def on_post_page(output, page, config):
+    base = "../" * page.url.count("/")
+    return FOREIGN_SHIM.sub(f'<script src="{base}assets/worker.js"></script>', output)
+
+
+def on_post_template(output_content, **_):
+    return FOREIGN_SHIM.sub("", output_content)
+
+
+def on_post_build(config):
+    shim = Path(__file__).with_name("worker.js").read_text()
+    (Path(config["site_dir"]) / "assets/worker.js").write_text(shim)
