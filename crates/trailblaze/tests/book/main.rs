@@ -6,7 +6,7 @@
 //! |---|---|
 //! | `<!-- file: trails/pay.trail.yaml -->` | is written to this path, in any language |
 //! | `<!-- exit: 1 -->` | must exit with this code |
-//! | `<!-- output -->` | is what the last commands printed: its lines occur there in this order; `…` is any text |
+//! | `<!-- output -->` | has lines that occur in this order in what the last commands printed; `…` is any text |
 //! | `<!-- not run: needs a phone -->` | is not run |
 //! | `<!-- setup: cp -r "$REPO/examples/wallet/." . -->` | (any place) runs commands that readers do not see |
 //!
@@ -27,6 +27,9 @@ use std::sync::Mutex;
 
 use page::Page;
 use support::{files, repository, skip};
+
+/// `scripts/test-dist` installs the packages that this page is about.
+const TRIED_ELSEWHERE: &str = "docs/install.md";
 
 /// How many pages run at the same time: most of them wait for a device or a browser.
 const AT_ONCE: usize = 3;
@@ -70,6 +73,7 @@ fn all_pages() -> Vec<PathBuf> {
     let mut pages: Vec<PathBuf> =
         ["docs", "packaging"].iter().flat_map(|folder| files(&root().join(folder))).filter(is_page).collect();
     pages.push(root().join("README.md"));
+    pages.retain(|page| *page != root().join(TRIED_ELSEWHERE));
     pages
 }
 

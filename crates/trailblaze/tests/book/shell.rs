@@ -173,16 +173,8 @@ fn first_missing<'a>(lines: &'a [String], output: &str) -> Option<&'a str> {
         .find(|line| !line.is_empty() && *line != "…" && !rest.any(|found| fits(line, found.trim())))
 }
 
-/// Whether a line of output is this one, in which `…` is any text.
+/// Whether this is in a line of output; `…` is any text.
 fn fits(line: &str, found: &str) -> bool {
-    let mut parts = line.split('…');
-    let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = found.strip_prefix(first) else { return false };
-    let mut parts: Vec<&str> = parts.collect();
-    let Some(last) = parts.pop() else { return rest.is_empty() };
-    for part in parts {
-        let Some((_, after)) = rest.split_once(part) else { return false };
-        rest = after;
-    }
-    rest.ends_with(last)
+    let mut rest = found;
+    line.split('…').all(|part| rest.split_once(part).map(|(_, after)| rest = after).is_some())
 }

@@ -12,8 +12,8 @@ fn documents_name_only_commands_that_exist() {
     let (mut violations, program, targets) = (Violations::default(), Program::read(), targets());
     for file in files(&root(), "md") {
         let path = shown(&file);
-        // A changelog also names what an earlier version had.
-        if path == "CHANGELOG.md" {
+        // A changelog also names what an earlier version had; the reference is made from the commands themselves.
+        if path == "CHANGELOG.md" || path == "docs/reference/commands.md" {
             continue;
         }
         let code = Code::of(&read(&file));
