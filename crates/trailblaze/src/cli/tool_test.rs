@@ -20,7 +20,7 @@ use super::child::Run;
 use super::device::DeviceArgs;
 use super::run::{RunArgs, run_once};
 use super::{Context, Refusal};
-use crate::kit::test_files;
+use crate::kit::{kotlin_sdk, test_files};
 use crate::output::print;
 use crate::project::loaded::Loaded;
 use crate::project::source::shown;
@@ -57,10 +57,15 @@ pub async fn test(context: &Context, args: &TestArgs) -> Result<Exit, Refusal> {
     }
     let runners = Runners { root: &loaded.root, loaded: &loaded, supervisor: Supervisor::new(), limit: args.timeout };
     let mut exit = Exit::Passed;
+    let mut is_built = true;
     for ((runner, folder), files) in by_folder(&chosen.files) {
-        exit = exit.worst(runners.run(runner, &folder, &files).await?);
+        let ended = runners.run(runner, &folder, &files).await?;
+        is_built &= runner != Runner::Kotlin || ended == Exit::Passed;
+        exit = exit.worst(ended);
     }
-    if !chosen.trails.is_empty() {
+    if !is_built {
+        print::hint("the trails were not run: they would use the jar of an earlier build");
+    } else if !chosen.trails.is_empty() {
         let run = trails(&loaded, &chosen.trails, &args.devices.device)?;
         exit = exit.worst(run_once(&context.within(&loaded.root), &run, None, None).await?);
     }
@@ -264,6 +269,12 @@ impl Runners<'_> {
             (Ended::Code(0), _) => Ok(Exit::Passed),
             (Ended::Code(_), said) => {
                 missing_module(self.python_command(), self.root, &said).iter().for_each(print::hint);
+                if said.contains("dev.trailblaze:trailblaze-") {
+                    print::hint(format!(
+                        "the libraries are not installed here: run `{}`",
+                        kotlin_sdk::install_command()
+                    ));
+                }
                 Ok(Exit::Failed)
             }
             (other, _) => {
