@@ -10,7 +10,7 @@
 //! | `<!-- not run: needs a phone -->` | is not run |
 //! | `<!-- setup: cp -r "$REPO/examples/wallet/." . -->` | (any place) runs commands that readers do not see |
 //!
-//! `BOOK_PAGE=docs/web.md cargo test -p trailblaze --test book` runs one page and prints what its commands print.
+//! `BOOK_PAGE=docs/web.md cargo test -p trailblaze --test book -- --nocapture` runs one page and prints what its commands print.
 
 // Pages are run by bash, in a process group.
 #![cfg(unix)]
