@@ -8,6 +8,7 @@ import kotlinx.serialization.descriptors.elementNames
 import kotlinx.serialization.json.Json
 import kotlinx.serialization.json.JsonArray
 import kotlinx.serialization.json.JsonObject
+import kotlinx.serialization.json.JsonPrimitive
 import kotlinx.serialization.json.jsonPrimitive
 import kotlinx.serialization.serializerOrNull
 import kotlin.reflect.KClass
@@ -76,7 +77,7 @@ internal interface Arguments<out A> {
     }
 }
 
-/** The schema as MCP's library wants it. */
+/** The schema as MCP's library wants it, without `additionalProperties`, which [Listing] adds. */
 internal fun JsonObject.toToolSchema(): ToolSchema = ToolSchema(
     properties = this["properties"] as? JsonObject ?: JsonObject(emptyMap()),
     required = (this["required"] as? JsonArray)?.map { it.jsonPrimitive.content },
@@ -132,6 +133,7 @@ internal class Parameters(parameters: List<KParameter>, what: String) : Argument
             )
             val required = this@Parameters.parameters.filter { it.isRequired }.map { it.name }
             if (required.isNotEmpty()) put("required", JsonValues.toJson(required))
+            put(Schema.FURTHER, JsonPrimitive(false))
         },
     )
 
@@ -139,7 +141,7 @@ internal class Parameters(parameters: List<KParameter>, what: String) : Argument
         val missing = parameters.filter { it.isRequired && it.name !in args }.map { it.name }
         val problems = missing.map { "`$it` is missing" } + parameters.flatMap { parameter ->
             args[parameter.name]?.let { Validation.problems(parameter.serializer.descriptor, it, parameter.name) }.orEmpty()
-        }
+        } + Validation.unknown(parameters.map { it.name }, args, "")
         if (problems.isNotEmpty()) {
             return Arguments.Read.Invalid(missing, problems)
         }

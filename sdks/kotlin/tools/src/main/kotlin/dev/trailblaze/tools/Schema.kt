@@ -9,6 +9,7 @@ import kotlinx.serialization.descriptors.SerialKind
 import kotlinx.serialization.descriptors.StructureKind
 import kotlinx.serialization.descriptors.elementNames
 import kotlinx.serialization.json.JsonArray
+import kotlinx.serialization.json.JsonIgnoreUnknownKeys
 import kotlinx.serialization.json.JsonObject
 import kotlinx.serialization.json.add
 import kotlinx.serialization.json.buildJsonArray
@@ -25,6 +26,12 @@ import kotlin.reflect.full.primaryConstructor
 /** JSON Schema from Kotlin types, as short as models need it: an optional value is absent instead of null. */
 @OptIn(ExperimentalSerializationApi::class)
 internal object Schema {
+    /** The key that says whether an object may have names that its schema does not list. */
+    const val FURTHER: String = "additionalProperties"
+
+    /** The key that names the class of an object whose type is sealed. */
+    const val DISCRIMINATOR: String = "type"
+
     /**
      * @param descriptor The type as it is serialized.
      * @param type The same type in Kotlin, for descriptions.
@@ -49,7 +56,7 @@ internal object Schema {
             }
             StructureKind.MAP -> buildJsonObject {
                 put("type", "object")
-                put("additionalProperties", of(descriptor.getElementDescriptor(1), type?.arguments?.getOrNull(1)?.type, above))
+                put(FURTHER, of(descriptor.getElementDescriptor(1), type?.arguments?.getOrNull(1)?.type, above))
             }
             StructureKind.CLASS, StructureKind.OBJECT -> ofClass(descriptor, type, above)
             PolymorphicKind.SEALED -> ofSealed(descriptor, above)
@@ -85,8 +92,17 @@ internal object Schema {
             }
             val required = descriptor.elementNames.filterIndexed { index, _ -> isRequired(descriptor, index) }
             if (required.isNotEmpty()) putJsonArray("required") { required.forEach { add(it) } }
+            if (!isOpen(descriptor)) put(FURTHER, false)
         }
     }
+
+    /** Whether a class accepts names that it does not have. */
+    fun isOpen(descriptor: SerialDescriptor): Boolean = descriptor.annotations.any { it is JsonIgnoreUnknownKeys }
+
+    /** The classes of a sealed one, by name. Null if it is not a class of the author. */
+    fun casesOf(descriptor: SerialDescriptor): SerialDescriptor? =
+        // Values of JSON itself are sealed too.
+        if (descriptor.serialName.startsWith("kotlinx.serialization.json.")) null else descriptor.getElementDescriptor(1)
 
     fun described(schema: JsonObject, description: String?): JsonObject = when (description) {
         null -> schema
@@ -105,11 +121,7 @@ internal object Schema {
             .associate { (it.findAnnotation<SerialName>()?.value ?: it.name) to it.returnType }
 
     private fun ofSealed(descriptor: SerialDescriptor, above: Set<String>): JsonObject {
-        // Values of JSON itself are sealed too.
-        if (descriptor.serialName.startsWith("kotlinx.serialization.json.")) {
-            return JsonObject(emptyMap())
-        }
-        val cases = descriptor.getElementDescriptor(1)
+        val cases = casesOf(descriptor) ?: return JsonObject(emptyMap())
         return buildJsonObject {
             put(
                 "anyOf",
@@ -126,12 +138,13 @@ internal object Schema {
     private fun withDiscriminator(case: JsonObject, name: String): JsonObject = buildJsonObject {
         put("type", "object")
         putJsonObject("properties") {
-            putJsonObject("type") { put("const", name) }
+            putJsonObject(DISCRIMINATOR) { put("const", name) }
             (case["properties"] as? JsonObject)?.forEach { (key, value) -> put(key, value) }
         }
         putJsonArray("required") {
-            add("type")
+            add(DISCRIMINATOR)
             (case["required"] as? JsonArray)?.forEach { add(it) }
         }
+        case[FURTHER]?.let { put(FURTHER, it) }
     }
 }

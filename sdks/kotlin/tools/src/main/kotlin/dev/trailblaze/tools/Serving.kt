@@ -22,7 +22,10 @@ import kotlinx.io.asSource
 import kotlinx.io.buffered
 import java.io.FileDescriptor
 import java.io.FileOutputStream
+import java.io.FilterInputStream
+import java.io.InputStream
 import java.io.OutputStream
+import java.util.concurrent.CountDownLatch
 
 /** Serves tools with MCP's library, over stdio or HTTP. */
 internal class Serving(private val tools: ToolServer) {
@@ -33,8 +36,9 @@ internal class Serving(private val tools: ToolServer) {
 
     private suspend fun serveStdio(stdout: OutputStream) {
         val gone = CompletableDeferred<Unit>()
-        val transport = StdioServerTransport(System.`in`.asSource().buffered(), stdout.asSink().buffered())
-        val session = server().createSession(transport)
+        val server = server()
+        val transport = StdioServerTransport(server.whenConnected(System.`in`).asSource().buffered(), stdout.asSink().buffered())
+        val session = server.createSession(transport)
         session.onClose { gone.complete(Unit) }
         // It may have been closed before it could be told.
         if (session.transport == null) gone.complete(Unit)
@@ -66,6 +70,7 @@ internal class Serving(private val tools: ToolServer) {
         )
         val instructions = tools.instructions?.let { text -> { text } }
         val server = Server(Implementation(tools.name, tools.version), ServerOptions(capabilities), instructions)
+        Listing.addTo(server) { tools.tools.associate { it.name to it.arguments.schema } }
         val registry = tools.registry
         for (tool in tools.tools) {
             val definition = Tool(
@@ -91,6 +96,23 @@ internal class Serving(private val tools: ToolServer) {
             ReadResourceResult(listOf(TextResourceContents(json, REGISTRY, "application/json")))
         }
         return server
+    }
+
+    /** The input once the server is connected, so that nothing is answered before all handlers are there. */
+    private fun Server.whenConnected(input: InputStream): InputStream {
+        val connected = CountDownLatch(1)
+        onConnect { connected.countDown() }
+        return object : FilterInputStream(input) {
+            override fun read(): Int {
+                connected.await()
+                return super.read()
+            }
+
+            override fun read(into: ByteArray, offset: Int, length: Int): Int {
+                connected.await()
+                return super.read(into, offset, length)
+            }
+        }
     }
 
     private companion object {

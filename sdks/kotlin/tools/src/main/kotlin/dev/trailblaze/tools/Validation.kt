@@ -1,6 +1,7 @@
 package dev.trailblaze.tools
 
 import kotlinx.serialization.ExperimentalSerializationApi
+import kotlinx.serialization.descriptors.PolymorphicKind
 import kotlinx.serialization.descriptors.PrimitiveKind
 import kotlinx.serialization.descriptors.SerialDescriptor
 import kotlinx.serialization.descriptors.SerialKind
@@ -55,13 +56,31 @@ internal object Validation {
                 is JsonObject -> fields(descriptor, value, path)
                 else -> unless(false, path, "an object", value)
             }
+            PolymorphicKind.SEALED -> ofSealed(descriptor, value, path)
             // Those that only their serializer can check.
             else -> emptyList()
         }
     }
 
-    /** The missing and the wrong fields of an object. */
-    fun fields(descriptor: SerialDescriptor, value: JsonObject, path: String): List<String> =
+    private fun ofSealed(descriptor: SerialDescriptor, value: JsonElement, path: String): List<String> {
+        val cases = Schema.casesOf(descriptor) ?: return emptyList()
+        val name = ((value as? JsonObject)?.get(Schema.DISCRIMINATOR) as? JsonPrimitive)?.content
+        // Its serializer says what is wrong with the name.
+        val index = cases.elementNames.indexOf(name).takeIf { it >= 0 } ?: return emptyList()
+        return fields(cases.getElementDescriptor(index), JsonObject(value as JsonObject - Schema.DISCRIMINATOR), path)
+    }
+
+    /** The missing, wrong and unknown fields of an object. */
+    fun fields(descriptor: SerialDescriptor, value: JsonObject, path: String): List<String> {
+        val unknown = if (Schema.isOpen(descriptor)) emptyList() else unknown(descriptor.elementNames.toList(), value, path)
+        return missingAndWrong(descriptor, value, path) + unknown
+    }
+
+    /** The fields that do not exist, most often misspelled ones. */
+    fun unknown(known: List<String>, value: JsonObject, path: String): List<String> =
+        (value.keys - known).map { Names.unknown("argument", it, known, if (path.isEmpty()) it else "$path.$it") }
+
+    private fun missingAndWrong(descriptor: SerialDescriptor, value: JsonObject, path: String): List<String> =
         descriptor.elementNames.flatMapIndexed { index, name ->
             val inner = if (path.isEmpty()) name else "$path.$name"
             val item = value[name]

@@ -178,10 +178,10 @@ class ListingsTest {
         assertEquals(ToolResult.success(), server.call("tapButton", mapOf("text" to "Submit"), device))
         val schemas = server.tools.associate { it.name to it.arguments.schema.toString() }
         assertEquals(
-            """{"type":"object","properties":{"email":{"type":"string"},"password":{"type":"string"}},"required":["email","password"]}""",
+            """{"type":"object","properties":{"email":{"type":"string"},"password":{"type":"string"}},"required":["email","password"],"additionalProperties":false}""",
             schemas["login"],
         )
-        assertEquals("""{"properties":{"text":{"type":"string"}},"required":["text"]}""", schemas["tapButton"])
+        assertEquals("""{"properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false}""", schemas["tapButton"])
         val context = TrailblazeContext.inProcess(device)
         assertEquals(ExecutionMode.IN_PROCESS, context.mode)
     }

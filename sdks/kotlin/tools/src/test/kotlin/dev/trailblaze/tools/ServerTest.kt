@@ -47,6 +47,10 @@ class ServerTest {
             )
             assertEquals(JsonPrimitive("Log in to Acme Driver app"), tools.getValue("login")["description"])
             assertFalse("_meta" in tools.getValue("login"))
+            assertEquals(
+                """{"properties":{"email":{"type":"string"},"password":{"type":"string"}},"required":["email","password"],"type":"object","additionalProperties":false}""",
+                tools.getValue("login")["inputSchema"].toString(),
+            )
             val resource = server.request("resources/read", """{"uri":"trailblaze://registry"}""").result()["contents"]!!.jsonArray.single().jsonObject
             val registry = Json.parseToJsonElement(resource["text"]!!.jsonPrimitive.content).jsonObject
             assertEquals(tools.keys, registry["tools"]!!.jsonObject.keys)
@@ -106,6 +110,13 @@ class ServerTest {
         val picture = call("kitchen_picture").result()["content"]!!.jsonArray.last().toString()
         assertTrue(picture.contains("\"mimeType\":\"image/png\"") && picture.contains("\"type\":\"image\""), picture)
         assertEquals("[]", call("kitchen_nothing").result()["content"].toString())
+    }
+
+    @Test
+    fun `a misspelled argument is refused and the hidden ones are not`() = kitchen {
+        val refused = call("kitchen_bake", """{"dish":"pie","size":"SMALL","minuts":5}""").result()
+        assertTrue(textOf(refused).contains("unknown argument `minuts`; did you mean `minutes`?"), textOf(refused))
+        assertEquals("pie SMALL  20 false null {}", textOf(call("kitchen_bake", """{"dish":"pie","size":"SMALL","_trailblazeContext":{}}""").result()))
     }
 
     @Test

@@ -9,6 +9,10 @@ import kotlinx.coroutines.awaitAll
 import kotlinx.coroutines.cancelAndJoin
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
+import kotlinx.serialization.ExperimentalSerializationApi
+import kotlinx.serialization.SerialName
+import kotlinx.serialization.Serializable
+import kotlinx.serialization.json.JsonIgnoreUnknownKeys
 import kotlinx.serialization.json.JsonObject
 import kotlinx.serialization.json.JsonPrimitive
 import org.junit.jupiter.api.Assertions.assertEquals
@@ -33,19 +37,19 @@ class ToolSetTest {
 
     @Test
     fun `types and defaults become a schema`() {
-        val topping = """{"type":"object","properties":{"name":{"type":"string","description":"What it is called"},"grams":{"type":"integer"}},"required":["name"]}"""
+        val topping = """{"type":"object","properties":{"name":{"type":"string","description":"What it is called"},"grams":{"type":"integer"}},"required":["name"],"additionalProperties":false}"""
         assertEquals(
             """{"properties":{"dish":{"type":"string","description":"What to bake"},"size":{"type":"string","enum":["SMALL","LARGE"]},""" +
                 """"toppings":{"type":"array","items":$topping},"minutes":{"type":"integer"},"isVegan":{"type":"boolean"},""" +
-                """"temperature":{"type":"number"},"labels":{"type":"object","additionalProperties":{"type":"string"}}},"required":["dish","size"]}""",
+                """"temperature":{"type":"number"},"labels":{"type":"object","additionalProperties":{"type":"string"}}},"required":["dish","size"],"additionalProperties":false}""",
             schemaOf("bake"),
         )
         assertEquals(
             """{"properties":{"order":{"type":"object","properties":{"dish":{"type":"string"},"toppings":{"type":"array","items":$topping},""" +
-                """"notes":{"type":"string"}},"required":["dish","toppings"]}},"required":["order"]}""",
+                """"notes":{"type":"string"}},"required":["dish","toppings"],"additionalProperties":false}},"required":["order"],"additionalProperties":false}""",
             schemaOf("order"),
         )
-        assertEquals("""{"properties":{}}""", schemaOf("nothing"))
+        assertEquals("""{"properties":{},"additionalProperties":false}""", schemaOf("nothing"))
     }
 
     @Test
@@ -76,6 +80,36 @@ class ToolSetTest {
         assertEquals("MissingRequiredArgs" to listOf("dish", "size"), result.variant to result.missing)
         val inner = call("order", mapOf("order" to mapOf("toppings" to listOf(emptyMap<String, Any>()))))
         assertEquals("invalid arguments for `kitchen_order`: `order.dish` is missing; `order.toppings[0].name` is missing", inner.withoutLine())
+    }
+
+    @Test
+    fun `unknown arguments are refused at every level except in maps`() {
+        fun refusal(name: String, args: Map<String, Any?>) = call(name, args).withoutLine().substringAfter("`: ")
+        assertEquals(
+            "unknown argument `minuts`; did you mean `minutes`?; unknown argument `oven`; expected one of `dish`, `size`, `toppings`, `minutes`, " +
+                "`isVegan`, `temperature`, `labels`",
+            refusal("bake", mapOf("dish" to "pie", "size" to "SMALL", "minuts" to 5, "oven" to "gas")),
+        )
+        val topping = mapOf("name" to "nuts", "gram" to 5)
+        assertEquals("unknown argument `toppings[0].gram`; did you mean `grams`?", refusal("bake", mapOf("dish" to "pie", "size" to "SMALL", "toppings" to listOf(topping))))
+        assertEquals(
+            "`order.dish` is missing; unknown argument `order.dsh`; did you mean `dish`?",
+            refusal("order", mapOf("order" to mapOf("dsh" to "soup", "toppings" to emptyList<Any>()))),
+        )
+        assertEquals("unknown argument `what`; none are accepted", refusal("nothing", mapOf("what" to 1)))
+        assertEquals("pie SMALL  20 false null {anything=goes}", call("bake", mapOf("dish" to "pie", "size" to "SMALL", "labels" to mapOf("anything" to "goes"))).text)
+    }
+
+    @Test
+    fun `the cases of a sealed class refuse unknown arguments and a class may accept them`() {
+        val server = ToolServer("x").toolSet(Shapes())
+        fun draw(vararg fields: Pair<String, Any?>) = runBlocking { server.call("draw", mapOf("shape" to mapOf(*fields)), FakeDevice()) }
+        assertEquals("Circle(radius=3)", draw("type" to "circle", "radius" to 3).text)
+        assertTrue(draw("type" to "circle", "radius" to 3, "color" to "red").text.contains("unknown argument `shape.color`; expected one of `radius`"))
+        assertEquals("Open(name=a)", draw("type" to "open", "name" to "a", "color" to "red").text)
+        val schema = server.tools.single().arguments.schema.toString()
+        assertTrue(schema.contains(""""radius":{"type":"integer"}},"required":["type","radius"],"additionalProperties":false}"""), schema)
+        assertTrue(schema.contains(""""name":{"type":"string"}},"required":["type","name"]}"""), schema)
     }
 
     @Test
@@ -277,4 +311,22 @@ class ToolSetTest {
         assertEquals("`--transport http` needs a `--port` from 0 to 65535, got `none`", refusal("--transport", "http"))
         assertEquals("`--transport http` needs a `--port` from 0 to 65535, got `70000`", refusal("--transport", "http", "--port", "70000"))
     }
+}
+
+@Serializable
+sealed interface Shape {
+    @Serializable
+    @SerialName("circle")
+    data class Circle(val radius: Int) : Shape
+
+    @OptIn(ExperimentalSerializationApi::class)
+    @Serializable
+    @SerialName("open")
+    @JsonIgnoreUnknownKeys
+    data class Open(val name: String) : Shape
+}
+
+class Shapes : TrailblazeToolSet {
+    @Tool
+    fun draw(shape: Shape): String = shape.toString()
 }
