@@ -42,6 +42,8 @@ const SOURCES: &[(&str, &str)] = sources![
     "tools/src/main/kotlin/dev/trailblaze/tools/ConnectedNotices.kt",
     "tools/src/main/kotlin/dev/trailblaze/tools/DefinedTool.kt",
     "tools/src/main/kotlin/dev/trailblaze/tools/Envelope.kt",
+    "tools/src/main/kotlin/dev/trailblaze/tools/Listing.kt",
+    "tools/src/main/kotlin/dev/trailblaze/tools/Names.kt",
     "tools/src/main/kotlin/dev/trailblaze/tools/Results.kt",
     "tools/src/main/kotlin/dev/trailblaze/tools/Schema.kt",
     "tools/src/main/kotlin/dev/trailblaze/tools/ServerArguments.kt",
