@@ -28,9 +28,6 @@ use std::sync::Mutex;
 use page::Page;
 use support::{files, repository, skip};
 
-/// `scripts/test-dist` installs the packages that this page is about.
-const TRIED_ELSEWHERE: &str = "docs/install.md";
-
 /// How many pages run at the same time: most of them wait for a device or a browser.
 const AT_ONCE: usize = 3;
 
@@ -73,7 +70,6 @@ fn all_pages() -> Vec<PathBuf> {
     let mut pages: Vec<PathBuf> =
         ["docs", "packaging"].iter().flat_map(|folder| files(&root().join(folder))).filter(is_page).collect();
     pages.push(root().join("README.md"));
-    pages.retain(|page| *page != root().join(TRIED_ELSEWHERE));
     pages
 }
 
