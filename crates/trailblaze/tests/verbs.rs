@@ -114,6 +114,7 @@ fn every_file_of_a_new_project_names_a_schema_that_it_fits() {
     .trailblaze/tools/
     node_modules/
     .venv/
+    target/
     ");
 }
 

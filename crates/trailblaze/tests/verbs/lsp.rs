@@ -234,7 +234,7 @@ fn a_tool_of_a_server_is_found_in_the_servers_script() {
     editor.open(TRAIL, &text);
     let defined = editor.ask_at("textDocument/definition", (TRAIL, &text), "acme_refund");
     assert_eq!(defined["uri"], editor.uri("tools/acme.py"), "{defined:#}");
-    assert_eq!(defined["range"]["start"], json!({"line": 2, "character": 18}), "{defined:#}");
+    assert_eq!(defined["range"]["start"], json!({"line": 2, "character": 19}), "{defined:#}");
     let hover = editor.ask_at("textDocument/hover", (TRAIL, &text), "acme_refund");
     assert!(hover["contents"]["value"].as_str().is_some_and(|words| words.contains("Refund a payment.")), "{hover:#}");
     editor.end();
