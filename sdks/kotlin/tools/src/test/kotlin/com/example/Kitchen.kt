@@ -112,6 +112,11 @@ class Kitchen : TrailblazeToolSet {
     @Tool(customName = "kitchen_late")
     suspend fun late(): Boolean = kept!!.client.isVisible(text = "Submit")
 
+    @Tool(customName = "kitchen_lateMemory")
+    fun lateMemory() {
+        kept!!.memory["late"] = true
+    }
+
     private var kept: TrailblazeContext? = null
 
     @Tool(customName = "kitchen_ask")

@@ -14,6 +14,7 @@ import dev.trailblaze.messages.ScreenState
 import kotlinx.coroutines.flow.Flow
 import kotlinx.coroutines.flow.emptyFlow
 import kotlinx.serialization.json.JsonObject
+import java.util.Collections
 
 /**
  * A device for unit tests of tools: it shows what a test tells it, and keeps the calls that it got. Nothing else runs.
@@ -46,8 +47,11 @@ public class FakeDevice private constructor(
     /** The texts of the calls of `inputText` so far. */
     public val typed: List<String> get() = calls.filter { it.tool == "inputText" }.mapNotNull { it.args["text"] as? String }
 
-    /** What is remembered. */
-    public val memory: Map<String, Any?> get() = state.memory()
+    /**
+     * What is remembered: texts, numbers, booleans, lists and maps. A test may change it, which is not kept as a call. Tools that are
+     * called on this device see it as their memory, and what they remember is added to it when they succeed.
+     */
+    public val memory: MutableMap<String, Any?> get() = state.memory
 
     /** Shows elements with these texts, from top to bottom, and nothing else. */
     public fun show(vararg texts: String) {
@@ -104,12 +108,10 @@ internal class FakeState(platform: TrailblazeDevicePlatform) : Transport {
     private val lock = Any()
     private val calls = mutableListOf<FakeCall>()
     private val reactions = mutableMapOf<String, (FakeCall) -> Any?>()
-    private val memory = mutableMapOf<String, Any?>()
+    val memory: MutableMap<String, Any?> = Collections.synchronizedMap(LinkedHashMap())
     private var elements = emptyList<Element>()
 
     fun calls(): List<FakeCall> = synchronized(lock) { calls.toList() }
-
-    fun memory(): Map<String, Any?> = synchronized(lock) { memory.toMap() }
 
     fun show(elements: List<Element>) = synchronized(lock) { this.elements = elements.toList() }
 
@@ -144,9 +146,9 @@ internal class FakeState(platform: TrailblazeDevicePlatform) : Transport {
         "hasText" -> json("value" to (value ?: hasText(args["text"].toString())))
         "getElementText" -> json("value" to (value ?: find(root(), args).firstOrNull()?.text))
         "getElementCount" -> json("value" to (value ?: find(root(), args).count()))
-        "remember" -> done().also { synchronized(lock) { memory[args["variable"].toString()] = args["value"] } }
-        "forget" -> done().also { synchronized(lock) { memory.remove(args["variable"]) } }
-        "dumpMemory" -> json("value" to memory())
+        "remember" -> done().also { memory[args["variable"].toString()] = args["value"] }
+        "forget" -> done().also { memory.remove(args["variable"]) }
+        "dumpMemory" -> json("value" to synchronized(memory) { memory.toMap() })
         "adbShell" -> json("success" to true, "output" to value)
         "evaluateJs" -> json("success" to true, "value" to value)
         "callTool" -> callTool(args, shown)

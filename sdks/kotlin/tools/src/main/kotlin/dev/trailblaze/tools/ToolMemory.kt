@@ -1,5 +1,7 @@
 package dev.trailblaze.tools
 
+import dev.trailblaze.ApiError
+import dev.trailblaze.Code
 import dev.trailblaze.JsonValues
 import kotlinx.serialization.json.JsonElement
 import kotlinx.serialization.json.JsonNull
@@ -8,10 +10,11 @@ import kotlinx.serialization.json.JsonPrimitive
 
 /**
  * The memory of a session, as one call sees and changes it. Trailblaze gets the changes with the result, unless that is an error.
- * Safe for use by several coroutines of the call.
+ * Safe for use by several coroutines of the call. When the call has ended, it can be read but not changed.
  */
-public class ToolMemory internal constructor(private val known: JsonObject) {
+public class ToolMemory internal constructor(private val known: JsonObject, private val invocation: String?) {
     private val changes = LinkedHashMap<String, JsonElement?>()
+    private var isEnded = false
 
     /** The names of all values. */
     public val keys: Set<String>
@@ -30,27 +33,54 @@ public class ToolMemory internal constructor(private val known: JsonObject) {
     /** Whether there is a value. */
     public operator fun contains(name: String): Boolean = synchronized(changes) { isThere(name) }
 
-    /** Remembers a text, number, boolean, list or map. Later steps can use it as `{{name}}`. */
+    /**
+     * Remembers a text, number, boolean, list or map. Later steps can use it as `{{name}}`.
+     *
+     * @throws ApiError if the call has ended.
+     */
     public operator fun set(name: String, value: Any?) {
         val json = JsonValues.toJson(value)
-        synchronized(changes) { changes[name] = json }
+        synchronized(changes) {
+            checkRunning()
+            changes[name] = json
+        }
     }
 
-    /** Forgets a value. Returns whether there was one. */
+    /**
+     * Forgets a value. Returns whether there was one.
+     *
+     * @throws ApiError if the call has ended.
+     */
     public fun remove(name: String): Boolean = synchronized(changes) {
+        checkRunning()
         val wasThere = isThere(name)
         if (name in known) changes[name] = null else changes.remove(name)
         wasThere
     }
 
-    /** A result with the changes. What the result itself says takes precedence. */
-    internal fun addTo(result: ToolResult): ToolResult = synchronized(changes) {
+    /** Lets a call begin. In process, one context may be used for several, one after the other. */
+    internal fun begin() = synchronized(changes) { isEnded = false }
+
+    /** Ends the call. A result that succeeded gets the changes; what the result itself says takes precedence. */
+    internal fun end(result: ToolResult?): ToolResult? = synchronized(changes) {
+        isEnded = true
+        if (result == null || result.isError) result else withChanges(result)
+    }
+
+    private fun withChanges(result: ToolResult): ToolResult {
         val set = changes.mapNotNull { (name, value) -> value?.let { name to it } }.toMap()
         val removed = changes.filterValues { it == null }.keys
-        result.copy(
+        return result.copy(
             remembered = set - result.forgotten + result.remembered,
             forgotten = removed - result.remembered.keys + result.forgotten,
         )
+    }
+
+    /** Commands of a call that has ended are refused in the same words. */
+    private fun checkRunning() {
+        if (!isEnded) return
+        val which = invocation ?: "none"
+        throw ApiError(Code.NOT_FOUND, "Unknown invocation ID: $which. The tool call may have completed or timed out.")
     }
 
     private fun element(name: String): JsonElement? =

@@ -37,7 +37,8 @@ public class ToolServer @JvmOverloads constructor(
     private val describedGroups = LinkedHashMap<String, GroupInfo>()
 
     // Tools may block their threads. The protocol and the commands use others.
-    private val dispatcher: CoroutineDispatcher = Dispatchers.IO.limitedParallelism(MAX_TOOLS_AT_ONCE)
+    private val dispatcher: CoroutineDispatcher = Dispatchers.IO.limitedParallelism(MAX_CALLS_AT_ONCE)
+    private val running = RunningCalls(MAX_CALLS_AT_ONCE)
 
     /** The metadata of all tools, by name. */
     public val registry: Map<String, ToolMetadata>
@@ -130,6 +131,7 @@ public class ToolServer @JvmOverloads constructor(
      */
     public fun run(args: Array<String>) {
         val arguments = try {
+            checkRegistry()
             ServerArguments.of(args.asList())
         } catch (problem: IllegalArgumentException) {
             System.err.println("error: ${problem.message}")
@@ -140,13 +142,27 @@ public class ToolServer @JvmOverloads constructor(
 
     /** Calls a tool. Never throws, except if the call is cancelled: errors become results. */
     internal suspend fun invoke(tool: DefinedTool, args: JsonObject?, context: TrailblazeContext): ToolResult = try {
-        withContext(dispatcher + context) {
-            val result = tool.run(Envelope.withoutContext(args), context)
-            if (result.isError) result else context.memory.addTo(result)
-        }
+        running.run(tool.name) { withContext(dispatcher + context) { run(tool, args, context) } }
     } catch (thrown: Throwable) {
         currentCoroutineContext().ensureActive()
         Results.failure(thrown, tool.where)
+    }
+
+    private suspend fun run(tool: DefinedTool, args: JsonObject?, context: TrailblazeContext): ToolResult {
+        context.memory.begin()
+        var result: ToolResult? = null
+        try {
+            result = tool.run(Envelope.withoutContext(args), context)
+        } finally {
+            result = context.end(result)
+        }
+        return checkNotNull(result)
+    }
+
+    /** Metadata of a tool that does not exist is most often a misspelled name, and would have no effect. */
+    internal fun checkRegistry() {
+        val name = described.keys.firstOrNull { it !in defined } ?: return
+        throw DefinitionError("the registry has metadata of an ${Names.unknown("tool", name, defined.keys)}")
     }
 
     private fun add(tool: DefinedTool) {
@@ -169,8 +185,11 @@ public class ToolServer @JvmOverloads constructor(
     }
 
     private companion object {
-        /** How many calls may run or block at the same time. MCP's library admits as many for each connection. */
-        const val MAX_TOOLS_AT_ONCE = 64
+        /**
+         * How many calls may run or block at the same time. MCP's library handles 64 requests of a connection; the others are for
+         * those that are refused, and for what is no call.
+         */
+        const val MAX_CALLS_AT_ONCE = 60
 
         /** For the object that only describes its tools. */
         val noDevice: TrailblazeCommands = Proxy.newProxyInstance(

@@ -2,9 +2,11 @@ package dev.trailblaze.tools
 
 import dev.trailblaze.ApiError
 import dev.trailblaze.Code
+import dev.trailblaze.JsonValues
 import dev.trailblaze.TrailblazeClient
 import dev.trailblaze.TrailblazeCommands
 import dev.trailblaze.TrailblazeDevicePlatform
+import dev.trailblaze.testing.FakeDevice
 import kotlinx.coroutines.currentCoroutineContext
 import kotlinx.serialization.json.JsonObject
 import kotlinx.serialization.json.JsonPrimitive
@@ -47,7 +49,10 @@ public class TrailblazeContext internal constructor(
         get() = TrailblazeDevice.of(need("device")["device"] as? JsonObject ?: throw missing("device"))
 
     /** The memory of the session, as it was when the call began, with the changes of this call. */
-    public val memory: ToolMemory = ToolMemory(received?.get("memory") as? JsonObject ?: JsonObject(emptyMap()))
+    public val memory: ToolMemory = ToolMemory(
+        received?.get("memory") as? JsonObject ?: JsonObject(emptyMap()),
+        (received?.get("invocationId") as? JsonPrimitive)?.content,
+    )
 
     /** Whether this call may ask the model of the run: `client.askModel(…)`. */
     public val canAskModel: Boolean
@@ -59,6 +64,18 @@ public class TrailblazeContext internal constructor(
 
     /** Reports progress. This also renews the idle timeout: a call that is silent for too long is cancelled. */
     public fun progress(message: String): Unit = notices.progress(message)
+
+    /** Adds the changed memory to a result that succeeded, and ends the call: memory cannot be changed any more. */
+    internal fun end(result: ToolResult?): ToolResult? {
+        val changed = memory.end(result) ?: return null
+        if (mode == ExecutionMode.IN_PROCESS && !changed.isError) {
+            (client as? FakeDevice)?.memory?.let { memory ->
+                memory.keys.removeAll(changed.forgotten)
+                memory.putAll(changed.remembered.mapValues { (_, value) -> JsonValues.fromJson(value) })
+            }
+        }
+        return changed
+    }
 
     private fun text(name: String): String =
         (need(name)[name] as? JsonPrimitive)?.content?.takeIf { it.isNotEmpty() } ?: throw missing(name)
@@ -80,11 +97,11 @@ public class TrailblazeContext internal constructor(
         public suspend fun currentOrNull(): TrailblazeContext? = currentCoroutineContext()[TrailblazeContext]
 
         /**
-         * A context for a tool that is called directly, as in a unit test.
+         * A context for a tool that is called directly, as in a unit test. On a `FakeDevice`, its memory is that of the device.
          *
          * @param commands The device, such as a `FakeDevice`.
          * @param device What [TrailblazeContext.device] is.
-         * @param memory The memory when the call begins.
+         * @param memory Further values that are remembered when the call begins.
          */
         @JvmStatic
         @JvmOverloads
@@ -92,8 +109,12 @@ public class TrailblazeContext internal constructor(
             commands: TrailblazeCommands,
             device: TrailblazeDevice = TrailblazeDevice(platform = commands.platform),
             memory: Map<String, Any?> = emptyMap(),
-        ): TrailblazeContext =
-            TrailblazeContext(ExecutionMode.IN_PROCESS, Envelope.of(device, memory), { commands }, Notices.None)
+        ): TrailblazeContext {
+            val fake = commands as? FakeDevice
+            fake?.memory?.putAll(memory)
+            val known = fake?.let { synchronized(it.memory) { it.memory.toMap() } } ?: memory
+            return TrailblazeContext(ExecutionMode.IN_PROCESS, Envelope.of(device, known), { commands }, Notices.None)
+        }
 
         /** The context of a call over MCP. */
         internal fun of(meta: JsonObject?, notices: Notices): TrailblazeContext = TrailblazeContext(

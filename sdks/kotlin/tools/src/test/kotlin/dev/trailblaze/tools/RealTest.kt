@@ -72,6 +72,7 @@ class RealTest {
             tb.callTool("kitchen_keep", emptyMap())
             val late = failure { tb.callTool("kitchen_late", emptyMap()) }
             assertTrue(late.contains("(not_found)") && line.containsMatchIn(late), late)
+            assertEquals(late.replace(line, ""), failure { tb.callTool("kitchen_lateMemory", emptyMap()) }.replace(line, ""))
 
             val nothing = failure { tb.callTool("kitchen_fail", mapOf("kind" to "silent")) }
             assertEquals("UnsupportedOperationException", nothing.replace(line, ""))

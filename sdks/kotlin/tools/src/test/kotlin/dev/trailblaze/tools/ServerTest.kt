@@ -89,6 +89,20 @@ class ServerTest {
     }
 
     @Test
+    fun `a call is refused at once when as many as possible are stuck`() = kitchen {
+        val stuck = (1..60).map { call("kitchen_block", """{"name":"oven"}""") }
+        val refusal = Regex("60 calls are still running, the oldest is `kitchen_block`, for \\d+ s")
+        repeat(3) {
+            val refused = call("kitchen_bake", """{"dish":"cake","size":"SMALL"}""").result()
+            assertTrue(refusal.matches(textOf(refused)), textOf(refused))
+        }
+        request("ping", "{}").result()
+        waitForStderr("further calls are refused until one ends")
+        assertEquals(1, stderr.count { refusal.containsMatchIn(it) })
+        assertTrue(stuck.none { it.isDone })
+    }
+
+    @Test
     fun `a cancelled call is cancelled in the tool`() = kitchen {
         val waiting = call("kitchen_wait", meta = phone, id = 4711)
         // The tool has begun when it reports progress.

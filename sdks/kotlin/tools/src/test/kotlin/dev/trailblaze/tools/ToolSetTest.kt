@@ -3,10 +3,13 @@ package dev.trailblaze.tools
 import com.example.Kitchen
 import dev.trailblaze.TrailblazeDevicePlatform
 import dev.trailblaze.testing.FakeDevice
+import kotlinx.coroutines.CompletableDeferred
+import kotlinx.coroutines.CoroutineStart
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.async
 import kotlinx.coroutines.awaitAll
 import kotlinx.coroutines.cancelAndJoin
+import kotlinx.coroutines.delay
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
 import kotlinx.serialization.ExperimentalSerializationApi
@@ -20,6 +23,7 @@ import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 import java.util.concurrent.CountDownLatch
+import kotlin.time.Duration.Companion.milliseconds
 
 class ToolSetTest {
     private val server = ToolServer("kitchen").toolSet(Kitchen())
@@ -155,6 +159,54 @@ class ToolSetTest {
     }
 
     @Test
+    fun `a fake device and the tools that are called on it have one memory`() {
+        val device = FakeDevice()
+        device.memory["bread"] = 1
+        runBlocking { device.remember("tea", "green") }
+        assertEquals("[tea, cake]", runBlocking { server.call("kitchen_remember", emptyMap(), device) }.text)
+        val after = mapOf("tea" to "green!", "cake" to mapOf("size" to 2), "pie" to 3.5)
+        assertEquals(after, device.memory)
+        assertEquals(after, runBlocking { device.dumpMemory() })
+        device.memory["tea"] = "black"
+        assertEquals(true, runBlocking { server.call("kitchen_remember", mapOf("isFailing" to true), device) }.isError)
+        assertEquals("black", device.memory["tea"])
+        assertEquals(listOf("remember", "dumpMemory"), device.calls.map { it.tool })
+    }
+
+    @Test
+    fun `memory cannot be changed when the call has ended`() {
+        val context = TrailblazeContext.inProcess(FakeDevice(), memory = mapOf("tea" to "green"))
+        call("keep", context = context)
+        for (change in listOf<() -> Unit>({ context.memory["tea"] = "black" }, { context.memory.remove("tea") })) {
+            val problem = assertThrows(dev.trailblaze.ApiError::class.java) { change() }
+            assertEquals("Unknown invocation ID: fake-invocation. The tool call may have completed or timed out. (not_found)", problem.message)
+        }
+        assertEquals("green", context.memory["tea"])
+        val late = call("lateMemory")
+        assertEquals("ExceptionThrown" to true, late.variant to late.text.contains("Unknown invocation ID"))
+    }
+
+    @Test
+    fun `a call is refused when all others are stuck and waits when they are not`() = runBlocking(Dispatchers.Default) {
+        val calls = RunningCalls(limit = 2, patience = 200.milliseconds)
+        val release = CompletableDeferred<Unit>()
+        val stuck = listOf("one", "two").map { name ->
+            async(start = CoroutineStart.UNDISPATCHED) {
+                calls.run(name) {
+                    release.await()
+                    ToolResult.success(name)
+                }
+            }
+        }
+        val refused = calls.run("three") { error("must not run") }
+        assertEquals(ToolResult.failure("2 calls are still running, the oldest is `one`, for 0 s"), refused)
+        release.complete(Unit)
+        assertEquals(listOf("one", "two"), stuck.awaitAll().map { it.text })
+        val many = (1..50).map { async { calls.run("many") { ToolResult.success("${delay(5)}") } } }
+        assertEquals(0, many.awaitAll().count { it.isError })
+    }
+
+    @Test
     fun `delegates are what Trailblaze expects`() {
         val result = call("delegate", mapOf("text" to "Pay"))
         assertEquals("delegated to `tap`", result.text)
@@ -285,6 +337,21 @@ class ToolSetTest {
         }
         val message = assertThrows(DefinitionError::class.java) { server.toolSet(one).toolSet(other) }.message.orEmpty()
         assertTrue(message.startsWith("the tool `shared` is described twice: as ToolMetadata("), message)
+    }
+
+    @Test
+    fun `metadata of a tool that does not exist is refused at the start`() {
+        class Described(name: String) : TrailblazeToolSet, HasRegistry {
+            override val registry = mapOf("bake" to ToolMetadata(), name to ToolMetadata(isRecordable = false))
+
+            @Tool fun bake() = Unit
+
+            @Tool fun roast() = Unit
+        }
+        fun refusal(name: String) = assertThrows(DefinitionError::class.java) { ToolServer("x").toolSet(Described(name)).checkRegistry() }.message
+        assertEquals("the registry has metadata of an unknown tool `rost`; did you mean `roast`?", refusal("rost"))
+        assertEquals("the registry has metadata of an unknown tool `grill`; expected one of `bake`, `roast`", refusal("grill"))
+        ToolServer("x").toolSet(Described("roast")).checkRegistry()
     }
 
     @Test

@@ -1,0 +1,64 @@
+package dev.trailblaze.tools
+
+import kotlinx.coroutines.delay
+import kotlin.time.Duration
+import kotlin.time.Duration.Companion.milliseconds
+import kotlin.time.Duration.Companion.seconds
+import kotlin.time.TimeMark
+import kotlin.time.TimeSource
+
+/**
+ * Limits the calls that run at the same time. A further call waits while others begin and end; if none did for a while, all may be
+ * stuck, and it is refused.
+ *
+ * @param limit How many may run.
+ * @param patience How long the youngest of them must have been running before a further one is refused.
+ */
+internal class RunningCalls(private val limit: Int, private val patience: Duration = 1.seconds) {
+    private class Running(val tool: String, val since: TimeMark = TimeSource.Monotonic.markNow())
+
+    // From the oldest to the youngest.
+    private val running = LinkedHashSet<Running>()
+    private var isReported = false
+
+    /** Runs a call, or returns why it is refused. */
+    suspend fun run(tool: String, call: suspend () -> ToolResult): ToolResult {
+        var entered: Running? = null
+        while (entered == null) {
+            entered = enter(tool)
+            if (entered == null) {
+                refusal()?.let { return ToolResult.failure(it) }
+                delay(WAIT)
+            }
+        }
+        try {
+            return call()
+        } finally {
+            leave(entered)
+        }
+    }
+
+    @Synchronized
+    private fun enter(tool: String): Running? = if (running.size < limit) Running(tool).also(running::add) else null
+
+    @Synchronized
+    private fun leave(call: Running) {
+        running.remove(call)
+        isReported = false
+    }
+
+    /** Null if waiting may help. */
+    @Synchronized
+    private fun refusal(): String? {
+        val (oldest, youngest) = (running.firstOrNull() ?: return null) to running.last()
+        if (running.size < limit || youngest.since.elapsedNow() < patience) return null
+        val text = "$limit calls are still running, the oldest is `${oldest.tool}`, for ${oldest.since.elapsedNow().inWholeSeconds} s"
+        if (!isReported) System.err.println("$text; further calls are refused until one ends")
+        isReported = true
+        return text
+    }
+
+    private companion object {
+        val WAIT = 20.milliseconds
+    }
+}
