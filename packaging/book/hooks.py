@@ -2,12 +2,15 @@
 
 import posixpath
 import re
+import shutil
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 # What `<!-- setup: … -->` and the like say is for the test that runs the commands of the pages.
 DIRECTIVE = re.compile(r"^[ ]*<!--\s*(?:file|exit|output|not run|setup)\b.*?-->[ ]*\n", re.MULTILINE)
+# Readers copy these files, so the book has them.
+RECIPES = "packaging/ci/"
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)\s]+)\)")
 # Search needs this where a page was opened as a file; the theme would load it from another host.
 FOREIGN_SHIM = re.compile(r'<script src="https://[^"]*iframe-worker[^"]*"></script>')
@@ -25,7 +28,7 @@ def outside_of_code(markdown, change):
 
 
 def plain(link, page):
-    """A link to a file of the repository that is not in the book becomes text."""
+    """A link to a file of the repository that is not in the book becomes text, except for recipes, which are copied."""
     text, target = link.groups()
     if "://" in target or target.startswith(("#", "mailto:")):
         return link.group()
@@ -35,6 +38,8 @@ def plain(link, page):
         return link.group()
     if not (REPOSITORY / path).exists():
         raise FileNotFoundError(f"{page.file.src_uri}: `{target}` does not exist")
+    if path.startswith(RECIPES):
+        return f"[{text}]({'../' * page.url.count('/')}assets/ci/{posixpath.basename(path)})"
     if text.strip("`") in (path, target):
         return f"`{path}`"
     return f"{text} (`{path}`)"
@@ -52,3 +57,4 @@ def on_post_template(output_content, **_):
 def on_post_build(config):
     shim = Path(__file__).with_name("worker.js").read_text()
     (Path(config["site_dir"]) / "assets/worker.js").write_text(shim)
+    shutil.copytree(REPOSITORY / RECIPES, Path(config["site_dir"]) / "assets/ci", dirs_exist_ok=True)

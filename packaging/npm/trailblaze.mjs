@@ -10,7 +10,7 @@ try {
   program = createRequire(import.meta.url).resolve(`${name}/bin/trailblaze`);
 } catch {
   console.error(`error: there is no Trailblaze for this platform: the package ${name} is not installed`);
-  console.error('hint: install without `--omit=optional`; README.md lists the platforms');
+  console.error('hint: install without `--omit=optional`; there are packages for Linux and macOS, on x64 and arm64');
   process.exit(2);
 }
 const child = spawn(program, process.argv.slice(2), { stdio: 'inherit' });
