@@ -298,12 +298,15 @@ struct RunLine {
     run: RunArgs,
 }
 
-/// Runs these trails, on simulated devices unless others are given.
+/// Runs these trails, on the simulated devices of the project unless it has none, or others are given.
 fn trails(loaded: &Loaded, paths: &[PathBuf], named: &[String]) -> Result<RunArgs, Refusal> {
     let mut devices: Vec<String> = named.to_vec();
     if devices.is_empty() {
         let own = loaded.devices(&[])?;
-        devices.extend(own.iter().filter(|device| device.is_simulated()).map(|device| device.id.to_string()));
+        // A project whose devices are all real, such as one for the web, is tested on those.
+        let has_simulated = own.iter().any(|device| device.is_simulated());
+        let chosen = own.iter().filter(|device| device.is_simulated() || !has_simulated);
+        devices.extend(chosen.map(|device| device.id.to_string()));
     }
     if devices.is_empty() {
         devices.push(format!("{}/sim-1", loaded.project.platform.map_or("android", |platform| platform.name())));

@@ -81,6 +81,12 @@ impl Progress {
             Event::Noted { about: Some(Parent::Call(_)), level: Level::Info, text } => {
                 self.show(device, progress, text)
             }
+            // A trail may pass and yet not have tested what it says, for example because a value is unknown.
+            Event::Noted { about: Some(Parent::Call(_)), level: Level::Warning, text } => {
+                let line = print::warning_line(&format!("{device}: {text}"));
+                drop(devices);
+                self.show_line(line);
+            }
             Event::AttemptEnded { verdict, message, .. } => {
                 let micros =
                     progress.started.map_or(0, |started| u64::try_from(started.elapsed().as_micros()).unwrap_or(0));

@@ -159,7 +159,7 @@ fn wait(mut child: Child) -> Ended {
         }
         std::thread::sleep(Duration::from_millis(20));
     };
-    let _ = Command::new("sh").args(["-c", &format!("kill -9 -- -{} 2>/dev/null", child.id())]).status();
+    let _ = Command::new("bash").args(["-c", &format!("kill -9 -- -{} 2>/dev/null", child.id())]).status();
     let _ = child.wait();
     ended
 }
