@@ -131,7 +131,7 @@ fn a_template_that_names_nothing() {
     let ran = failed("tap: {text: Add one, index: '{{which}}'}").exits(3);
     assert!(ran.stdout.contains("`{{which}}` is unknown: no value is remembered under that name\n"), "{}", ran.stdout);
     // A call that passes all the same may not have done what was meant.
-    let ran = failed("remember: {name: copy, value: '{{PASSWORD}}'}").exits(0);
+    let ran = failed("remember: {variable: copy, value: '{{PASSWORD}}'}").exits(0);
     let warning = "warning: android/sim-1: `{{PASSWORD}}` is unknown: no value is remembered under that name; it is left unchanged";
     assert!(ran.stderr.contains(warning), "{}\n{}", ran.stdout, ran.stderr);
 }
