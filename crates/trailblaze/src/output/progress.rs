@@ -83,7 +83,7 @@ impl Progress {
             }
             // A trail may pass and yet not have tested what it says, for example because a value is unknown.
             Event::Noted { about: Some(Parent::Call(_)), level: Level::Warning, text } => {
-                let line = print::warning_line(&format!("{device}: {text}"));
+                let line = print::warning_line(format!("{device}: {text}"));
                 drop(devices);
                 self.show_line(line);
             }
