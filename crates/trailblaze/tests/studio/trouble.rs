@@ -1,6 +1,6 @@
 //! What a page is told when something is large, slow, lost or replaced.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::home::{Home, kill};
 use crate::opening::{on_session, open};
@@ -107,11 +107,20 @@ fn a_screen_of_thousands_of_elements_is_listed_up_to_a_limit() {
     let screen = page.watch("screen", &session).until("the page", |screen| has(screen, "Button 4000"));
     let n_elements = screen["elements"].as_array().map(Vec::len);
     assert_eq!((n_elements, screen["leftOut"].as_i64() > Some(500)), (Some(5_000), true), "{}", screen["leftOut"]);
-    let last = element(&screen, "Button 4000");
-    let place = json!({"session": session, "generation": screen["generation"], "element": last["index"]});
-    let found = page.call("Inspect", place.clone());
+    let place_on = |screen: &Value| {
+        let last = element(screen, "Button 4000");
+        json!({"session": session, "generation": screen["generation"], "element": last["index"]})
+    };
+    let found = page.call("Inspect", place_on(&screen));
     assert_eq!(found["descriptions"][0]["text"], "text Button 4000");
-    let mut act = place;
-    act["action"] = "tap".into();
-    assert_eq!(page.call("Act", act)["isDone"], true);
+    // On a busy machine, a page of this size may be drawn once more, and a tap on the screen before that is refused.
+    let answers = (0..5).map(|_| {
+        let screen = page.watch("screen", &session).until("the page", |screen| has(screen, "Button 4000"));
+        let mut act = place_on(&screen);
+        act["action"] = "tap".into();
+        page.call("Act", act)
+    });
+    let mut refused = Vec::new();
+    let is_done = answers.inspect(|answer| refused.push(answer.clone())).any(|answer| answer["isDone"] == true);
+    assert!(is_done, "{refused:#?}");
 }
