@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use parking_lot::Mutex;
+use trailblaze_core::values::memory::LEFT_UNCHANGED;
 use trailblaze_core::yaml::Problem;
 use trailblaze_protocol::event::{Event, Level, ModelReplied, Verdict};
 use trailblaze_protocol::ids::{DeviceId, Parent};
@@ -81,8 +82,8 @@ impl Progress {
             Event::Noted { about: Some(Parent::Call(_)), level: Level::Info, text } => {
                 self.show(device, progress, text)
             }
-            // A trail may pass and yet not have tested what it says, for example because a value is unknown.
-            Event::Noted { about: Some(Parent::Call(_)), level: Level::Warning, text } => {
+            // Such a trail may pass and yet not have tested what it says.
+            Event::Noted { level: Level::Warning, text, .. } if text.ends_with(LEFT_UNCHANGED) => {
                 let line = print::warning_line(format!("{device}: {text}"));
                 drop(devices);
                 self.show_line(line);
