@@ -119,8 +119,9 @@ fn ctrl_c_stops_a_script_that_computes() {
     let project = Project::counter().with(PLACE, file);
     let running = project.start(&["tool", "tryIt", "-d", "android/sim-1"]);
     super::support::wait_until("the script spins", || {
-        let run = project.runs().pop()?;
-        run.calls().iter().any(|call| call.tool == "isVisible").then_some(())
+        // The file is being written: it may not be there yet, or end within a line.
+        let events = std::fs::read_to_string(project.runs().pop()?.path.join("events.jsonl")).ok()?;
+        events.contains("isVisible").then_some(())
     });
     running.interrupt();
     let ran = project.ended(running);
