@@ -39,7 +39,8 @@ def plain(link, page):
     if not (REPOSITORY / path).exists():
         raise FileNotFoundError(f"{page.file.src_uri}: `{target}` does not exist")
     if path.startswith(RECIPES):
-        return f"[{text}]({'../' * page.url.count('/')}assets/ci/{posixpath.basename(path)})"
+        # As HTML: MkDocs would look for the target among its pages.
+        return f'<a href="{"../" * page.url.count("/")}assets/ci/{posixpath.basename(path)}">{text}</a>'
     if text.strip("`") in (path, target):
         return f"`{path}`"
     return f"{text} (`{path}`)"
