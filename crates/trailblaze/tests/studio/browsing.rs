@@ -127,7 +127,8 @@ fn lists_checkboxes_and_drags_are_handled_by_pointing() {
     let size = element(&screen, "Size");
     assert_eq!((&size["options"], &size["value"]), (&json!(["Small", "Large"]), &json!("Small")), "{size:#}");
     act(&screen, "Size", json!({"action": "choose", "text": "Large"}));
-    let screen = screens.until("the choice", |screen| !assertions(screen, "Size").is_empty());
+    let screen =
+        screens.until("the choice", |screen| has(screen, "Size") && element(screen, "Size")["value"] == "Large");
     verify(&screen, "Size", "\"Size\" contains \"Large\"");
     let basket = element(&screen, "Basket");
     let (x, y) = (basket["x"].as_i64().expect("x") + 10, basket["y"].as_i64().expect("y") + 5);

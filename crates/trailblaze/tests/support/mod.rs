@@ -348,7 +348,7 @@ pub fn normal(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// `logs/20260101-120000-abc123` is `logs/[run]`.
+/// `logs/20260101-120000-000abc123` is `logs/[run]`.
 fn without_run_ids(line: &str) -> String {
     let Some((before, after)) = line.split_once("logs/") else { return line.to_string() };
     let rest = after.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '-');
@@ -358,7 +358,7 @@ fn without_run_ids(line: &str) -> String {
 /// Ids of runs and moments, wherever they stand.
 fn without_stamps(line: &str) -> String {
     let shapes = [
-        ("dddddddd-dddddd-xxxxxx", "[run]"),
+        ("dddddddd-dddddd-dddxxxxxx", "[run]"),
         ("dddd-dd-dd dd:dd:dd UTC", "[when]"),
         ("dddd-dd-ddTdd:dd:dd.dddZ", "[when]"),
     ];

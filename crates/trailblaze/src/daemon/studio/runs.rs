@@ -86,9 +86,14 @@ impl Runs {
     }
 
     fn row(&self, folder: &Path) -> Option<WorkspaceRun> {
-        if let Some(known) = self.ended.lock().get(folder) {
-            return known.clone();
-        }
+        let known = self.ended.lock().get(folder).cloned();
+        let row = known.unwrap_or_else(|| self.read_row(folder))?;
+        // A short run can end before the reason for it is noted.
+        let rerun = self.reasons.lock().get(folder).cloned().unwrap_or_default();
+        Some(WorkspaceRun { rerun, ..row })
+    }
+
+    fn read_row(&self, folder: &Path) -> Option<WorkspaceRun> {
         let run = Run::read(folder).ok()?;
         let is_session = run.attempts.iter().any(|attempt| attempt.trail.path.is_empty());
         let row = (!is_session).then(|| {
@@ -113,8 +118,8 @@ impl Runs {
                 totals: summary::totals(&run),
                 trails,
                 failed,
-                is_stoppable: is_running,
-                rerun: self.reasons.lock().get(folder).cloned().unwrap_or_default(),
+                is_stoppable: is_running && run.end.is_none(),
+                rerun: String::new(),
             }
         });
         if run.end.is_some() || is_session {
@@ -209,21 +214,17 @@ impl Runs {
                 };
                 this.run_watched(&service, request, &mut watch, &cancel, reason).await;
                 reason = "change";
-                wanted = tokio::select! {
-                    () = cancel.cancelled() => return,
-                    next = watch.next() => match next {
-                        Next::All => trails.clone(),
-                        Next::Some(some) => some,
-                        Next::Nothing => Vec::new(),
-                    },
-                };
-                while wanted.is_empty() && !cancel.is_cancelled() {
-                    wanted = match watch.next().await {
-                        Next::All => trails.clone(),
-                        Next::Some(some) => some,
-                        Next::Nothing => Vec::new(),
+                wanted = loop {
+                    let next = tokio::select! {
+                        () = cancel.cancelled() => return,
+                        next = watch.next() => next,
                     };
-                }
+                    match next {
+                        Next::All => break trails.clone(),
+                        Next::Some(some) => break some,
+                        Next::Nothing => {}
+                    }
+                };
             }
         });
         Ok(())
