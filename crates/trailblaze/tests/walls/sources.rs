@@ -68,7 +68,12 @@ fn ci_fails_where_a_developer_machine_skips() {
     let (ci, test) = (read(&root().join(".ci/run")), read(&root().join("scripts/test")));
     let mut lines = ci.lines();
     assert!(lines.any(|line| line == "export CI=true") && lines.any(|line| line == "exec ./scripts/test"), "{ci}");
-    assert!(test.contains("export TRAILBLAZE_SKIPPED_TESTS") && test.contains("trap count_skipped EXIT"), "{test}");
+    assert!(
+        test.contains("export TRAILBLAZE_SKIPPED_TESTS")
+            && test.contains("trap finish EXIT")
+            && test.contains("\n    count_skipped\n"),
+        "{test}"
+    );
 }
 
 #[test]
