@@ -145,14 +145,17 @@ impl Http {
         self.protocol.lock().as_ref().is_some_and(|protocol| protocol.is_stateless)
     }
 
-    /// Sends one request. Retries once if the connection fails, since nothing has been sent then.
+    /// Sends one request. Retries once if the peer cannot have read it: the connection failed, or the peer reset it before it answered,
+    /// which happens to a connection that is closed while there is something to read.
     async fn send(&self, parts: &RequestParts<'_>) -> Result<Response<Incoming>, HttpError> {
         let mut tries = 0;
         loop {
             tries += 1;
             match self.client.request(self.request(parts)).await {
                 Ok(response) => return Ok(response),
-                Err(error) if error.is_connect() && tries == 1 => tokio::time::sleep(limits::RECONNECT_PAUSE).await,
+                Err(error) if (error.is_connect() || error::is_reset(&error)) && tries == 1 => {
+                    tokio::time::sleep(limits::RECONNECT_PAUSE).await;
+                }
                 Err(error) if error.is_connect() => {
                     return Err(HttpError::Unreachable { url: self.address.shown(), reason: error::reason(&error) });
                 }

@@ -1,8 +1,10 @@
 //! Servers that are already running and are reached over HTTP, served with FastMCP and the TypeScript SDK.
 
 use std::io::{BufRead, BufReader, Read};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -211,6 +213,74 @@ fn a_server_that_was_restarted_between_calls_is_reconnected() {
     drop(lines);
     assert!(child.wait().expect("it ends").success());
     drop(server);
+}
+
+/// Passes connections on to a server. When told to, it resets one that is about to make a call.
+struct Between {
+    port: u16,
+    resets: Arc<AtomicBool>,
+    open: Arc<Mutex<Vec<TcpStream>>>,
+}
+
+impl Between {
+    fn start(server: u16) -> Between {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("a port").port();
+        let (resets, open): (Arc<AtomicBool>, Arc<Mutex<Vec<TcpStream>>>) = Default::default();
+        let (is_told, kept) = (Arc::clone(&resets), Arc::clone(&open));
+        std::thread::spawn(move || {
+            for client in listener.incoming().map_while(Result::ok) {
+                let mut method = [0; 4];
+                // What was only looked at is unread, so that the connection is reset when it is dropped.
+                let is_post = client.peek(&mut method).is_ok() && method == *b"POST";
+                if is_post && is_told.swap(false, Ordering::SeqCst) {
+                    continue;
+                }
+                let server = TcpStream::connect(("127.0.0.1", server)).expect("it listens");
+                let copy = |stream: &TcpStream| stream.try_clone().expect("a stream");
+                kept.lock().expect("no test panics with it").push(copy(&client));
+                for (mut from, mut to) in [(copy(&client), copy(&server)), (server, client)] {
+                    std::thread::spawn(move || {
+                        let _ = std::io::copy(&mut from, &mut to);
+                        let _ = to.shutdown(Shutdown::Both);
+                    });
+                }
+            }
+        });
+        Between { port, resets, open }
+    }
+
+    fn reset_next(&self) {
+        self.resets.store(true, Ordering::SeqCst);
+        for open in self.open.lock().expect("no test panics with it").drain(..) {
+            let _ = open.shutdown(Shutdown::Both);
+        }
+    }
+}
+
+#[test]
+fn a_call_on_a_connection_that_is_reset_is_made_again() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.fixture("web.ts");
+    let server = Elsewhere::typescript(lab);
+    let between = Between::start(server.port);
+    lab.configured(&server.entry("").replace(&server.port.to_string(), &between.port.to_string()));
+    let mut child = lab.command(&["shell", "-d", "android/sim-1"]).stdin(Stdio::piped()).spawn().expect("it starts");
+    let mut lines = child.stdin.take().expect("its stdin");
+    let mut answers = BufReader::new(child.stdout.take().expect("its stdout")).lines().map_while(Result::ok);
+    let mut ask = || {
+        use std::io::Write;
+        writeln!(lines, "ts_device").expect("it reads");
+        assert!(answers.any(|answer| answer.contains("android/sim-1")), "it answers");
+    };
+    ask();
+    between.reset_next();
+    // The program notices that its connections were closed.
+    std::thread::sleep(Duration::from_millis(200));
+    ask();
+    drop(lines);
+    assert!(child.wait().expect("it ends").success());
+    assert!(!between.resets.load(Ordering::SeqCst), "a call was reset");
 }
 
 #[test]
