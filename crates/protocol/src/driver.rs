@@ -8,9 +8,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Platform {
+    /// Phones, tablets and televisions with Android.
     Android,
+    /// iPhones and iPads.
     Ios,
+    /// Browsers.
     Web,
+    /// Programs with windows.
     Desktop,
 }
 
@@ -137,8 +141,10 @@ impl fmt::Display for DriverKey {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum AgentMode {
+    /// On the computer that Trailblaze runs on.
     #[default]
     Host,
+    /// On the device.
     OnDevice,
 }
 

@@ -1,7 +1,7 @@
 //! The events of a run, as written to `events.jsonl`: one JSON object per line, a [`Header`] first.
 //!
 //! Recordings, reports, JUnit files and progress output are all derived from this one stream. Other programs read it
-//! too, so every event and field is documented here; `docs/events.md` is the same list for readers of the JSON.
+//! too, so every event and field is documented here; `docs/reference/events.md` is made from these comments.
 //! Readers must tolerate events and fields that they do not know: see [`Line::parse`].
 
 use std::fmt;
@@ -108,7 +108,7 @@ pub enum Event {
         /// The file with the server's stderr, relative to the run folder.
         log: String,
     },
-    /// A tool server has stopped, whether we stopped it or it exited by itself.
+    /// A tool server has stopped, whether Trailblaze stopped it or it exited by itself.
     ServerEnded {
         /// The server's name in the project's configuration.
         server: String,
@@ -497,7 +497,9 @@ pub struct ModelReplied {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Moment {
+    /// Before it started.
     Before,
+    /// After it passed.
     After,
     /// Right after it failed.
     Failure,
@@ -507,9 +509,13 @@ pub enum Moment {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Level {
+    /// For people who look for a fault in Trailblaze or in a tool.
     Debug,
+    /// A remark.
     Info,
+    /// Something that may have to be changed.
     Warning,
+    /// Something that did not work.
     Error,
 }
 
@@ -519,7 +525,7 @@ pub enum Level {
 pub enum CallResult {
     /// The tool ran; the outcome may still be an error.
     Outcome(Box<Outcome>),
-    /// The call could not be carried out: see the table of errors in ARCHITECTURE.md.
+    /// The call could not be carried out.
     Fault {
         /// How severe it is.
         exit: Exit,

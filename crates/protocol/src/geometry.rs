@@ -2,24 +2,34 @@
 
 use serde::{Deserialize, Serialize};
 
+/// A point on a screen, in its pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Point {
+    /// From the left edge.
     pub x: i32,
+    /// From the top edge.
     pub y: i32,
 }
 
+/// The size of a screen, in its pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Size {
+    /// From left to right.
     pub width: u32,
+    /// From top to bottom.
     pub height: u32,
 }
 
-/// A rectangle. `right` and `bottom` are exclusive.
+/// A rectangle on a screen, in its pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Rect {
+    /// The first column.
     pub left: i32,
+    /// The first row.
     pub top: i32,
+    /// The column after the last.
     pub right: i32,
+    /// The row after the last.
     pub bottom: i32,
 }
 

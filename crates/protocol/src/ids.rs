@@ -59,10 +59,12 @@ id!(
     DeviceId
 );
 
-/// The step or call that made a call.
+/// A step or a call, by its id.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Parent {
+    /// A step.
     Step(StepId),
+    /// A tool call.
     Call(CallId),
 }

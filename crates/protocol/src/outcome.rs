@@ -28,10 +28,11 @@ pub struct Outcome {
     pub memory: MemoryChanges,
 }
 
-/// The kind of an outcome. Everything but [`Variant::Success`] is an error.
+/// The kind of an outcome. Everything but `success` is an error.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Variant {
+    /// It worked.
     #[default]
     Success,
     /// The tool failed. Unknown variants are read as this one.

@@ -2,9 +2,11 @@
 //! the_reference` writes them again.
 
 mod commands;
+mod events;
 mod exit_codes;
 mod keys;
 mod selectors;
+mod source;
 mod tools;
 
 use crate::support::repository;
@@ -17,6 +19,7 @@ fn the_reference_is_fresh() {
         ("tools", tools::page()),
         ("selectors", selectors::page()),
         ("exit-codes", exit_codes::page()),
+        ("events", events::page()),
     ];
     for (name, page) in pages {
         let file = repository().join(format!("docs/reference/{name}.md"));
