@@ -25,6 +25,11 @@ pub enum PersonAction {
         /// Where, in the pixels of the screen.
         point: Point,
     },
+    /// Dragged the element onto another, by its id on this screen, or to a point in the pixels of the screen.
+    Drag {
+        onto: Option<u64>,
+        point: Point,
+    },
     /// The whole new text of a field.
     Type {
         text: String,

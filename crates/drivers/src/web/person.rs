@@ -99,6 +99,8 @@ pub struct Message {
     node: Option<u64>,
     /// The element that must be under the pointer for this one to be visible.
     over: Option<u64>,
+    /// The element that another was dropped on.
+    onto: Option<u64>,
     seen: Option<Look>,
     #[serde(default)]
     text: String,
@@ -275,9 +277,9 @@ impl Follower {
             let id = element.map(|element| if frame == 0 { element } else { node_id(frame, element) });
             id.filter(|id| screen.root.walk().any(|node| node.id == *id))
         };
-        let (node, over) = (find(message.node), find(message.over));
+        let (node, over, onto) = (find(message.node), find(message.over), find(message.onto));
         let point = Point { x: message.x + origin.x, y: message.y + origin.y };
-        let Some(what) = message.action(node.is_some(), point) else { return };
+        let Some(what) = message.action(node.is_some(), onto, point) else { return };
         self.last_deed = Some(Instant::now());
         let deed = Deed { screen, node, over, what };
         match &deed.what {
@@ -430,7 +432,7 @@ impl Follower {
 }
 
 impl Message {
-    fn action(self, has_node: bool, point: Point) -> Option<PersonAction> {
+    fn action(self, has_node: bool, onto: Option<u64>, point: Point) -> Option<PersonAction> {
         let click = Click {
             button: Button::parse(&self.button).unwrap_or(Button::Left),
             count: self.count.max(1),
@@ -443,6 +445,7 @@ impl Message {
             "check" if !has_node => PersonAction::Click { click, point },
             "check" => PersonAction::SetChecked { checked: self.checked },
             "type" => PersonAction::Type { text: self.text },
+            "drag" if has_node => PersonAction::Drag { onto, point },
             "secret" => PersonAction::TypeSecret,
             "press" => PersonAction::Press { chord: self.chord },
             "choose" => PersonAction::Choose { values: self.values },

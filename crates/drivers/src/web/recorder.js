@@ -22,6 +22,9 @@
     constructor() {
       /** @type {Press | null} */
       this.press = null;
+      // What is dragged, once the browser carries it.
+      /** @type {{ press: Press, element: El | null } | null} */
+      this.drag = null;
       /** @type {Typing | null} */
       this.typing = null;
       // A click into a field, which is part of typing into it. Reported if something else follows.
@@ -37,6 +40,7 @@
       const handlers = [
         ["pointerdown", (event) => this.pressed(event)], ["pointerup", (event) => this.released(event)], ["click", (event) => this.clicked(event)],
         ["dblclick", (event) => this.doubleClicked(event)], ["contextmenu", (event) => this.menuOpened(event)], ["auxclick", (event) => this.auxClicked(event)],
+        ["dragstart", (event) => this.dragStarted(event)], ["drop", (event) => this.dropped(event)],
         ["keydown", (event) => this.keyPressed(event)], ["keyup", () => { this.isSubmitting = false; }],
         ["beforeinput", (event) => this.willType(event)], ["input", (event) => this.typed(event)], ["change", (event) => this.changed(event)],
         ["focusout", (event) => { if (this.typing && this.typing.element === innermost(event)) this.flush(); }],
@@ -159,6 +163,26 @@
       if (!target || event.button !== 1 || !this.press) return;
       this.press.isUsed = true;
       this.tell("click", nameable(this.press.sight, target), this.press.sight, this.pointer(event, 1, "MIDDLE"));
+    }
+
+    /** @param {DragEvent} event */
+    dragStarted(event) {
+      const target = innermost(event);
+      const press = this.press;
+      if (!target || !press) return;
+      press.isUsed = true;
+      this.drag = { press, element: nameable(press.sight, target) };
+    }
+
+    // Only elements that accept what is dragged get this event. A text that is dropped into a field changes the field.
+    /** @param {DragEvent} event */
+    dropped(event) {
+      const [drag, target] = [this.drag, innermost(event)];
+      this.drag = null;
+      if (!drag?.element || !target || fieldOf(target)) return;
+      const { press: { sight }, element } = drag;
+      const onto = nearestListed(sight, target);
+      this.tell("drag", element, sight, { onto: onto && idOf(onto), x: Math.round(event.clientX), y: Math.round(event.clientY) });
     }
 
     // Whether a click on it is part of choosing a value.
@@ -364,6 +388,11 @@
       try { collect(sheet.cssRules); } catch { continue; }
     }
     return found;
+  };
+  /** @type {(sight: Sight, from: El) => El | null} */
+  const nearestListed = (sight, from) => {
+    for (let e = /** @type {El | null} */ (from); e && e !== document.body; e = composedParent(e)) if (sight.listed.has(e)) return e;
+    return null;
   };
   /** @type {(sight: Sight, e: El) => El | null} */
   const listedOr = (sight, e) => (sight.listed.has(e) ? e : null);

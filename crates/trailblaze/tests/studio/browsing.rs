@@ -209,16 +209,19 @@ fn what_a_person_does_in_the_window_becomes_steps_of_the_page() {
         let tab = hand.tab("lab.html").await;
         // The driver's own navigation has ended.
         tokio::time::sleep(std::time::Duration::from_millis(700)).await;
+        tab.drag("#apple", "#basket").await;
+        tab.until("said.textContent === 'dropped'").await;
         tab.click("#plain").await;
     });
-    let shown = steps.until("the click", |steps| steps["steps"].as_array().is_some_and(|steps| steps.len() == 2));
-    assert_eq!(shown["steps"][1]["text"], "Click \"Once\"", "{shown:#}");
+    let shown = steps.until("the click", |steps| steps["steps"].as_array().is_some_and(|steps| steps.len() == 3));
+    assert_eq!(shown["steps"][1]["text"], "Drag \"Apple\" onto \"Basket\"", "{shown:#}");
+    assert_eq!(shown["steps"][2]["text"], "Click \"Once\"", "{shown:#}");
     // Pointing goes on beside it.
     let screen = page.watch("screen", &session).until("what the click did", |screen| has(screen, "clicked"));
     let place = json!({"session": session, "generation": screen["generation"], "element": element(&screen, "Twice")["index"], "action": "doubleTap"});
     assert_eq!(page.call("Act", place)["isDone"], true);
-    let shown = steps.until("both", |steps| steps["steps"].as_array().is_some_and(|steps| steps.len() >= 3));
-    assert_eq!(shown["steps"].as_array().map(Vec::len), Some(3), "what pointing does is recorded once: {shown:#}");
+    let shown = steps.until("both", |steps| steps["steps"].as_array().is_some_and(|steps| steps.len() >= 4));
+    assert_eq!(shown["steps"].as_array().map(Vec::len), Some(4), "what pointing does is recorded once: {shown:#}");
     let save = json!({"session": session, "path": "trails/both.trail.yaml", "title": "Both"});
     assert_eq!(page.call("SaveTrail", save)["exists"], false);
     drop(runtime);

@@ -131,6 +131,26 @@ impl Tab {
         }
     }
 
+    /// Drags an element that is `draggable` onto another.
+    pub async fn drag(&self, from: &str, onto: &str) {
+        let (start, end) = (self.middle(None, from).await, self.middle(None, onto).await);
+        self.call("Input.setInterceptDrags", json!({"enabled": true})).await;
+        let mouse = |kind: &str, (x, y): (f64, f64), button: &str| json!({"type": kind, "x": x, "y": y, "button": button, "clickCount": 1});
+        self.mouse(mouse("mouseMoved", start, "none")).await;
+        self.mouse(mouse("mousePressed", start, "left")).await;
+        for part in [0.2, 0.6, 1.0] {
+            let at = (start.0 + (end.0 - start.0) * part, start.1 + (end.1 - start.1) * part);
+            self.mouse(mouse("mouseMoved", at, "left")).await;
+        }
+        let data = json!({"items": [{"mimeType": "text/plain", "data": from}], "dragOperationsMask": 1});
+        for kind in ["dragEnter", "dragOver", "drop"] {
+            let event = json!({"type": kind, "x": end.0, "y": end.1, "data": data});
+            self.call("Input.dispatchDragEvent", event).await;
+        }
+        self.mouse(mouse("mouseReleased", end, "left")).await;
+        self.call("Input.setInterceptDrags", json!({"enabled": false})).await;
+    }
+
     /// A tab that goes away because of the input does not answer.
     async fn mouse(&self, event: Value) {
         let call = self.hand.browser.cdp.call(Some(&self.session), "Input.dispatchMouseEvent", event);

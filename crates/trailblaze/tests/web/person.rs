@@ -68,6 +68,10 @@ fn words(deed: &Deed) -> String {
         PersonAction::Click { click, .. } => {
             format!("click {} {} {:?} {node}", click.button.name(), click.count, click.modifiers)
         }
+        PersonAction::Drag { onto, .. } => {
+            let onto = deed.screen.root.walk().find(|node| Some(node.id) == *onto);
+            format!("drag {node} onto {}", onto.map_or("nothing".to_string(), |onto| onto.summary()))
+        }
         PersonAction::Type { text } => format!("type {text:?} {node}"),
         PersonAction::TypeSecret => format!("secret {node}"),
         PersonAction::Press { chord } => format!("press {chord} {node}"),
@@ -180,6 +184,27 @@ async fn clicks_of_every_kind_are_reported_with_what_was_there_before() {
     assert!(left.screen.app.as_ref().is_some_and(|app| app.ends_with("page.html")), "{:?}", left.screen.app);
     assert!(left.screen.root.walk().any(|node| node.text() == Some("Shop")), "the whole page is there");
     watched.expect_last(&[]).await;
+    watched.close().await;
+}
+
+#[tokio::test]
+async fn what_is_dragged_onto_something_that_takes_it_is_reported() {
+    let Some(mut watched) = Watched::open(
+        "<ul><li draggable=true id=apple>Apple</li><li draggable=true id=pear>Pear</li></ul>
+         <div role=region aria-label=Basket id=basket ondragover='event.preventDefault()' ondrop='event.preventDefault(); this.append(\" +1\")'>
+         <p>Fruit</p></div><p id=wall>Wall</p>",
+    )
+    .await
+    else {
+        return;
+    };
+    let tab = watched.hand.tab("page.html").await;
+    tab.drag("#apple", "#basket").await;
+    tab.until("basket.textContent.includes('+1')").await;
+    // Nothing takes it.
+    tab.drag("#pear", "#wall").await;
+    drop(tab);
+    watched.expect_last(&["drag listitem \"Apple\" onto region \"Basket\""]).await;
     watched.close().await;
 }
 

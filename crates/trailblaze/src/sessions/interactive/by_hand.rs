@@ -172,6 +172,20 @@ fn made(deed: &Deed) -> Option<Made> {
     };
     let (text, call) = match &deed.what {
         PersonAction::Click { click, point } => return clicked(screen, node, click, *point),
+        PersonAction::Drag { onto, point } => {
+            let target = screen.root.walk().find(|node| Some(node.id) == *onto);
+            let selector = target.and_then(|target| Some((target, alternatives(screen, target).into_iter().next()?)));
+            match selector {
+                Some((target, selector)) => {
+                    let args = json!({"toNodeSelector": selector.to_json()});
+                    (format!("Drag {name} onto {}", called(target)), on("web_drag", args)?)
+                }
+                None => {
+                    let args = json!({"toX": point.x, "toY": point.y});
+                    (format!("Drag {name} to {}, {}", point.x, point.y), on("web_drag", args)?)
+                }
+            }
+        }
         PersonAction::Type { text } => {
             let words = match text.as_str() {
                 "" => format!("Clear {name}"),
