@@ -4,6 +4,7 @@ import dev.trailblaze.JsonValues
 import io.modelcontextprotocol.kotlin.sdk.types.ToolSchema
 import kotlinx.serialization.ExperimentalSerializationApi
 import kotlinx.serialization.KSerializer
+import kotlinx.serialization.descriptors.StructureKind
 import kotlinx.serialization.descriptors.elementNames
 import kotlinx.serialization.json.Json
 import kotlinx.serialization.json.JsonArray
@@ -83,7 +84,7 @@ internal fun JsonObject.toToolSchema(): ToolSchema = ToolSchema(
     required = (this["required"] as? JsonArray)?.map { it.jsonPrimitive.content },
 )
 
-/** A class with a serializer. */
+/** A class with a serializer, or a map. */
 @OptIn(ExperimentalSerializationApi::class)
 private class Fields(private val serializer: KSerializer<Any?>, type: KType) : Arguments<Any?> {
     private val descriptor = serializer.descriptor
@@ -91,13 +92,16 @@ private class Fields(private val serializer: KSerializer<Any?>, type: KType) : A
     override val schema: JsonObject = Schema.of(descriptor, type)
 
     override fun read(args: JsonObject): Arguments.Read<Any?> {
-        val missing = descriptor.elementNames.filterIndexed { index, name -> Schema.isRequired(descriptor, index) && name !in args }
-        val problems = Validation.fields(descriptor, args, "")
+        val missing = if (descriptor.kind == StructureKind.CLASS) missing(args) else emptyList()
+        val problems = Validation.problems(descriptor, args, "")
         if (problems.isNotEmpty()) {
             return Arguments.Read.Invalid(missing, problems)
         }
         return Arguments.Read.Valid(Arguments.json.decodeFromJsonElement(serializer, args))
     }
+
+    private fun missing(args: JsonObject): List<String> =
+        descriptor.elementNames.filterIndexed { index, name -> Schema.isRequired(descriptor, index) && name !in args }
 }
 
 private object AnyObject : Arguments<Map<String, Any?>> {

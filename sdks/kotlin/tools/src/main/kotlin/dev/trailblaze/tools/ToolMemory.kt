@@ -64,7 +64,10 @@ public class ToolMemory internal constructor(private val known: JsonObject, priv
     /** Ends the call. A result that succeeded gets the changes; what the result itself says takes precedence. */
     internal fun end(result: ToolResult?): ToolResult? = synchronized(changes) {
         isEnded = true
-        if (result == null || result.isError) result else withChanges(result)
+        if (result != null && !result.isError) return@synchronized withChanges(result)
+        // They are no part of the next call in the same context.
+        changes.clear()
+        result
     }
 
     private fun withChanges(result: ToolResult): ToolResult {

@@ -49,7 +49,7 @@ internal object Validation {
                 else -> unless(false, path, "a list", value)
             }
             StructureKind.MAP -> when (value) {
-                is JsonObject -> value.flatMap { (key, item) -> problems(descriptor.getElementDescriptor(1), item, "$path.$key") }
+                is JsonObject -> value.flatMap { (key, item) -> problems(descriptor.getElementDescriptor(1), item, within(path, key)) }
                 else -> unless(false, path, "an object", value)
             }
             StructureKind.CLASS, StructureKind.OBJECT -> when (value) {
@@ -71,18 +71,18 @@ internal object Validation {
     }
 
     /** The missing, wrong and unknown fields of an object. */
-    fun fields(descriptor: SerialDescriptor, value: JsonObject, path: String): List<String> {
+    private fun fields(descriptor: SerialDescriptor, value: JsonObject, path: String): List<String> {
         val unknown = if (Schema.isOpen(descriptor)) emptyList() else unknown(descriptor.elementNames.toList(), value, path)
         return missingAndWrong(descriptor, value, path) + unknown
     }
 
     /** The fields that do not exist, most often misspelled ones. */
     fun unknown(known: List<String>, value: JsonObject, path: String): List<String> =
-        (value.keys - known).map { Names.unknown("argument", it, known, if (path.isEmpty()) it else "$path.$it") }
+        (value.keys - known).map { Names.unknown("argument", it, known, within(path, it)) }
 
     private fun missingAndWrong(descriptor: SerialDescriptor, value: JsonObject, path: String): List<String> =
         descriptor.elementNames.flatMapIndexed { index, name ->
-            val inner = if (path.isEmpty()) name else "$path.$name"
+            val inner = within(path, name)
             val item = value[name]
             when {
                 item != null -> problems(descriptor.getElementDescriptor(index), item, inner)
@@ -90,6 +90,8 @@ internal object Validation {
                 else -> emptyList()
             }
         }
+
+    private fun within(path: String, name: String): String = if (path.isEmpty()) name else "$path.$name"
 
     private fun integer(primitive: JsonPrimitive?, path: String, value: JsonElement, range: LongRange): List<String> {
         val number = primitive?.takeIf { !it.isString }?.longOrNull

@@ -105,6 +105,16 @@ class ToolSetTest {
     }
 
     @Test
+    fun `arguments may be a map of one type`() = runBlocking {
+        class Prices : TypedTrailblazeTool<Map<String, Int>> {
+            override suspend fun execute(args: Map<String, Int>) = ToolResult.success("${args.values.sum()} for ${args.keys}")
+        }
+        val prices = ToolServer("x").tool("prices", "Add prices") { _ -> Prices() }
+        assertEquals("7 for [tea, cake]", prices.call("prices", mapOf("tea" to 3, "cake" to 4), FakeDevice()).text)
+        assertEquals("invalid arguments for `prices`: `tea` must be an integer, got \"much\"", prices.call("prices", mapOf("tea" to "much"), FakeDevice()).text)
+    }
+
+    @Test
     fun `the cases of a sealed class refuse unknown arguments and a class may accept them`() {
         val server = ToolServer("x").toolSet(Shapes())
         fun draw(vararg fields: Pair<String, Any?>) = runBlocking { server.call("draw", mapOf("shape" to mapOf(*fields)), FakeDevice()) }
