@@ -195,10 +195,34 @@ pub fn missing_module(command: &str, root: &Path, said: &str) -> Option<String> 
 pub fn missing_jar(root: &Path, said: &str) -> Option<String> {
     let (_, after) = said.split_once("Unable to access jarfile ")?;
     let jar = after.lines().next()?.trim();
+    let command = build_command(root, jar)?;
+    Some(format!("`{jar}` does not exist; run `{command}` in `{}`", root.display()))
+}
+
+/// Whether Maven did not find an artifact of a group, judging by its output.
+pub fn lacks_maven_artifact(said: &str, group: &str) -> bool {
+    let is_about = |line: &str| line.contains(&format!("{group}:"));
+    let is_lack = |line: &str| {
+        ["Could not find artifact", "Could not resolve dependencies", "was not found in"]
+            .iter()
+            .any(|words| line.contains(words))
+    };
+    said.lines().any(|line| is_about(line) && is_lack(line))
+}
+
+/// The command that builds a jar, if a Maven project says how.
+fn build_command(root: &Path, jar: &str) -> Option<String> {
     let project = jar.split_once("target/").map(|(folder, _)| folder.trim_end_matches('/'))?;
     let has_pom = root.join(project).join("pom.xml").is_file();
     let folder = if project.is_empty() { String::new() } else { format!("-f {project} ") };
-    has_pom.then(|| format!("`{jar}` does not exist; run `mvn -q {folder}package` in `{}`", root.display()))
+    has_pom.then(|| format!("mvn -q {folder}package"))
+}
+
+/// The jar that a Java program would be started from and that does not exist, with the command that builds it.
+pub fn unbuilt_jar(launch: &Launch) -> Option<(String, Option<String>)> {
+    let after = launch.args.iter().skip_while(|arg| *arg != "-jar").nth(1)?;
+    let jar = after.to_str().filter(|jar| !launch.dir.join(jar).is_file())?;
+    Some((jar.to_string(), build_command(&launch.dir, jar)))
 }
 
 fn for_command(command: &str, server: &Server, root: &Path) -> Launch {

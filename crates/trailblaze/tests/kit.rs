@@ -6,6 +6,7 @@ mod lab;
 mod marked;
 mod support;
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use lab::{Lab, Runtime, parts};
@@ -167,7 +168,31 @@ fn the_libraries_for_kotlin_come_along() {
     };
     let (copy, ours) = (project.root().join(".trailblaze/kotlin"), repository().join("sdks/kotlin"));
     assert_eq!(files(&copy).len(), files_of(copy.clone()).len(), "nothing else is copied");
-    assert_eq!(files_of(copy), files_of(ours), "the libraries, in the version of this build");
+    assert_eq!(files_of(copy.clone()), files_of(ours), "the libraries, in the version of this build");
+    // The next tool replaces the copy of another version.
+    let older = copy.join("tools/src/main/kotlin/dev/trailblaze/tools/Names.kt");
+    std::fs::write(&older, "// older\n").expect("a file");
+    let next = project.run(&["tool", "new", "acme_countMore", "--lang", "kotlin"]).exits(0);
+    assert!(next.stdout.contains("\n.trailblaze/kotlin/ (changed)\n"), "{}", next.stdout);
+    assert!(next.stderr.contains("mvn -q -f .trailblaze/kotlin install"), "{}", next.stderr);
+    assert!(std::fs::read_to_string(&older).is_ok_and(|text| text.contains("package dev.trailblaze.tools")));
+    let next = project.run(&["tool", "new", "acme_countLess", "--lang", "kotlin"]).exits(0);
+    assert!(!next.stdout.contains(".trailblaze"), "{}", next.stdout);
+}
+
+#[test]
+fn missing_libraries_for_kotlin_are_told_and_tools_of_another_target_are_not_mixed() {
+    let project = Project::wallet();
+    project.run(&["tool", "new", "acme_countText", "--lang", "kotlin", "--target", "wallet"]).exits(0);
+    let refused = project.run(&["tool", "new", "acme_countMore", "--lang", "kotlin"]).exits(3);
+    assert!(refused.stderr.contains("hint: use `--target wallet`, or move its entry from `"), "{}", refused.stderr);
+    project.run(&["tool", "new", "acme_countMore", "--lang", "kotlin", "--target", "wallet"]).exits(0);
+    let lack = "[ERROR] Failed to execute goal on project tools: Could not resolve dependencies: Could not find artifact dev.trailblaze:trailblaze-tools:jar:0.1.0";
+    project.write("mvnw", format!("#!/bin/sh\necho '{lack}' >&2\nexit 1\n"));
+    std::fs::set_permissions(project.root().join("mvnw"), PermissionsExt::from_mode(0o755)).expect("a file");
+    let tested = project.run(&["tool", "test", "acme_countText"]).exits(1);
+    let hint = "hint: the libraries are not installed here: run `mvn -q -f .trailblaze/kotlin install";
+    assert!(tested.stderr.contains(hint), "{}", tested.stderr);
 }
 
 #[test]
@@ -474,12 +499,12 @@ fn lint_asks_servers_and_doctor_says_what_to_mend() {
     ]);
     lab.configured(small).with("small.py", SMALL).with("tools.json", &tools.to_string());
     let doctor = |server: &str, code: i32| lab.go(&["tool", "doctor", server, "--json"]).exits(code).json();
-    let signs = |answer: &Value| -> Vec<(String, String)> {
+    let states = |answer: &Value| -> Vec<(String, String)> {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_string();
-        let signs = answer["signs"].as_array().expect("signs").iter();
-        signs.map(|sign| (text(&sign["state"]), text(&sign["message"]))).collect()
+        let findings = answer["findings"].as_array().expect("findings").iter();
+        findings.map(|finding| (text(&finding["state"]), text(&finding["message"]))).collect()
     };
-    let found = signs(&doctor("small", 3));
+    let found = states(&doctor("small", 3));
     let has = |state: &str, words: &str| found.iter().any(|(known, message)| known == state && message.contains(words));
     assert!(has("ok", "it starts, and negotiates version 2025-06-18 of the protocol"), "{found:?}");
     assert!(has("note", "it does not support version 2026-07-28, which is fine"), "{found:?}");
@@ -497,9 +522,9 @@ fn lint_asks_servers_and_doctor_says_what_to_mend() {
     assert!(has("ok", "it exits when its stdin closes"), "{found:?}");
 
     lab.with("tools.json", &json!([tools[0]]).to_string());
-    let found = signs(&doctor("odd", 0));
+    let found = states(&doctor("odd", 0));
     assert!(found.contains(&("warning".into(), "when its stdin closed, it exited with code 7".into())), "{found:?}");
-    let found = signs(&doctor("gone", 2));
+    let found = states(&doctor("gone", 2));
     assert!(found[0].0 == "error" && found[0].1.contains("there is no program `no-such-program`"), "{found:?}");
     insta::assert_snapshot!(lab.go(&["tool", "doctor", "smal"]).refusal(), @"
     exit 3
@@ -551,7 +576,7 @@ fn doctor_finds_both_generations_of_a_server_that_speaks_them() {
     let Some(lab) = Lab::new() else { return };
     lab.fixture("newer.ts").configured("mcpServers:\n  newer: {script: ./tools/newer.ts}\n");
     let answer = lab.go(&["tool", "doctor", "newer", "--json"]).exits(0).json();
-    let first = answer["signs"][0]["message"].as_str().expect("a message");
+    let first = answer["findings"][0]["message"].as_str().expect("a message");
     assert!(
         first.contains("2026-07-28") || answer.to_string().contains("it also supports version 2026-07-28"),
         "{answer}"

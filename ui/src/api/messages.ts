@@ -66,7 +66,7 @@ export interface WorkspaceRun {
   /** The name of its folder. */
   id: string;
   startedAt: string;
-  /** running, passed, failed, environment, invalid, bug or unfinished. */
+  /** running, passed, failed, cancelled, environment, invalid, bug or unfinished. */
   state: string;
   /** Such as 3 passed, 1 failed. */
   totals: string;

@@ -26,12 +26,19 @@ pub use revise::{Change, revise};
 pub use save::{SaveError, Slot, StepCalls, save};
 pub use step::{Step, StepPlan, Trailhead};
 
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use crate::yaml::decode_root;
 use crate::yaml::{Decode, Node, Problem, Problems, Severity, Source, read};
+
+/// Whether a file is a trail, judging by its name.
+pub fn is_trail(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name == "trail.yaml" || name.ends_with(".trail.yaml")
+}
 
 #[derive(Debug, Clone)]
 pub struct Trail {

@@ -14,6 +14,8 @@ use crate::output::print;
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Longer lines of a program's output are truncated.
 const LINE_BYTES: usize = 64 << 10;
+/// How much of a program's output is kept to explain its failure.
+const TAIL_BYTES: usize = 64 << 10;
 
 /// A program to run.
 pub struct Run {
@@ -25,7 +27,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Runs it to its end and prints its output. Also returns the line that names a missing Python module, if any.
+    /// Runs it to its end and prints its output. Also returns the last part of it.
     pub async fn ended(self, supervisor: &Supervisor) -> Result<(Ended, String), Refusal> {
         let Run { launch, did, limit, is_shown } = self;
         let program = Path::new(&launch.program).display().to_string();
@@ -37,14 +39,14 @@ impl Run {
         let talk = [tokio::spawn(pass_on(stdout, is_shown)), tokio::spawn(pass_on(stderr, is_shown))];
         let message = tokio::select! {
             ended = child.ended() => {
-                let mut lack = String::new();
+                let mut tail = String::new();
                 for talk in talk {
-                    if let Ok(Ok(Some(said))) = tokio::time::timeout(LAST_WORDS, talk).await {
-                        lack = said;
+                    if let Ok(Ok(said)) = tokio::time::timeout(LAST_WORDS, talk).await {
+                        tail.push_str(&said);
                     }
                 }
                 child.stop().await;
-                return Ok((ended, lack));
+                return Ok((ended, tail));
             }
             () = tokio::time::sleep(limit) => {
                 let limit = humantime::format_duration(limit);
@@ -57,15 +59,16 @@ impl Run {
     }
 }
 
-/// Prints a program's output to stderr, line by line. Returns the first line that names a module that is not installed.
-async fn pass_on(mut from: impl AsyncRead + Unpin, is_shown: bool) -> Option<String> {
+/// Prints a program's output to stderr, line by line. Returns the last part of it.
+async fn pass_on(mut from: impl AsyncRead + Unpin, is_shown: bool) -> String {
     let mut said: Vec<u8> = Vec::new();
     let mut chunk = [0; 8 << 10];
-    let mut lack = None;
+    let mut tail = String::new();
     let mut show = |line: &[u8]| {
         let line = String::from_utf8_lossy(line);
-        if lack.is_none() && line.contains("ModuleNotFoundError") {
-            lack = Some(line.to_string());
+        tail.push_str(&line);
+        if tail.len() > 2 * TAIL_BYTES {
+            tail.drain(..tail.ceil_char_boundary(tail.len() - TAIL_BYTES));
         }
         if is_shown {
             print::say(line.trim_end_matches(['\n', '\r']));
@@ -83,5 +86,5 @@ async fn pass_on(mut from: impl AsyncRead + Unpin, is_shown: bool) -> Option<Str
     if !said.is_empty() {
         show(&said);
     }
-    lack
+    tail
 }

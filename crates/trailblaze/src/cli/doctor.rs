@@ -5,26 +5,26 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::Args;
-use serde_json::json;
 use tokio::io::AsyncReadExt;
 use trailblaze_core::yaml::Severity;
 use trailblaze_drivers::web::find_browser;
-use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::exit::Exit;
 use trailblaze_supervise::{Launch, Supervisor};
-use trailblaze_toolhost::launch::{Place, Runtimes, launch};
+use trailblaze_toolhost::launch::{Place, Runtimes, launch, unbuilt_jar};
 
-use super::signs::{self, Sign, State};
+use super::findings::{self, Finding, State};
 use super::{Context, Refusal};
 use crate::api::PORT;
 use crate::output::print;
-use crate::project::devices::{DeviceKind, DeviceSpec};
+use crate::project::devices::DeviceSpec;
 use crate::project::loaded::{Loaded, PROJECT_FILE};
-use crate::project::models::{self, Reason};
+use crate::project::models::{self, ModelOptions, Models, Reason};
 use crate::servers::entries::entries;
 use crate::sessions::service::{Answer, Request};
 use crate::sessions::wiring::browser_options;
 
+/// What findings about the project's files are about.
+const PROJECT: &str = "project";
 /// How long a program may take to print its version.
 const VERSION: Duration = Duration::from_secs(10);
 
@@ -44,27 +44,27 @@ pub struct DoctorArgs {
 pub async fn doctor(context: &Context, args: DoctorArgs) -> Result<Exit, Refusal> {
     let loaded = context.load(None)?;
     let doctor = Doctor { context, loaded: &loaded, supervisor: Supervisor::new() };
-    let mut all: Vec<Sign> = vec![Sign::good("program", doctor.program())];
-    let (project, n_errors) = doctor.project();
-    all.push(project);
-    all.extend(doctor.devices().await);
-    all.extend(doctor.servers().await);
+    let mut all = vec![Finding::good("program", doctor.program()), doctor.project()];
+    let devices = loaded.all_devices().unwrap_or_else(|error| {
+        all.push(Finding::bad(PROJECT, error.to_string()));
+        Vec::new()
+    });
+    all.push(doctor.browser(devices.iter().any(DeviceSpec::is_browser)).await);
+    all.push(doctor.adb().await);
+    all.extend(doctor.servers(&devices).await);
     all.push(doctor.model());
     all.push(doctor.daemon().await);
-    let is_missing = |sign: &Sign| sign.state == State::Bad && sign.about != "project";
-    let exit = match n_errors {
-        _ if all.iter().any(is_missing) => Exit::Environment,
-        0 => Exit::Passed,
-        _ => Exit::Invalid,
-    };
-    match args.json {
-        true => print::json(&json!({"project": loaded.root, "signs": signs::json(&all)})),
-        false => {
-            print::data(format!("project `{}`", loaded.root.display()));
-            signs::show(&all);
-        }
+    findings::print(("project", &loaded.root.display().to_string()), &all, args.json);
+    Ok(all.iter().map(exit_of).fold(Exit::Passed, Exit::worst))
+}
+
+/// What a finding means for the whole.
+fn exit_of(finding: &Finding) -> Exit {
+    match finding.state {
+        State::Bad if finding.about == PROJECT => Exit::Invalid,
+        State::Bad => Exit::Environment,
+        State::Good | State::Note | State::Warning => Exit::Passed,
     }
-    Ok(exit)
 }
 
 struct Doctor<'c> {
@@ -79,62 +79,51 @@ impl Doctor<'_> {
         format!("Trailblaze {version} on {} {}", std::env::consts::OS, std::env::consts::ARCH)
     }
 
-    fn project(&self) -> (Sign, usize) {
+    fn project(&self) -> Finding {
         if !self.loaded.root.join(PROJECT_FILE).is_file() {
-            let sign = Sign::note("project", format!("there is no {PROJECT_FILE} here or above; defaults are used"));
-            return (sign.hint("`trailblaze init` makes a project"), 0);
+            let finding =
+                Finding::note(PROJECT, format!("there is no {PROJECT_FILE} here or above; defaults are used"));
+            return finding.hint("`trailblaze init` makes a project");
         }
-        let n_errors = self.loaded.problems.iter().filter(|problem| problem.severity == Severity::Error).count();
-        let sign = match n_errors {
-            0 => Sign::good("project", format!("{PROJECT_FILE} and the files beside it can be read")),
-            _ => Sign::bad("project", format!("the project has {}", print::count(n_errors, "error")))
+        match self.loaded.problems.iter().filter(|problem| problem.severity == Severity::Error).count() {
+            0 => Finding::good(PROJECT, format!("{PROJECT_FILE} and the files beside it can be read")),
+            n_errors => Finding::bad(PROJECT, format!("the project has {}", print::count(n_errors, "error")))
                 .hint("`trailblaze check` lists them with their places"),
-        };
-        (sign, n_errors)
+        }
     }
 
-    /// What the devices of the project need.
-    async fn devices(&self) -> Vec<Sign> {
-        let devices = match self.loaded.all_devices() {
-            Ok(devices) => devices,
-            Err(error) => return vec![Sign::bad("project", error.to_string())],
-        };
-        let is_web = |device: &&DeviceSpec| device.kind != DeviceKind::Simulated && device.platform == Platform::Web;
-        let needs_browser = devices.iter().any(|device| is_web(&device));
-        let needs_adb =
-            devices.iter().any(|device| device.kind != DeviceKind::Simulated && device.platform == Platform::Android);
-        vec![self.browser(needs_browser).await, self.adb(needs_adb).await]
-    }
-
-    async fn browser(&self, is_needed: bool) -> Sign {
+    async fn browser(&self, is_needed: bool) -> Finding {
         let options = browser_options(self.loaded, false);
         if let Some(address) = &options.attach {
-            return Sign::note("browser", format!("a browser that runs at `{address}` is used; it was not contacted"));
+            return Finding::note(
+                "browser",
+                format!("a browser that runs at `{address}` is used; it was not contacted"),
+            );
         }
         let found = match find_browser(&options) {
             Ok(found) => found,
-            Err(error) if is_needed => return Sign::bad("browser", error.to_string()),
-            Err(error) => return Sign::note("browser", format!("{error}; this project does not need it")),
+            Err(error) if is_needed => return Finding::bad("browser", error.to_string()),
+            Err(error) => return Finding::note("browser", format!("{error}; this project does not need it")),
         };
         match self.version_of(&found, "--version").await {
-            Ok(version) => Sign::good("browser", format!("{version}, {}", found.display())),
+            Ok(version) => Finding::good("browser", format!("{version}, {}", found.display())),
             Err(why) => {
                 let message = format!("`{}` does not start: {why}", found.display());
-                let sign = if is_needed { Sign::bad("browser", message) } else { Sign::warning("browser", message) };
-                sign.hint("set TRAILBLAZE_CHROMIUM to the path of another browser")
+                let finding =
+                    if is_needed { Finding::bad("browser", message) } else { Finding::warning("browser", message) };
+                finding.hint("set TRAILBLAZE_CHROMIUM to the path of another browser")
             }
         }
     }
 
-    async fn adb(&self, is_needed: bool) -> Sign {
+    /// No device of this build needs it yet.
+    async fn adb(&self) -> Finding {
         match self.loaded.environment.find_program("adb".as_ref()) {
             Some(adb) => match self.version_of(&adb, "version").await {
-                Ok(version) => Sign::good("adb", format!("{version}, {}", adb.display())),
-                Err(why) => Sign::warning("adb", format!("`{}` does not start: {why}", adb.display())),
+                Ok(version) => Finding::good("adb", format!("{version}, {}", adb.display())),
+                Err(why) => Finding::warning("adb", format!("`{}` does not start: {why}", adb.display())),
             },
-            None if is_needed => Sign::bad("adb", "adb is not on PATH")
-                .hint("install the Android platform tools (`apt-get install adb`)"),
-            None => Sign::note("adb", "adb is not on PATH; this project does not need it"),
+            None => Finding::note("adb", "adb is not on PATH; simulated phones do not need it"),
         }
     }
 
@@ -155,31 +144,50 @@ impl Doctor<'_> {
         told.unwrap_or_else(|_| Err(format!("it printed no version within {} s", VERSION.as_secs())))
     }
 
-    /// Whether the tool servers could be started.
-    async fn servers(&self) -> Vec<Sign> {
+    /// Whether the tool servers could be started for these devices.
+    async fn servers(&self, devices: &[DeviceSpec]) -> Vec<Finding> {
         let runtimes = Runtimes::new(self.loaded.environment.path().to_os_string(), self.supervisor.clone());
         let place = Place { root: &self.loaded.root, base_url: "", session: None };
-        let mut signs = Vec::new();
+        let mut findings = Vec::new();
         for named in entries(self.loaded) {
             let name = &named.name;
             if let Some(url) = &named.entry.url {
-                signs.push(Sign::note("server", format!("server `{name}` at `{url}` was not contacted")));
+                findings.push(Finding::note("server", format!("server `{name}` at `{url}` was not contacted")));
                 continue;
             }
-            signs.push(match launch(&named.entry, &place, &runtimes).await {
-                Err(error) => Sign::bad("server", format!("server `{name}` cannot start: {error}")),
-                Ok(found) if self.is_program(&found.program) => {
-                    let program = Path::new(&found.program).display();
-                    Sign::good("server", format!("server `{name}` can be started with `{program}`"))
+            let script = named.entry.script.as_deref();
+            let is_embedded = !devices.is_empty() && devices.iter().all(|device| named.is_embedded(&device.driver));
+            findings.push(match script.filter(|_| is_embedded) {
+                Some(script) if self.loaded.root.join(script).is_file() => {
+                    Finding::good("server", format!("server `{name}` runs inside Trailblaze, from `{script}`"))
                 }
-                Ok(found) => {
-                    let program = Path::new(&found.program).display();
-                    Sign::bad("server", format!("server `{name}` cannot start: there is no program `{program}`"))
-                        .hint("install it, or correct `command` in the server's entry")
+                Some(script) => {
+                    Finding::bad("server", format!("server `{name}` cannot start: `{script}` does not exist"))
                 }
+                None => match launch(&named.entry, &place, &runtimes).await {
+                    Err(error) => Finding::bad("server", format!("server `{name}` cannot start: {error}")),
+                    Ok(found) => self.server(name, &found),
+                },
             });
         }
-        signs
+        findings
+    }
+
+    fn server(&self, name: &str, found: &Launch) -> Finding {
+        let program = Path::new(&found.program).display();
+        if !self.is_program(&found.program) {
+            return Finding::bad("server", format!("server `{name}` cannot start: there is no program `{program}`"))
+                .hint("install it, or correct `command` in the server's entry");
+        }
+        match unbuilt_jar(found) {
+            Some((jar, command)) => {
+                let finding = Finding::bad("server", format!("server `{name}` cannot start: `{jar}` does not exist"));
+                let hint = command.map(|command| format!("run `{command}` in `{}`", found.dir.display()));
+                finding.hint(hint.unwrap_or_else(|| "build it, or correct `args` in the server's entry".to_string()))
+            }
+            None => Finding::good("server", format!("server `{name}` can be started with `{program}`"))
+                .hint(format!("`trailblaze tool doctor {name}` starts it and checks its tools")),
+        }
     }
 
     fn is_program(&self, program: &std::ffi::OsStr) -> bool {
@@ -190,56 +198,44 @@ impl Doctor<'_> {
         self.loaded.environment.find_program(program).is_some()
     }
 
-    fn model(&self) -> Sign {
+    fn model(&self) -> Finding {
         let Some((model, reason)) = models::choice(self.loaded, None) else {
-            return Sign::note("model", "no model is chosen: steps without recordings cannot run")
+            return Finding::note("model", "no model is chosen: steps without recordings cannot run")
                 .hint("`trailblaze model list` lists the models that `--model` accepts");
         };
-        let providers = models::providers(self.loaded.project.llm.as_ref());
-        let id = model.split('/').next().unwrap_or_default();
-        let Some(provider) = providers.iter().find(|provider| provider.id == id) else {
-            return Sign::bad("model", format!("the provider of `{model}` is unknown, from {reason}"))
-                .hint("`trailblaze model list` lists the providers");
-        };
-        let variable = provider.variable.as_ref().filter(|_| provider.needs_key);
-        let is_set = |name: &&String| self.loaded.environment.text(name).is_some_and(|key| !key.trim().is_empty());
-        match variable.filter(|name| !is_set(name)) {
-            None => Sign::good("model", format!("`{model}`, from {reason}"))
+        match Models::resolve(self.loaded, &ModelOptions::default()) {
+            Ok(_) => Finding::good("model", format!("`{model}`, from {reason}"))
                 .hint("`trailblaze model test` sends it one small request"),
-            Some(name) => {
-                let message = format!("`{model}` needs a key, and {name} is not set");
-                // Without a model, recordings still replay; but the project says that it uses one.
-                let sign = match reason {
-                    Reason::Config(_) => Sign::bad("model", message),
-                    Reason::Flag | Reason::Variable => Sign::warning("model", message),
-                };
-                sign.hint(format!("set {name} in the environment"))
+            Err(error) => {
+                // Without a model, recordings still replay; but here the project says that it uses one.
+                let is_needed = matches!(reason, Reason::Config(_)) || !error.is_environment();
+                let make = if is_needed { Finding::bad } else { Finding::warning };
+                Finding { hint: error.hint(), ..make("model", error.to_string()) }
             }
         }
     }
 
     /// The daemon, or whether it could listen.
-    async fn daemon(&self) -> Sign {
+    async fn daemon(&self) -> Finding {
         let client = match self.context.daemon() {
             Ok(client) => client,
-            Err(refusal) => return Sign::bad("daemon", refusal.to_string()),
+            Err(refusal) => return Finding::bad("daemon", refusal.to_string()),
         };
         match client.ask_running(Request::Status).await {
             Some(Ok(Answer::Status(status))) if status.version != self.context.version.0 => {
                 let message = format!("a daemon of version {} runs at {}", status.version, status.address);
-                Sign::note("daemon", message).hint("the next command replaces it, once its sessions are closed")
+                Finding::note("daemon", message).hint("the next command replaces it, once its sessions are closed")
             }
             Some(Ok(Answer::Status(status))) => {
                 let n = print::count(status.sessions.len(), "session");
-                Sign::good("daemon", format!("the daemon runs at {}, with {n}", status.address))
+                Finding::good("daemon", format!("the daemon runs at {}, with {n}", status.address))
             }
-            Some(Ok(_)) => {
-                Sign::warning("daemon", "the daemon gave an unexpected answer").hint("`trailblaze daemon stop` ends it")
-            }
-            Some(Err(error)) => Sign::warning("daemon", error.to_string()).hint("`trailblaze daemon stop` ends it"),
+            Some(Ok(_)) => Finding::warning("daemon", "the daemon gave an unexpected answer")
+                .hint("`trailblaze daemon stop` ends it"),
+            Some(Err(error)) => Finding::warning("daemon", error.to_string()).hint("`trailblaze daemon stop` ends it"),
             None => match TcpListener::bind((Ipv4Addr::LOCALHOST, PORT)) {
-                Ok(_) => Sign::good("daemon", format!("the daemon is not running, and port {PORT} is free")),
-                Err(error) => Sign::warning("daemon", format!("port {PORT} cannot be used: {error}"))
+                Ok(_) => Finding::good("daemon", format!("the daemon is not running, and port {PORT} is free")),
+                Err(error) => Finding::warning("daemon", format!("port {PORT} cannot be used: {error}"))
                     .hint("the daemon and `serve` take another port; TRAILBLAZE_PORT chooses one"),
             },
         }

@@ -21,8 +21,10 @@ pub struct LspArgs {
 }
 
 pub async fn lsp(context: &Context, _: LspArgs) -> Result<Exit, Refusal> {
+    let root_of = |folder: &Path| context.root(folder);
     let place = Place {
-        root: context.root(Path::new(".")),
+        root: root_of(Path::new(".")),
+        root_of: &root_of,
         environment: Arc::clone(&context.environment),
         host: context.host(None),
     };

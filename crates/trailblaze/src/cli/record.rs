@@ -7,7 +7,6 @@ use std::time::{Duration, SystemTime};
 use clap::Args;
 use serde_json::{Value, json};
 use tokio::time::sleep;
-use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::event::StepKind;
 use trailblaze_protocol::exit::Exit;
 
@@ -16,7 +15,6 @@ use super::interrupt::Signals;
 use super::shell::OnDeviceArgs;
 use super::{Context, Refusal};
 use crate::output::print;
-use crate::project::devices::{DeviceKind, DeviceSpec};
 use crate::sessions::interactive::{Command, Reply, Save};
 use crate::sessions::service::{Answer, ExecuteRequest, OpenRequest, Request, SessionChoice};
 
@@ -208,8 +206,7 @@ fn file(context: &Context, wanted: Option<&Path>) -> Result<PathBuf, Refusal> {
 fn browser(context: &Context) -> Result<String, Refusal> {
     let loaded = context.load(None)?;
     let devices = loaded.all_devices()?;
-    let is_browser = |device: &&DeviceSpec| device.platform == Platform::Web && device.kind != DeviceKind::Simulated;
-    let own = devices.iter().find(is_browser).map(|device| device.id.to_string());
+    let own = devices.iter().find(|device| device.is_browser()).map(|device| device.id.to_string());
     Ok(own.unwrap_or_else(|| "web/chromium".to_string()))
 }
 

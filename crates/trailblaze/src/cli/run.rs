@@ -22,6 +22,7 @@ use super::{Context, Refusal, pairs};
 use crate::output::progress::Progress;
 use crate::output::report::turns::ModelUse;
 use crate::output::{github, print, report};
+use crate::project::models;
 use crate::project::sim::SimOptions;
 use crate::run::execute::{Ended, RunResult, Sinks, execute};
 use crate::run::job::{Healing, Replay};
@@ -109,6 +110,12 @@ impl RunArgs {
     /// The resolved options of the run, independent of the command line.
     fn options(&self, context: &Context, root: &Path) -> Result<RunOptions, Refusal> {
         let args = pairs("arg", &self.arg)?.into_iter().map(|(name, value)| (name, value.into()));
+        let agent = self.agent.options()?;
+        if self.until.is_some() && agent.model.cassette == Some(models::CassetteUse::Record) {
+            let message =
+                "`--until` cannot be used with `--model-cassette record`: the replies to the other steps would be lost";
+            return Err(Refusal::usage(message));
+        }
         Ok(RunOptions {
             paths: self.paths.clone(),
             only: None,
@@ -127,7 +134,7 @@ impl RunArgs {
                 None => None,
             },
             replay: self.replay.into(),
-            agent: self.agent.options()?,
+            agent,
             healing: Healing { mode: self.heal.mode(), may_ask: !self.heal_without_model },
             cassette: self.cassettes.wanted(),
             changes: preflight::strictness(self.strict),

@@ -15,7 +15,7 @@ use trailblaze_protocol::exit::Exit;
 use trailblaze_toolhost::cassette::Written;
 
 use super::device::DeviceArgs;
-use super::interrupt::told_to_stop;
+use super::interrupt::Signals;
 use super::toolbox::registries;
 use super::{Context, Refusal};
 use crate::files::write_atomically;
@@ -161,16 +161,20 @@ async fn watch(context: &Context, args: &SchemaArgs) -> Result<Exit, Refusal> {
     let root = context.root(Path::new("."));
     let changes = FileChanges::of(&root, &root.join("logs"));
     let mut changes = changes.map_err(|error| Refusal::cannot_watch(&root, &error))?;
+    // From now on, no request to stop is lost.
+    let mut signals = Signals::listen();
     loop {
-        if let Err(refusal) = write(context, args).await {
+        let written = tokio::select! {
+            written = write(context, args) => written,
+            _ = signals.next() => return Ok(Exit::Passed),
+        };
+        if let Err(refusal) = written {
             refusal.show();
         }
         print::say("watching for changes; press Ctrl-C to stop");
-        // Own files are no reason to write again.
-        let is_source = |path: &Path| !path.components().any(|part| part.as_os_str() == ".trailblaze");
         tokio::select! {
-            _ = changes.next(QUIET, is_source) => {}
-            () = told_to_stop() => return Ok(Exit::Passed),
+            _ = changes.next(QUIET, |_| true) => {}
+            _ = signals.next() => return Ok(Exit::Passed),
         }
     }
 }

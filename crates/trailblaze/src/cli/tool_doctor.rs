@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use clap::Args;
 use parking_lot::Mutex;
-use serde_json::json;
 use trailblaze_core::engine::registry::Batch;
 use trailblaze_core::engine::source::SourceError;
 use trailblaze_core::ids;
@@ -16,7 +15,7 @@ use trailblaze_protocol::outcome::Attachment;
 use trailblaze_toolhost::listing::{RawListing, silently_strict};
 
 use super::device::DeviceArgs;
-use super::signs::{self, Sign, State};
+use super::findings::{self, Finding, State};
 use super::{Context, Refusal};
 use crate::kit::lint;
 use crate::output::print;
@@ -57,37 +56,32 @@ pub async fn doctor(context: &Context, args: &DoctorArgs) -> Result<Exit, Refusa
     let driver = wiring.driver(&device);
     let is_embedded = entries.iter().any(|named| named.is_embedded(&driver.describe().driver));
     let first = Visit::make(&wiring, &device, &args.server, None).await;
-    let mut signs = Vec::new();
+    let mut findings = Vec::new();
     let exit = match &first.listed {
         Err(error) => {
-            signs.push(first.failure(error));
+            findings.push(first.failure(error));
             Exit::Environment
         }
         Ok((batch, _)) if is_embedded => {
-            signs.push(Sign::good("start", "it runs in the script engine of this process".to_string()));
-            let exit = tools(batch, &loaded.project.reserved_prefixes, &mut signs);
-            signs.extend(first.warnings());
+            findings.push(Finding::good("start", "it runs in the script engine of this process".to_string()));
+            let exit = tools(batch, &loaded.project.reserved_prefixes, &mut findings);
+            findings.extend(first.warnings());
             exit
         }
         Ok((batch, raw)) => {
             let version = first.version();
-            signs.push(Sign::good("start", format!("it starts, and negotiates version {version} of the protocol")));
+            findings
+                .push(Finding::good("start", format!("it starts, and negotiates version {version} of the protocol")));
             let other = if version == NEWER { OLDER } else { NEWER };
-            signs.push(Visit::make(&wiring, &device, &args.server, Some(other)).await.other_generation(other));
-            let exit = tools(batch, &loaded.project.reserved_prefixes, &mut signs);
-            signs.extend(context_sign(raw, entry_decides));
-            signs.extend(first.conduct());
+            findings.push(Visit::make(&wiring, &device, &args.server, Some(other)).await.other_generation(other));
+            let exit = tools(batch, &loaded.project.reserved_prefixes, &mut findings);
+            findings.extend(context_finding(raw, entry_decides));
+            findings.extend(first.conduct());
             exit
         }
     };
     wiring.close().await;
-    match args.json {
-        true => print::json(&json!({"server": args.server, "signs": signs::json(&signs)})),
-        false => {
-            print::data(format!("server `{}`", args.server));
-            signs::show(&signs);
-        }
-    }
+    findings::print(("server", &args.server), &findings, args.json);
     Ok(exit)
 }
 
@@ -118,7 +112,7 @@ impl Visit {
         version.unwrap_or("unknown")
     }
 
-    fn failure(&self, error: &SourceError) -> Sign {
+    fn failure(&self, error: &SourceError) -> Finding {
         let (about, hint) = match error {
             SourceError::NotStarted { .. } => {
                 ("start", "if Trailblaze starts it: run its command by hand in the same folder and read its output")
@@ -127,11 +121,11 @@ impl Visit {
             SourceError::NotAnswered { .. } => ("start", "check that it is running and that `url` points to it"),
             SourceError::Died { .. } => ("start", "its stderr is shown above; it must run until its stdin closes"),
         };
-        Sign { state: State::Bad, about, message: error.to_string(), hint: Some(hint.to_string()) }
+        Finding { state: State::Bad, about, message: error.to_string(), hint: Some(hint.to_string()) }
     }
 
     /// The same server, started with the other generation of the protocol.
-    fn other_generation(&self, version: &str) -> Sign {
+    fn other_generation(&self, version: &str) -> Finding {
         let (state, message) = match &self.listed {
             Ok((batch, _)) => (
                 State::Good,
@@ -145,14 +139,14 @@ impl Visit {
                 (State::Note, format!("it does not support version {version}, which is fine: {first}"))
             }
         };
-        Sign { state, about: "generations", message, hint: None }
+        Finding { state, about: "generations", message, hint: None }
     }
 
     /// What it did wrong while it ran.
-    fn warnings(&self) -> Vec<Sign> {
+    fn warnings(&self) -> Vec<Finding> {
         let warning = |event: &Event| match event {
             Event::Noted { level: Level::Warning | Level::Error, text, .. } => {
-                Some(Sign { state: State::Warning, about: "conduct", message: text.clone(), hint: None })
+                Some(Finding { state: State::Warning, about: "conduct", message: text.clone(), hint: None })
             }
             _ => None,
         };
@@ -160,36 +154,36 @@ impl Visit {
     }
 
     /// How it behaved while it ran, and how it exited.
-    fn conduct(&self) -> Vec<Sign> {
-        let mut signs = self.warnings();
+    fn conduct(&self) -> Vec<Finding> {
+        let mut findings = self.warnings();
         let ended = self.events.iter().find_map(|event| match event {
             Event::ServerEnded { message, .. } => Some(message.as_str()),
             _ => None,
         });
         let ended = ended.unwrap_or("ended in an unknown way");
-        signs.push(match ended {
-            "exited with code 0" => Sign::good("end", "it exits when its stdin closes".to_string()),
-            other => Sign {
+        findings.push(match ended {
+            "exited with code 0" => Finding::good("end", "it exits when its stdin closes".to_string()),
+            other => Finding {
                 state: State::Warning,
                 about: "end",
                 message: format!("when its stdin closed, it {other}"),
                 hint: Some("exit with code 0 within 5 s after stdin closes".to_string()),
             },
         });
-        signs
+        findings
     }
 }
 
-fn tools(batch: &Batch, granted: &[String], signs: &mut Vec<Sign>) -> Exit {
+fn tools(batch: &Batch, granted: &[String], findings: &mut Vec<Finding>) -> Exit {
     let n_tools = batch.tools.len();
     match n_tools {
-        0 => signs.push(Sign {
+        0 => findings.push(Finding {
             state: State::Warning,
             about: "tools",
             message: "it lists no tools".to_string(),
             hint: Some("declare the capability `tools`, and define the tools before the server connects".to_string()),
         }),
-        _ => signs.push(Sign::good("tools", format!("it lists {}", print::count(n_tools, "tool")))),
+        _ => findings.push(Finding::good("tools", format!("it lists {}", print::count(n_tools, "tool")))),
     }
     let mut exit = Exit::Passed;
     for finding in lint::lint(batch, granted) {
@@ -200,13 +194,13 @@ fn tools(batch: &Batch, granted: &[String], signs: &mut Vec<Sign>) -> Exit {
         if state == State::Bad {
             exit = Exit::Invalid;
         }
-        signs.push(Sign { state, about: finding.rule, message: finding.message, hint: finding.hint });
+        findings.push(Finding { state, about: finding.rule, message: finding.message, hint: finding.hint });
     }
     exit
 }
 
 /// Tools that would refuse the context sent with every call, unless their server's entry states how to send it.
-fn context_sign(raw: &RawListing, is_decided: bool) -> Option<Sign> {
+fn context_finding(raw: &RawListing, is_decided: bool) -> Option<Finding> {
     let tools: Vec<String> = silently_strict(raw).map(|name| format!("`{name}`")).collect();
     let strict = match tools.as_slice() {
         [] => return None,
@@ -214,7 +208,7 @@ fn context_sign(raw: &RawListing, is_decided: bool) -> Option<Sign> {
         [one] => format!("{one} refuses"),
         [first, rest @ ..] => format!("{first} and {} refuse", print::count(rest.len(), "other tool")),
     };
-    Some(Sign {
+    Some(Finding {
         state: State::Warning,
         about: "context",
         message: format!(

@@ -93,10 +93,15 @@ pub fn new(context: &Context, args: &NewArgs) -> Result<Exit, Refusal> {
         let own = [python_sdk::FOLDER, kotlin_sdk::FOLDER].into_iter().find(|folder| path.starts_with(folder));
         scripting::folder_of(path).or(own)
     };
-    paths(&plan.new).iter().filter(|path| copy_of(path).is_none()).for_each(print::data);
-    let copies: BTreeSet<&str> = plan.new.iter().filter_map(|(path, _)| copy_of(path)).collect();
-    copies.iter().for_each(|folder| print::data(format!("{folder}/")));
-    paths(&plan.changed).iter().for_each(|path| print::data(format!("{path} (changed)")));
+    // Of a copy of our libraries, the folder is enough.
+    let names = |files: &[NewFile]| {
+        let (copies, own): (Vec<String>, Vec<String>) =
+            paths(files).into_iter().partition(|path| copy_of(path).is_some());
+        let folders: BTreeSet<String> = copies.iter().filter_map(|path| Some(format!("{}/", copy_of(path)?))).collect();
+        own.into_iter().chain(folders).collect::<Vec<_>>()
+    };
+    names(&plan.new).iter().for_each(print::data);
+    names(&plan.changed).iter().for_each(|path| print::data(format!("{path} (changed)")));
     print::say("\nNext:");
     next.iter().for_each(|command| print::say(format!("  {command}")));
     Ok(Exit::Passed)
@@ -155,7 +160,7 @@ impl Plan {
         let shared = blueprint::shared_files(args.language());
         match args.language() {
             Language::Ts => plan.add_script_parts(root, name, target)?,
-            Language::Py => plan.add_python_needs(root),
+            Language::Py => plan.add_python_needs(root)?,
             Language::Kotlin => plan.add_kotlin_parts(root, name)?,
             Language::Js | Language::Yaml => {}
         }
@@ -173,6 +178,16 @@ impl Plan {
         }
     }
 
+    /// A copy of our libraries. Files of another version are replaced, because versions do not mix. Returns whether anything is written.
+    fn add_copy(&mut self, root: &Path, files: impl Iterator<Item = (String, &'static str)>) -> Result<bool, Refusal> {
+        let n_before = self.new.len() + self.changed.len();
+        for (path, text) in files {
+            let before = read_if_there(root, &path)?;
+            self.add_file(path, before.as_deref(), text.to_string());
+        }
+        Ok(self.new.len() + self.changed.len() > n_before)
+    }
+
     /// The server of all Kotlin tools, and the libraries that it uses.
     fn add_kotlin_parts(&mut self, root: &Path, name: &str) -> Result<(), Refusal> {
         let path = blueprint::KOTLIN_SERVER.to_string();
@@ -182,12 +197,9 @@ impl Plan {
             hint: Some("write `.run(args)` on a line of its own, after the toolsets, and try again".to_string()),
         })?;
         self.add_file(path, existing.as_deref(), text);
-        let copy = kotlin_sdk::files().map(|(path, text)| (path, text.to_string()));
-        let missing: Vec<NewFile> = copy.filter(|(path, _)| !is_there(&root.join(path))).collect();
-        if !missing.is_empty() {
+        if self.add_copy(root, kotlin_sdk::files())? {
             self.needs.push(kotlin_sdk::install_command());
         }
-        self.new.extend(missing);
         self.needs.push("mvn -q -f tools package".to_string());
         Ok(())
     }
@@ -213,8 +225,7 @@ impl Plan {
             (false, _) => true,
         };
         if needs_copy {
-            let copy = scripting::files().map(|(path, text)| (path, text.to_string()));
-            self.new.extend(copy.filter(|(path, _)| !is_there(&root.join(path))));
+            self.add_copy(root, scripting::files())?;
         }
         if manifest.is_some() && package.get("type").and_then(Value::as_str) != Some("module") {
             self.needs.push("npm pkg set type=module".to_string());
@@ -227,9 +238,8 @@ impl Plan {
         Ok(())
     }
 
-    fn add_python_needs(&mut self, root: &Path) {
-        let copy = python_sdk::files().map(|(path, text)| (path, text.to_string()));
-        self.new.extend(copy.filter(|(path, _)| !is_there(&root.join(path))));
+    fn add_python_needs(&mut self, root: &Path) -> Result<(), Refusal> {
+        self.add_copy(root, python_sdk::files())?;
         let listed = std::fs::read_to_string(root.join("requirements.txt")).unwrap_or_default();
         let lists = |start: &str| listed.is_empty() || listed.lines().any(|line| line.trim_start().starts_with(start));
         let sdk = format!("./{}", python_sdk::FOLDER);
@@ -244,6 +254,7 @@ impl Plan {
             wanted.push(&sdk);
         }
         self.needs.extend(python_install(root, &wanted.join(" ")));
+        Ok(())
     }
 
     /// Adds the entry of the tool's server, unless it exists.
@@ -271,11 +282,19 @@ impl Plan {
                 (path, ["mcp_servers", "mcpServers"], &target.servers)
             }
         };
-        // An existing entry anywhere already provides the tool.
-        let targets = loaded.targets.iter().flat_map(|target| &target.servers.0);
-        let mut named = loaded.project.servers.0.iter().chain(targets).map(|(_, server)| server);
-        if named.any(|server| starts_the_same(server, &new)) {
+        let has = |servers: &Servers| servers.0.iter().any(|(_, server)| starts_the_same(server, &new));
+        // An existing entry already provides the tool.
+        if has(&loaded.project.servers) || has(servers) {
             return Ok(());
+        }
+        // Another entry for the same server would offer each of its tools twice to the tests of that target.
+        if let Some(other) = loaded.targets.iter().find(|target| has(&target.servers)) {
+            let id = &other.id.value;
+            let path = loaded.files.targets.get(id).cloned().unwrap_or_default();
+            return Err(Refusal::Usage {
+                message: format!("the server of these tools belongs to the target `{id}`"),
+                hint: Some(format!("use `--target {id}`, or move its entry from `{path}` to `{PROJECT_FILE}`")),
+            });
         }
         let new = NewServer { name: free_name(&new.name, servers), ..new };
         let before = read_if_there(&loaded.root, &path)?;
@@ -285,12 +304,7 @@ impl Plan {
             let hint = Some(format!("add this by hand and try again:\n{}", entry.trim_end()));
             Refusal::Usage { message: error.to_string(), hint }
         })?;
-        let file = (path, text);
-        if before.is_some() {
-            self.changed.push(file)
-        } else {
-            self.new.push(file)
-        }
+        self.add_file(path, before.as_deref(), text);
         Ok(())
     }
 

@@ -9,12 +9,12 @@ use std::time::Duration;
 use clap::{Args, Parser};
 use serde_json::json;
 use trailblaze_core::config::Server;
-use trailblaze_core::trail::Trail;
+use trailblaze_core::trail::{Trail, is_trail};
 use trailblaze_core::yaml::decode;
 use trailblaze_core::yaml::{Problems, Source, block, nearest};
 use trailblaze_protocol::exit::Exit;
 use trailblaze_supervise::{Ended, Launch, Supervisor};
-use trailblaze_toolhost::launch::{Place, Runtimes, is_python, launch, missing_module, program};
+use trailblaze_toolhost::launch::{Place, Runtimes, is_python, lacks_maven_artifact, launch, missing_module, program};
 
 use super::child::Run;
 use super::device::DeviceArgs;
@@ -29,7 +29,9 @@ use crate::project::test_runner::{Runner, runner_of};
 /// The file of a Maven project.
 const POM: &str = "pom.xml";
 
-/// Run the tests of the project's own tools: test files next to them, and trails that call them, on simulated devices
+/// Run the tests of the project's own tools: test files next to them, and trails that call them
+///
+/// Trails run on the simulated devices of the project, or on all devices if none is simulated.
 #[derive(Args)]
 pub struct TestArgs {
     /// Names of tools, test files or trails [default: all tools of the project]
@@ -148,11 +150,6 @@ impl Chosen {
     }
 }
 
-fn is_trail(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    name == "trail.yaml" || name.ends_with(".trail.yaml")
-}
-
 type ByFolder<'f> = BTreeMap<(Runner, PathBuf), Vec<&'f PathBuf>>;
 
 /// Starts a runner once for each folder; Maven once for each of its projects.
@@ -269,7 +266,7 @@ impl Runners<'_> {
             (Ended::Code(0), _) => Ok(Exit::Passed),
             (Ended::Code(_), said) => {
                 missing_module(self.python_command(), self.root, &said).iter().for_each(print::hint);
-                if said.contains("dev.trailblaze:trailblaze-") {
+                if lacks_maven_artifact(&said, kotlin_sdk::GROUP) {
                     print::hint(format!(
                         "the libraries are not installed here: run `{}`",
                         kotlin_sdk::install_command()

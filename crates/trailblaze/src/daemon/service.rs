@@ -392,7 +392,7 @@ impl<S: Borrow<LocalService>> Drop for Counted<S> {
 }
 
 /// The device that a session is opened on.
-fn device(loaded: &Loaded, named: Option<&str>) -> Result<DeviceSpec, ServiceError> {
+pub(super) fn device(loaded: &Loaded, named: Option<&str>) -> Result<DeviceSpec, ServiceError> {
     let named: Vec<String> = named.map(str::to_string).into_iter().collect();
     let mut devices = loaded.devices(&named).map_err(|error| {
         ServiceError::invalid(error.to_string()).with_hint("`trailblaze device list` lists the devices")

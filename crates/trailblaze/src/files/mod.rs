@@ -7,7 +7,7 @@ pub mod runtime;
 pub mod private;
 
 pub use atomic::write_atomically;
-pub use names::{slug, unlike};
+pub use names::{in_address, slug, unlike};
 
 /// The first 16 bytes of a digest as hexadecimal digits: enough to tell contents apart.
 pub fn hex(digest: &[u8]) -> String {

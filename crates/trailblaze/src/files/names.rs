@@ -1,6 +1,17 @@
-//! File names made from ids.
+//! File names made from ids, and paths in addresses.
 
 use std::collections::HashSet;
+use std::path::Path;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+/// What needs no encoding in the path of an address.
+const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~');
+
+/// A path as it is written in an address.
+pub fn in_address(path: &Path) -> String {
+    utf8_percent_encode(&path.display().to_string(), PATH).to_string()
+}
 
 /// The name, with a number appended if it is taken: two trails may have the same id.
 pub fn unlike(taken: &mut HashSet<String>, name: String) -> String {

@@ -4,6 +4,9 @@
 /// The folder of the copy in a project.
 pub const FOLDER: &str = ".trailblaze/kotlin";
 
+/// The group of the libraries in a Maven repository.
+pub const GROUP: &str = "dev.trailblaze";
+
 macro_rules! sources {
     ($($name:literal),* $(,)?) => {
         &[$(($name, include_str!(concat!("../../../../sdks/kotlin/", $name)))),*]

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use serde_json::Value;
 use trailblaze_core::engine::tool::Tool;
 use trailblaze_core::schema::is_required;
-use trailblaze_core::yaml::{Problem, Source, Span};
+use trailblaze_core::yaml::{Problem, Problems, Source, Span};
 
 use crate::output::console::Quiet;
 use crate::project::environment::Environment;
-use crate::project::loaded::Loaded;
+use crate::project::loaded::{Loaded, PROJECT_FILE};
 use crate::run::check::{CheckOptions, check};
 use crate::servers::entries::entries;
 use crate::servers::tool_servers::Mode;
@@ -55,7 +55,16 @@ impl Knowledge {
         let wiring = Wiring::new(&self.loaded, host, None);
         match check(&self.loaded, wiring, &options, Arc::new(Quiet)).await {
             Ok(found) => found.problems,
-            Err(_) => self.loaded.problems.clone(),
+            Err(error) => {
+                let mut problems = self.loaded.problems.clone();
+                // Something that concerns the whole project, such as a wrong name of a device.
+                let file = self.loaded.root.join(PROJECT_FILE);
+                let source = Source::new(PROJECT_FILE, std::fs::read_to_string(file).unwrap_or_default());
+                let mut whole = Problems::new(&source);
+                whole.error(Span::default(), error.to_string());
+                problems.extend(whole.into_vec());
+                problems
+            }
         }
     }
 

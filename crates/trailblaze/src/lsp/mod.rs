@@ -11,15 +11,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, Response};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
-use trailblaze_core::trail::Trail;
+use trailblaze_core::trail::{Trail, is_trail};
 use trailblaze_core::yaml::{Problem, Severity, Source};
 
+use crate::files::in_address;
 use crate::project::environment::Environment;
-use crate::project::select::is_trail_name;
 use crate::sessions::host::Host;
 use knowledge::Knowledge;
 use running::Runs;
@@ -31,8 +31,6 @@ const QUIET: Duration = Duration::from_millis(200);
 const WAITING: usize = 256;
 /// How long the last messages may take to be written.
 const LAST_WORDS: Duration = Duration::from_secs(2);
-/// What needs no encoding in the address of a file.
-const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~');
 /// The command of lenses.
 const RUN: &str = "trailblaze.run";
 
@@ -40,14 +38,16 @@ const RUN: &str = "trailblaze.run";
 type Out = Arc<dyn Fn(Message) + Send + Sync>;
 
 /// Where the server works.
-pub struct Place {
+pub struct Place<'p> {
     pub root: PathBuf,
+    /// The root of the project that a folder is in.
+    pub root_of: &'p (dyn Fn(&Path) -> PathBuf + Sync),
     pub environment: Arc<Environment>,
     pub host: Host,
 }
 
 /// Serves one editor on stdin and stdout until it says goodbye or is gone.
-pub async fn serve(place: Place) {
+pub async fn serve(place: Place<'_>) {
     let (connection, threads) = Connection::stdio();
     let (sender, mut messages) = mpsc::channel(WAITING);
     let Connection { sender: writer, receiver } = connection;
@@ -62,7 +62,7 @@ pub async fn serve(place: Place) {
         }
     });
     let mut server = Server {
-        runs: Runs::new(place.environment.program().map(Path::to_path_buf), place.root.clone(), Arc::clone(&out)),
+        runs: Runs::new(place.environment.program().map(Path::to_path_buf), Arc::clone(&out)),
         place,
         out,
         documents: HashMap::new(),
@@ -88,8 +88,8 @@ pub async fn serve(place: Place) {
     let _ = tokio::time::timeout(LAST_WORDS, tokio::task::spawn_blocking(move || threads.join())).await;
 }
 
-struct Server {
-    place: Place,
+struct Server<'p> {
+    place: Place<'p>,
     out: Out,
     /// The texts of open files, by their paths.
     documents: HashMap<PathBuf, String>,
@@ -103,7 +103,7 @@ struct Server {
     runs: Runs,
 }
 
-impl Server {
+impl Server<'_> {
     /// Handles a message. False if it was the last.
     async fn take(&mut self, message: Message) -> bool {
         match message {
@@ -121,7 +121,10 @@ impl Server {
 
     async fn answer(&mut self, Request { id, method, params }: Request) {
         let result = match method.as_str() {
-            "initialize" => Ok(abilities()),
+            "initialize" => {
+                self.enter(&params);
+                Ok(abilities())
+            }
             "shutdown" => {
                 self.is_ending = true;
                 Ok(Value::Null)
@@ -138,6 +141,15 @@ impl Server {
             Ok(result) => Response::new_ok(id, result),
             Err((code, message)) => Response::new_err(id, code as i32, message),
         }));
+    }
+
+    /// Works in the folder that the editor has open: not every editor starts the server in it.
+    fn enter(&mut self, params: &Value) {
+        let first = params.pointer("/workspaceFolders/0/uri").and_then(Value::as_str);
+        let folder = first.or_else(|| params["rootUri"].as_str()).and_then(path_of).filter(|folder| folder.is_dir());
+        if let Some(folder) = folder {
+            self.place.root = (self.place.root_of)(&folder);
+        }
     }
 
     fn note(&mut self, Notification { method, params }: &Notification) {
@@ -290,7 +302,7 @@ impl Server {
         let file = wanted["file"].as_str().map(PathBuf::from).filter(|file| is_trail(file) && file.is_file());
         let file = file.ok_or_else(|| invalid("`file` must be the path of a trail"))?;
         let until = wanted["until"].as_u64();
-        self.runs.start(file, until).map_err(|message| invalid(&message))?;
+        self.runs.start(&self.place.root, file, until).map_err(|message| invalid(&message))?;
         Ok(Value::Null)
     }
 }
@@ -311,15 +323,11 @@ fn abilities() -> Value {
     })
 }
 
-fn is_trail(path: &Path) -> bool {
-    path.file_name().and_then(|name| name.to_str()).is_some_and(is_trail_name)
-}
-
 fn path_of(uri: &str) -> Option<PathBuf> {
     let path = uri.strip_prefix("file://")?;
     Some(PathBuf::from(percent_decode_str(path).decode_utf8().ok()?.into_owned()))
 }
 
 fn uri_of(path: &Path) -> String {
-    format!("file://{}", utf8_percent_encode(&path.display().to_string(), PATH))
+    format!("file://{}", in_address(path))
 }

@@ -1,29 +1,28 @@
 //! Runs that an editor asks for: a process of its own, whose output goes to the editor's log.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lsp_server::{Message, Notification};
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio_util::sync::CancellationToken;
-use trailblaze_supervise::{Launch, Supervisor};
+use trailblaze_supervise::{Ended, Launch, Supervisor};
 
 use super::Out;
 
 /// The run in progress, if any: an editor shows the state of one.
 pub struct Runs {
     program: Option<PathBuf>,
-    root: PathBuf,
     out: Out,
     current: CancellationToken,
 }
 
 impl Runs {
-    pub fn new(program: Option<PathBuf>, root: PathBuf, out: Out) -> Runs {
+    pub fn new(program: Option<PathBuf>, out: Out) -> Runs {
         let current = CancellationToken::new();
         current.cancel();
-        Runs { program, root, out, current }
+        Runs { program, out, current }
     }
 
     pub fn stop(&self) {
@@ -31,12 +30,12 @@ impl Runs {
     }
 
     /// Starts a run. It replaces the one in progress.
-    pub fn start(&mut self, file: PathBuf, until: Option<u64>) -> Result<(), String> {
+    pub fn start(&mut self, root: &Path, file: PathBuf, until: Option<u64>) -> Result<(), String> {
         let program = self.program.clone().ok_or("the program's own path is not known")?;
         self.stop();
         let stop = CancellationToken::new();
         self.current = stop.clone();
-        let mut launch = Launch::new(program, self.root.clone());
+        let mut launch = Launch::new(program, root.to_path_buf());
         launch.args = vec!["run".into(), file.clone().into_os_string()];
         if let Some(until) = until {
             launch.args.extend(["--until".into(), until.to_string().into()]);
@@ -49,34 +48,55 @@ impl Runs {
                 Ok(running) => running,
                 Err(error) => return tell(&out, "window/showMessage", 1, &format!("{name}: {error}")),
             };
-            let mut lines = BufReader::new(&mut running.stdout).lines();
-            let mut errors = BufReader::new(&mut running.stderr).lines();
-            let mut last = String::new();
-            loop {
+            let mut lines = BufReader::new(&mut running.stdout).split(b'\n');
+            let mut errors = BufReader::new(&mut running.stderr).split(b'\n');
+            let (mut has_lines, mut has_errors) = (true, true);
+            let (mut summary, mut refusal) = (String::new(), String::new());
+            while has_lines || has_errors {
                 tokio::select! {
                     () = stop.cancelled() => {
                         running.child.terminate().await;
                         return log(&format!("{name}: stopped"));
                     }
-                    line = lines.next_line() => match line {
-                        Ok(Some(line)) => {
+                    line = lines.next_segment(), if has_lines => match text_of(line) {
+                        None => has_lines = false,
+                        Some(line) => {
                             log(&line);
                             if line.contains(" passed") || line.contains(" failed") {
-                                last = line;
+                                summary = line;
                             }
                         }
-                        _ => break,
                     },
-                    Ok(Some(line)) = errors.next_line() => log(&line),
+                    line = errors.next_segment(), if has_errors => match text_of(line) {
+                        None => has_errors = false,
+                        Some(line) => {
+                            log(&line);
+                            if refusal.is_empty() && line.starts_with("error: ") {
+                                refusal = line;
+                            }
+                        }
+                    },
                 }
             }
-            let ended = running.child.ended().await.to_string();
-            let has_passed = ended.ends_with("code 0");
-            let text = if last.is_empty() { ended } else { last };
-            tell(&out, "window/showMessage", if has_passed { 3 } else { 1 }, &format!("{name}: {text}"));
+            let ended = tokio::select! {
+                () = stop.cancelled() => {
+                    running.child.terminate().await;
+                    return log(&format!("{name}: stopped"));
+                }
+                ended = running.child.ended() => ended,
+            };
+            let texts = [summary, refusal, ended.to_string()];
+            let text = texts.iter().find(|text| !text.is_empty()).map(String::as_str).unwrap_or_default();
+            let kind = if ended == Ended::Code(0) { 3 } else { 1 };
+            tell(&out, "window/showMessage", kind, &format!("{name}: {text}"));
         });
         Ok(())
     }
+}
+
+/// A line of output; `None` at its end.
+fn text_of(line: std::io::Result<Option<Vec<u8>>>) -> Option<String> {
+    Some(String::from_utf8_lossy(&line.ok()??).trim_end().to_string())
 }
 
 fn tell(out: &Out, method: &str, kind: u8, text: &str) {

@@ -11,6 +11,9 @@ use trailblaze_protocol::ids::DeviceId;
 
 use crate::project::loaded::Loaded;
 
+/// Browsers that are not based on Chromium.
+const OTHER_BROWSERS: [&str; 3] = ["firefox", "safari", "webkit"];
+
 /// A device to be opened.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeviceSpec {
@@ -44,6 +47,10 @@ impl DeviceKind {
 impl DeviceSpec {
     pub fn is_simulated(&self) -> bool {
         self.kind == DeviceKind::Simulated
+    }
+
+    pub fn is_browser(&self) -> bool {
+        matches!(self.kind, DeviceKind::Chromium(_))
     }
 
     /// Whether the two can stand in for each other: they differ in nothing but their names.
@@ -92,6 +99,8 @@ pub enum DeviceError {
         "there is no device `{text}`; this build has simulated ones, {platform}/sim-1, {platform}/sim-2 and so on, and web/chromium"
     )]
     Unknown { text: String, platform: Platform },
+    #[error("`{text}` cannot be driven: this build drives Chromium and browsers based on it; write web/chromium")]
+    OtherBrowser { text: String },
     #[error("`{text}` is no device to emulate; there are {}", Emulation::names().collect::<Vec<_>>().join(", "))]
     Emulation { text: String },
     #[error("`{text}` is no size of a window; write it as 1280x800")]
@@ -247,6 +256,12 @@ impl Loaded {
                 Some(key) => return Err(DeviceError::NoBrowser { text: text.to_string(), key }),
                 None => DeviceKind::Simulated,
             },
+            // A browser that only has such a name would be mistaken for the real one.
+            name if platform == Platform::Web
+                && OTHER_BROWSERS.iter().any(|other| name.eq_ignore_ascii_case(other)) =>
+            {
+                return Err(DeviceError::OtherBrowser { text: text.to_string() });
+            }
             // Any other name is a browser of the project.
             name if platform == Platform::Web && !name.is_empty() && !name.starts_with("sim-") => {
                 DeviceKind::Chromium(self.start(entry)?)

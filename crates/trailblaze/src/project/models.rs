@@ -100,6 +100,11 @@ pub enum ModelChoiceError {
 }
 
 impl ModelChoiceError {
+    /// Whether only the environment has to change, not the project.
+    pub fn is_environment(&self) -> bool {
+        matches!(self, ModelChoiceError::NoKey { .. } | ModelChoiceError::NoHeader { .. })
+    }
+
     pub fn hint(&self) -> Option<String> {
         match self {
             ModelChoiceError::NoProvider { near, .. } | ModelChoiceError::UnknownProvider { near, .. } => {

@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use ignore::WalkBuilder;
 use ignore::overrides::OverrideBuilder;
-use trailblaze_core::trail::Trail;
+use trailblaze_core::trail::{Trail, is_trail};
 
 #[derive(Debug, thiserror::Error)]
 pub enum SelectError {
@@ -80,19 +80,12 @@ fn walk(folder: &Path, pattern: Option<&str>) -> Result<Vec<PathBuf>, SelectErro
     let mut found = Vec::new();
     for entry in builder.build() {
         let entry = entry?;
-        let name = entry.file_name().to_string_lossy();
-        let is_trail = is_trail_name(&name);
-        if is_trail && entry.file_type().is_some_and(|kind| kind.is_file()) {
+        if is_trail(entry.path()) && entry.file_type().is_some_and(|kind| kind.is_file()) {
             found.push(entry.into_path());
         }
     }
     found.sort();
     Ok(found)
-}
-
-/// Whether a file with this name is a trail.
-pub fn is_trail_name(name: &str) -> bool {
-    name == "trail.yaml" || name.ends_with(".trail.yaml")
 }
 
 /// Why a path does not name a trail of the project.
@@ -116,10 +109,7 @@ pub fn own_trail(root: &Path, path: &Path) -> Result<PathBuf, NotOwnTrail> {
     if !is_plain || !existing.is_some_and(|existing| existing.starts_with(&root)) {
         return Err(NotOwnTrail::Outside(shown()));
     }
-    match file.file_name().and_then(|name| name.to_str()) {
-        Some(name) if is_trail_name(name) => Ok(file),
-        _ => Err(NotOwnTrail::Name(shown())),
-    }
+    if is_trail(&file) { Ok(file) } else { Err(NotOwnTrail::Name(shown())) }
 }
 
 /// Which of the trails to run.

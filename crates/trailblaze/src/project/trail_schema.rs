@@ -12,17 +12,23 @@ pub const FILE: &str = ".trailblaze/schemas/trail.schema.json";
 /// Where the schema of calls is in the schema of a trail. Not `$defs`, which some editors do not follow.
 const CALL: &str = "#/definitions/call";
 
+/// The keys under which a schema defines parts that it refers to.
+const OWN: [&str; 2] = ["$defs", "definitions"];
+
 /// The schema for these tools. Of several with one name, the first counts.
 pub fn trail_schema<'t>(tools: impl IntoIterator<Item = &'t Tool>) -> Value {
     let mut named: BTreeMap<&str, Value> = BTreeMap::new();
+    let mut definitions = Map::new();
     for tool in tools {
-        named.entry(&tool.name).or_insert_with(|| call(tool));
+        named.entry(&tool.name).or_insert_with(|| call(tool, &mut definitions));
     }
+    let call = json!({
+        "type": "object", "minProperties": 1, "maxProperties": 1, "properties": named, "additionalProperties": false
+    });
+    definitions.insert("call".to_string(), call);
     let mut schema = Trail::schema();
     replace_calls(&mut schema);
-    schema["definitions"] = json!({
-        "call": {"type": "object", "minProperties": 1, "maxProperties": 1, "properties": named, "additionalProperties": false}
-    });
+    schema["definitions"] = Value::Object(definitions);
     schema
 }
 
@@ -45,9 +51,15 @@ fn replace_calls(schema: &mut Value) {
     }
 }
 
-/// The arguments of a tool as written in a trail.
-fn call(tool: &Tool) -> Value {
+/// The arguments of a tool as written in a trail. What its schema defines moves to the definitions of the whole.
+fn call(tool: &Tool, definitions: &mut Map<String, Value>) -> Value {
     let mut schema = tool.schema.json().clone();
+    replace_refs(&mut schema, &tool.name);
+    for key in OWN {
+        let own = schema.as_object_mut().and_then(|schema| schema.remove(key));
+        let Some(Value::Object(own)) = own else { continue };
+        definitions.extend(own.into_iter().map(|(name, value)| (format!("{}.{name}", tool.name), value)));
+    }
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
         properties.values_mut().for_each(allow_template);
     }
@@ -60,6 +72,25 @@ fn call(tool: &Tool) -> Value {
         }
         // `pressBack:` without anything is a call too.
         false => json!({"description": description, "anyOf": [schema, {"type": "null"}]}),
+    }
+}
+
+/// References in the schema of a tool are to that schema.
+fn replace_refs(schema: &mut Value, tool: &str) {
+    match schema {
+        Value::Object(map) => {
+            if let Some(Value::String(to)) = map.get_mut("$ref") {
+                let own = OWN.iter().find_map(|key| to.strip_prefix(&format!("#/{key}/")));
+                match own {
+                    Some(name) => *to = format!("#/definitions/{tool}.{name}"),
+                    None if to == "#" => *to = format!("{CALL}/properties/{tool}"),
+                    None => {}
+                }
+            }
+            map.values_mut().for_each(|value| replace_refs(value, tool));
+        }
+        Value::Array(values) => values.iter_mut().for_each(|value| replace_refs(value, tool)),
+        _ => {}
     }
 }
 

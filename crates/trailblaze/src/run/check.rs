@@ -84,8 +84,12 @@ pub async fn check(
     for device in &devices.all {
         problems.extend(loaded.tool_problems(&wiring.file_registry(device, wiring.target.as_deref())));
     }
-    wiring.use_model(&AgentOptions::default())?;
-    let no_model = wiring.models.absence().map(str::to_string);
+    let no_model = match wiring.use_model(&AgentOptions::default()) {
+        Ok(()) => wiring.models.absence().map(str::to_string),
+        // A model is chosen, and nothing is wrong with the files.
+        Err(error) if error.is_environment() => None,
+        Err(error) => return Err(error.into()),
+    };
     let rule = Rule { changes: strictness(options.is_strict), replay: Replay::Intent, no_model };
     let judgement = before_start(&wiring, (&jobs, &broken), &devices, &rule).await;
     wiring.close().await;

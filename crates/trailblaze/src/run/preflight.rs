@@ -290,8 +290,15 @@ fn other_args(trail: &Trail, kept: &EffectsFile, lineage: &[String], now: &Map<S
 /// Each problem once, file by file.
 pub fn in_order(mut problems: Vec<Problem>) -> Vec<Problem> {
     problems.sort_by_key(|problem| (problem.source.path.clone(), problem.span.start));
-    problems.dedup();
-    problems
+    let mut once: Vec<Problem> = Vec::with_capacity(problems.len());
+    for problem in problems {
+        // Several problems of one place come from each kind of device, so equal ones need not be neighbours.
+        let mut here = once.iter().rev().take_while(|earlier| earlier.span.start == problem.span.start);
+        if !here.any(|earlier| *earlier == problem) {
+            once.push(problem);
+        }
+    }
+    once
 }
 
 /// The severity of a tool that changed since recording.

@@ -230,7 +230,11 @@ impl Shared {
         let text = repair(&job.trail, &done.lineage, &done.repairs);
         let trail = text.map(|text| Trail::read(&Source::new(job.trail.source.path.as_str(), text)).0);
         match trail {
-            Ok(Some(trail)) => Some(Arc::new(Repaired { trail, repairs: done.repairs.clone() })),
+            Ok(Some(mut trail)) => {
+                // `--until` leaves out the last steps.
+                trail.steps.truncate(job.trail.steps.len());
+                Some(Arc::new(Repaired { trail, repairs: done.repairs.clone() }))
+            }
             Ok(None) => {
                 done.explain("calls were healed, but the repaired trail cannot be read");
                 None

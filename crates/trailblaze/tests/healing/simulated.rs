@@ -164,6 +164,18 @@ fn a_renamed_element_is_healed_and_the_trail_runs_again() {
 }
 
 #[test]
+fn a_healed_trail_runs_only_up_to_the_step_that_was_asked_for() {
+    let project = recorded();
+    changed(&project, &[("text: Pay,", "text: Buy now,")]);
+    run(&project, &["--heal", "apply", "--until", "1"], 0);
+    let record = project.last_run().text("events.jsonl");
+    assert_eq!(record.matches("\"stepStarted\"").count(), 4, "the trailhead and a step, twice: {record}");
+    assert!(!record.contains("It was bought"), "{record}");
+    let refused = run(&project, &["--until", "1", "--model-cassette", "record"], 3);
+    assert!(refused.stderr.contains("the replies to the other steps would be lost"), "{}", refused.stderr);
+}
+
+#[test]
 fn the_repair_is_shown_and_written_into_the_trail() {
     let project = recorded();
     changed(&project, &[("text: Pay,", "text: Buy now,")]);

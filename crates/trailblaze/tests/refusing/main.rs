@@ -585,6 +585,10 @@ fn devices_that_are_not_there() {
     error: there is no device `ios/iphone`; this build has simulated ones, ios/sim-1, ios/sim-2 and so on, and web/chromium
     hint: `trailblaze device list` lists the devices
     ");
+    insta::assert_snapshot!(refused("web/Firefox"), @"
+    exit 3
+    error: `web/Firefox` cannot be driven: this build drives Chromium and browsers based on it; write web/chromium
+    ");
     insta::assert_snapshot!(refused("ios/sim-1,ios/sim-1"), @"
     exit 3
     error: the device `ios/sim-1` is named twice

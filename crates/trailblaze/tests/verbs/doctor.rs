@@ -19,11 +19,12 @@ fn doctor(project: &Project, programs: &[&str], args: &[&str]) -> Ran {
     project.finish(command)
 }
 
-fn sign<'a>(told: &'a Value, about: &str, words: &str) -> &'a Value {
-    let signs = told["signs"].as_array().expect("signs");
-    let fits =
-        |sign: &&Value| sign["about"] == about && sign["message"].as_str().is_some_and(|text| text.contains(words));
-    signs.iter().find(fits).unwrap_or_else(|| panic!("no {about} with `{words}`: {told:#}"))
+fn finding<'a>(told: &'a Value, about: &str, words: &str) -> &'a Value {
+    let findings = told["findings"].as_array().expect("findings");
+    let fits = |finding: &&Value| {
+        finding["about"] == about && finding["message"].as_str().is_some_and(|text| text.contains(words))
+    };
+    findings.iter().find(fits).unwrap_or_else(|| panic!("no {about} with `{words}`: {told:#}"))
 }
 
 #[test]
@@ -34,12 +35,12 @@ fn a_project_that_has_what_it_needs_is_well() {
         "devices: [{id: web/chromium}]\nmcpServers:\n  own: {command: acme-tools}\n  far: {url: 'http://127.0.0.1:9/mcp'}\n",
     );
     let told = doctor(&project, &["chromium", "adb", "acme-tools"], &["--json"]).exits(0).json();
-    assert_eq!(sign(&told, "browser", "chromium 7.0")["state"], "ok");
-    assert_eq!(sign(&told, "adb", "adb 7.0")["state"], "ok");
-    assert_eq!(sign(&told, "server", "server `own` can be started")["state"], "ok");
-    assert_eq!(sign(&told, "server", "`far` at `http://127.0.0.1:9/mcp` was not contacted")["state"], "note");
-    assert_eq!(sign(&told, "model", "no model is chosen")["state"], "note");
-    assert_eq!(sign(&told, "project", "can be read")["state"], "ok");
+    assert_eq!(finding(&told, "browser", "chromium 7.0")["state"], "ok");
+    assert_eq!(finding(&told, "adb", "adb 7.0")["state"], "ok");
+    assert_eq!(finding(&told, "server", "server `own` can be started")["state"], "ok");
+    assert_eq!(finding(&told, "server", "`far` at `http://127.0.0.1:9/mcp` was not contacted")["state"], "note");
+    assert_eq!(finding(&told, "model", "no model is chosen")["state"], "note");
+    assert_eq!(finding(&told, "project", "can be read")["state"], "ok");
 }
 
 #[test]
@@ -47,32 +48,60 @@ fn what_the_project_needs_and_is_missing_is_told_with_what_to_do() {
     let project = Project::empty();
     project.write(
         "trailblaze.yaml",
-        "devices: [{id: web/chromium}]\nllm: {defaults: {model: anthropic/claude-sonnet-4-5}}\nbrowser: {program: /nowhere/chromium}\nmcpServers:\n  own: {command: acme-tools}\n  typed: {script: tools.ts}\n",
+        "devices: [{id: web/chromium}]\nllm: {defaults: {model: anthropic/claude-sonnet-4-5}}\nbrowser: {program: /nowhere/chromium}\nmcpServers:\n  own: {command: acme-tools}\n  typed: {script: tools.ts}\n  kotlin: {command: java, args: [-jar, tools/target/kotlin-tools.jar]}\n",
     );
     project.write("tools.ts", "export {};\n");
-    let ran = doctor(&project, &[], &["--json"]).exits(2);
+    project.write("tools/pom.xml", "<project/>\n");
+    let ran = doctor(&project, &["java"], &["--json"]).exits(2);
     let told = ran.json();
     for (about, words) in [
         ("browser", "`/nowhere/chromium` is not a program"),
         ("server", "server `own` cannot start: there is no program `acme-tools`"),
         ("server", "server `typed` cannot start: No compatible TypeScript runtime"),
-        ("model", "needs a key, and ANTHROPIC_API_KEY is not set"),
+        ("server", "server `kotlin` cannot start: `tools/target/kotlin-tools.jar` does not exist"),
+        ("model", "needs a key in the environment variable `ANTHROPIC_API_KEY`"),
     ] {
-        assert_eq!(sign(&told, about, words)["state"], "error");
+        assert_eq!(finding(&told, about, words)["state"], "error");
     }
-    assert_eq!(sign(&told, "adb", "does not need it")["state"], "note");
+    let hint = finding(&told, "server", "kotlin")["hint"].as_str().unwrap_or_default();
+    assert!(hint.starts_with("run `mvn -q -f tools package` in `"), "{hint}");
+    assert_eq!(finding(&told, "adb", "do not need it")["state"], "note");
     let text = doctor(&project, &[], &[]).exits(2).stdout;
-    assert!(text.contains("hint: set ANTHROPIC_API_KEY in the environment"), "{text}");
+    assert!(text.contains("hint: set it for this command: ANTHROPIC_API_KEY=… trailblaze …"), "{text}");
 }
 
 #[test]
 fn a_project_with_errors_is_invalid_and_no_project_is_only_noted() {
     let project = Project::empty();
     let told = doctor(&project, &["chromium"], &["--json"]).exits(0).json();
-    assert_eq!(sign(&told, "project", "there is no trailblaze.yaml")["hint"], "`trailblaze init` makes a project");
+    assert_eq!(finding(&told, "project", "there is no trailblaze.yaml")["hint"], "`trailblaze init` makes a project");
     project.write("trailblaze.yaml", "platfrom: web\n");
     let told = doctor(&project, &["chromium"], &["--json"]).exits(3).json();
-    assert_eq!(sign(&told, "project", "1 error")["hint"], "`trailblaze check` lists them with their places");
+    assert_eq!(finding(&told, "project", "1 error")["hint"], "`trailblaze check` lists them with their places");
+}
+
+#[test]
+fn tools_that_run_inside_the_program_need_no_runtime() {
+    let project = Project::empty();
+    project.write(
+        "trailblaze.yaml",
+        "mcpServers:\n  inside: {script: tools.ts, runtime: embedded}\n  bundled: {script: acme.bundle.json}\n",
+    );
+    project.write("tools.ts", "export {};\n");
+    let told = doctor(&project, &[], &["--json"]).exits(2).json();
+    assert_eq!(finding(&told, "server", "`inside` runs inside Trailblaze, from `tools.ts`")["state"], "ok");
+    assert_eq!(finding(&told, "server", "`bundled` cannot start: `acme.bundle.json` does not exist")["state"], "error");
+}
+
+#[test]
+fn a_wrong_device_or_model_of_the_project_is_an_error() {
+    let project = Project::empty();
+    project.write("trailblaze.yaml", "devices: [{id: android/pixel}]\n");
+    let told = doctor(&project, &[], &["--json"]).exits(3).json();
+    assert_eq!(finding(&told, "project", "there is no device `android/pixel`")["state"], "error");
+    project.write("trailblaze.yaml", "llm: {defaults: {model: scripted/replies.yaml}}\n");
+    let told = doctor(&project, &[], &["--json"]).exits(2).json();
+    assert_eq!(finding(&told, "model", "`replies.yaml` is not a file of replies")["state"], "error");
 }
 
 #[test]
@@ -83,6 +112,6 @@ fn a_browser_that_does_not_start_is_told() {
     let file = project.root().join("bin/chromium");
     std::fs::set_permissions(file, PermissionsExt::from_mode(0o755)).expect("a file");
     let told = doctor(&project, &[], &["--json"]).exits(2).json();
-    let sign = sign(&told, "browser", "does not start: it exited with code 3, and printed nothing");
-    assert_eq!(sign["hint"], "set TRAILBLAZE_CHROMIUM to the path of another browser");
+    let found = finding(&told, "browser", "does not start: it exited with code 3, and printed nothing");
+    assert_eq!(found["hint"], "set TRAILBLAZE_CHROMIUM to the path of another browser");
 }

@@ -23,6 +23,8 @@ struct Editor {
 impl Editor {
     fn start(project: &Project) -> Editor {
         let mut command = project.command(&["lsp", "--stdio"]);
+        // Not every editor starts the server in the folder that it has open.
+        command.current_dir("/");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         let mut child = command.spawn().expect("the program starts");
         let stdin = child.stdin.take();
@@ -180,6 +182,24 @@ fn an_editor_shows_the_problems_that_check_finds() {
 }
 
 #[test]
+fn what_concerns_the_whole_project_hides_no_problems_of_a_trail() {
+    let (project, text) = project("      - tapp: {text: Pay}\n");
+    let config = project.read("trailblaze.yaml");
+    // An editor that is started from a desktop has no keys.
+    project.write("trailblaze.yaml", format!("{config}\nllm: {{defaults: {{model: anthropic/claude-sonnet-4-5}}}}\n"));
+    let mut editor = Editor::start(&project);
+    editor.open(TRAIL, &text);
+    let found = editor.problems(TRAIL, |found| !found.is_empty());
+    assert!(found[0]["message"].as_str().is_some_and(|text| text.contains("unknown tool `tapp`")), "{found:#?}");
+    project.write("trailblaze.yaml", "devices: [{id: android/pixel}]\n");
+    let uri = editor.uri(TRAIL);
+    editor.note("textDocument/didSave", json!({"textDocument": {"uri": uri}}));
+    let found = editor.problems("trailblaze.yaml", |found| !found.is_empty());
+    assert!(found[0]["message"].as_str().is_some_and(|text| text.contains("no device `android/pixel`")), "{found:#?}");
+    editor.end();
+}
+
+#[test]
 fn tools_are_described_completed_and_found_where_they_are_defined() {
     let (project, text) =
         project("      - wallet_signIn: {email: ü😀, pin: '1'}\n      - tap: {text: Pay}\n      - wa\n");
@@ -204,7 +224,7 @@ fn tools_are_described_completed_and_found_where_they_are_defined() {
 }
 
 /// A tool server that needs nothing but Python.
-const SERVER: &str = r#"import json, sys
+pub const SERVER: &str = r#"import json, sys
 
 TOOLS = [{"name": "acme_refund", "description": "Refund a payment.", "inputSchema": {"type": "object", "properties": {"id": {"type": "string"}}}}]
 
@@ -264,6 +284,10 @@ fn a_trail_and_its_first_steps_are_run_from_the_editor() {
     assert!(first["message"].as_str().is_some_and(|text| text.starts_with("pay.trail.yaml: 1 passed")), "{first:#}");
     let whole = shown(&mut editor, 0);
     assert_eq!(whole["type"], 1, "{whole:#}");
+    project.write("trailblaze.yaml", "platfrom: android\n");
+    let refused = shown(&mut editor, 0);
+    assert_eq!(refused["type"], 1, "{refused:#}");
+    assert!(refused["message"].as_str().is_some_and(|text| text.contains("error: ")), "{refused:#}");
     let uri = editor.uri("trailblaze.yaml");
     assert_eq!(editor.ask("textDocument/codeLens", json!({"textDocument": {"uri": uri}})), json!([]));
     editor.end();

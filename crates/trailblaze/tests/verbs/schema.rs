@@ -51,6 +51,23 @@ fn a_wrong_name_and_a_wrong_argument_do_not_fit() {
 }
 
 #[test]
+fn parts_that_the_schema_of_a_tool_defines_are_found() {
+    let project = Project::wallet();
+    let plain = r#"{"id": {"type": "string"}}"#;
+    let refers = r##"{"to": {"$ref": "#/$defs/Account"}}, "required": ["to"], "$defs": {"Account": {"type": "object", "properties": {"iban": {"type": "string"}, "next": {"$ref": "#/$defs/Account"}}, "required": ["iban"]}}"##;
+    let server = crate::lsp::SERVER.replace(plain, refers);
+    assert!(server.contains("$defs"));
+    project.write("tools/acme.py", server);
+    let entry = "mcpServers:\n  acme: {command: python3, args: [tools/acme.py]}\n";
+    project.write("trailblaze.yaml", format!("{}\n{entry}", project.read("trailblaze.yaml")));
+    let schema = project.run(&["schema", "trail", "--tools"]).exits(0).json();
+    let with = |call: &str| errors(&schema, &format!("trail:\n  - step: Go\n    tools:\n      - {call}\n"));
+    assert_eq!(with("acme_refund: {to: {iban: x, next: {iban: y}}}"), Vec::<String>::new());
+    assert_eq!(with("acme_refund: {to: '{{account}}'}"), Vec::<String>::new());
+    assert!(!with("acme_refund: {to: {iban: x, next: {}}}").is_empty());
+}
+
+#[test]
 fn schemas_are_written_for_the_editor_and_again_when_a_tool_is_added() {
     let project = Project::wallet();
     let written = project.run(&["schema", "--write", "--json"]).exits(0).json();

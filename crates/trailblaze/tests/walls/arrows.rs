@@ -70,7 +70,7 @@ const FOLDERS: &[(&str, &[&str])] = &[
     ("api", &["servers", "sessions"]),
     ("run", &["files", "output", "project", "servers", "sessions"]),
     ("daemon", &["files", "output", "project", "servers", "sessions", "api", "run"]),
-    ("lsp", &["output", "project", "servers", "sessions", "run"]),
+    ("lsp", &["files", "output", "project", "servers", "sessions", "run"]),
     ("cli", &["files", "output", "project", "kit", "api", "servers", "sessions", "run", "daemon", "lsp"]),
 ];
 

@@ -173,3 +173,29 @@ fn the_changelog_starts_with_the_version_of_the_workspace() {
     let version = concat!("## [", env!("CARGO_PKG_VERSION"), "] - ");
     assert!(first.starts_with(version), "CHANGELOG.md: the first version must be `{version}…`, got `{first}`");
 }
+
+/// Files that name the version and are not made from `Cargo.toml`.
+const VERSIONED: [&str; 14] = [
+    "crates/trailblaze/src/kit/templates/client.package.json",
+    "crates/trailblaze/src/kit/templates/kotlin.pom.xml",
+    "crates/trailblaze/src/kit/templates/scripting.package.json",
+    "docs/kotlin.md",
+    "examples/kotlin-tools/pom.xml",
+    "packaging/ci/Jenkinsfile",
+    "packaging/ci/github.yml",
+    "packaging/ci/gitlab.yml",
+    "sdks/kotlin/client/pom.xml",
+    "sdks/kotlin/pom.xml",
+    "sdks/kotlin/tools/pom.xml",
+    "sdks/python/src/trailblaze/__init__.py",
+    "sdks/typescript/client/package.json",
+    "sdks/typescript/scripting/package.json",
+];
+
+#[test]
+fn every_package_has_the_version_of_the_workspace() {
+    for file in VERSIONED {
+        let text = read(&root().join(file));
+        assert!(text.contains(env!("CARGO_PKG_VERSION")), "{file} does not name version {}", env!("CARGO_PKG_VERSION"));
+    }
+}

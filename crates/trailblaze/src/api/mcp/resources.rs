@@ -6,6 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rmcp::model::{CacheScope, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Map, Value, json};
+use trailblaze_core::trail::is_trail;
 
 use super::answer::CallError;
 use super::calls::Client;
@@ -149,11 +150,6 @@ fn picture(logs: &Path, path: &Path) -> Option<(Vec<u8>, &'static str)> {
         .then(|| std::fs::read(&file).ok())
         .flatten()
         .map(|bytes| (bytes, mime))
-}
-
-fn is_trail(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    name == "trail.yaml" || name.ends_with(".trail.yaml")
 }
 
 /// The path in a URI, if it leads downward only.

@@ -39,6 +39,14 @@ pub struct Workplace {
     pub device: Option<String>,
 }
 
+impl Workplace {
+    /// The folder that a run with this name would have. `None` if it is not the name of a folder.
+    pub fn run_folder(&self, run: &str) -> Option<PathBuf> {
+        let is_name = !run.is_empty() && !run.contains(['/', '\\']) && !run.starts_with('.');
+        is_name.then(|| self.root.join("logs").join(run))
+    }
+}
+
 impl Doors {
     /// Admits a page to a project. Returns the id of the workspace, and a key that can be used once.
     pub fn open(&self, client: ClientPlace, root: &Path, device: Option<String>) -> (String, String) {
@@ -89,8 +97,7 @@ impl Entrance for Doors {
 
     fn run_file(&self, workspace: &str, run: &str, file: &str) -> Option<PathBuf> {
         let place = self.workplace(workspace).ok()?;
-        let is_name = !run.is_empty() && !run.contains(['/', '\\']) && !run.starts_with('.');
-        served::file(&place.root.join("logs").join(run), file).filter(|_| is_name)
+        served::file(&place.run_folder(run)?, file)
     }
 }
 

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
@@ -27,8 +26,9 @@ use runs::Runs;
 
 use super::live::Live;
 use super::projects::sound;
-use super::service::LocalService;
+use super::service::{LocalService, device};
 use super::trails;
+use crate::files::in_address;
 use crate::output::report::served;
 use crate::project::select::own_trail;
 use crate::sessions::interactive::{Asked, Command, Handled, Reply, Save};
@@ -44,9 +44,6 @@ use crate::sessions::service::{
     Answer, EditRequest, Edited, NoProgress, OpenRequest, Ran, ReplayRequest, RunRequest, ServiceError, SessionChoice,
 };
 use crate::sessions::viewing::{self, Aim};
-
-/// What needs no encoding in the path of a file.
-const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~');
 
 /// The studio of this process.
 pub struct LocalStudio {
@@ -102,12 +99,8 @@ impl LocalStudio {
 
 /// The folder of a run.
 fn run_folder(place: &Workplace, run: &str) -> Result<PathBuf, ServiceError> {
-    let is_name = !run.is_empty() && !run.contains(['/', '\\']) && !run.starts_with('.');
-    let folder = place.root.join("logs").join(run);
-    if is_name && folder.is_dir() {
-        return Ok(folder);
-    }
-    Err(ServiceError::invalid(format!("there is no run `{run}`")))
+    let folder = place.run_folder(run).filter(|folder| folder.is_dir());
+    folder.ok_or_else(|| ServiceError::invalid(format!("there is no run `{run}`")))
 }
 
 fn replied(reply: Reply) -> StudioReply {
@@ -166,12 +159,15 @@ impl Studio for LocalStudio {
         cancel: &CancellationToken,
     ) -> Result<OpenedSession, ServiceError> {
         let place = self.place(&request.workspace)?;
+        let named = Some(request.device).filter(|device| !device.is_empty());
+        let loaded = self.service.projects.load(&place.client)?;
+        let device = device(&loaded, named.as_deref())?;
         let wanted = OpenRequest {
             client: place.client.clone(),
             is_headed: request.headed,
             // Its window is there to be used.
-            follows_person: request.headed && request.device.starts_with("web/"),
-            device: Some(request.device).filter(|device| !device.is_empty()),
+            follows_person: request.headed && device.is_browser(),
+            device: named,
             takes_over: request.take_over,
             ..OpenRequest::default()
         };
@@ -412,18 +408,18 @@ impl Studio for LocalStudio {
         let file = file.map_err(|error| ServiceError::invalid(error.to_string()))?;
         let editor = place.client.variables.get("TRAILBLAZE_EDITOR").map_or("vscode", String::as_str);
         let line = request.line.max(1);
-        let path = file.display().to_string();
-        let encoded = utf8_percent_encode(&path, PATH);
+        let encoded = in_address(&file);
         let url = match editor {
             "idea" => format!("idea://open?file={encoded}&line={line}"),
             "vscode" | "cursor" | "zed" | "windsurf" | "vscodium" => format!("{editor}://file{encoded}:{line}"),
             other => {
                 let known = "vscode, cursor, windsurf, vscodium, zed or idea";
-                let text = format!("TRAILBLAZE_EDITOR is `{other}`; it must be {known}. The trail is in {path}");
+                let text =
+                    format!("TRAILBLAZE_EDITOR is `{other}`; it must be {known}. The trail is in {}", file.display());
                 return Ok(StudioReply { text, ..StudioReply::default() });
             }
         };
-        Ok(StudioReply { value: json!({ "url": url }), ..done(path) })
+        Ok(StudioReply { value: json!({ "url": url }), ..done(file.display().to_string()) })
     }
 
     async fn start_run(&self, request: StartRunRequest, _: &CancellationToken) -> Result<StartedRun, ServiceError> {

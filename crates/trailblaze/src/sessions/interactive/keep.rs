@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use trailblaze_core::record::fold::{RecordedStep, is_bound_to_device};
-use trailblaze_core::trail::{Merge, Merged, NewCalls, NewStep, SaveError, Trail, merge, new_trail};
+use trailblaze_core::trail::{Merge, Merged, NewCalls, NewStep, SaveError, Trail, is_trail, merge, new_trail};
 use trailblaze_core::yaml::Source;
 use trailblaze_protocol::event::StepKind;
 use trailblaze_protocol::exit::Exit;
@@ -16,7 +16,6 @@ use crate::files::lock::{self, ProjectLock};
 use crate::files::write_atomically;
 use crate::output::report::turns;
 use crate::output::words::count;
-use crate::project::select::is_trail_name;
 use crate::project::trail_schema;
 
 /// The text of a step that was begun implicitly, by a call.
@@ -236,7 +235,7 @@ pub fn save(home: &Home<'_>, steps: &[NewStep], wish: &Save) -> Result<String, K
                 n_steps => count(n_steps, "step"),
             };
             let mut said = format!("saved {count} in {shown}");
-            if !path.file_name().and_then(|name| name.to_str()).is_some_and(is_trail_name) {
+            if !is_trail(path) {
                 said.push_str("\nwarning: only files named trail.yaml or *.trail.yaml are found by `run` and `check`");
             }
             (text, said)

@@ -302,7 +302,7 @@ pub struct WorkspaceRun {
     /// The name of its folder.
     pub id: String,
     pub started_at: String,
-    /// running, passed, failed, environment, invalid, bug or unfinished.
+    /// running, passed, failed, cancelled, environment, invalid, bug or unfinished.
     pub state: String,
     /// Such as 3 passed, 1 failed.
     pub totals: String,

@@ -212,9 +212,6 @@ impl<'a> Place<'a> {
             "back" if self.shape == Shape::Web => {
                 step("Go back".to_string(), vec![call("web_navigate", json!({"action": "BACK"}))])
             }
-            "reload" if self.shape == Shape::Web => {
-                step("Reload the page".to_string(), vec![call("web_navigate", json!({"action": "RELOAD"}))])
-            }
             "back" => step("Go back".to_string(), vec![call("pressBack", json!({}))]),
             "home" => step("Go to the home screen".to_string(), vec![call("pressHome", json!({}))]),
             other => Err(unknown(other)),
