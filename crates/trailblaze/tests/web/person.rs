@@ -204,7 +204,7 @@ async fn what_is_dragged_onto_something_that_takes_it_is_reported() {
     // Nothing takes it.
     tab.drag("#pear", "#wall").await;
     drop(tab);
-    watched.expect_last(&["drag listitem \"Apple\" onto region \"Basket\""]).await;
+    watched.expect_last(&["drag listitem \"Apple\" onto paragraph \"Fruit\""]).await;
     watched.close().await;
 }
 
