@@ -9,7 +9,7 @@ use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::geometry::Size;
 use trailblaze_protocol::ids::DeviceId;
 
-use crate::project::loaded::Loaded;
+use crate::project::loaded::{Loaded, PROJECT_FILE};
 
 /// Browsers that are not based on Chromium.
 const OTHER_BROWSERS: [&str; 3] = ["firefox", "safari", "webkit"];
@@ -111,6 +111,8 @@ pub enum DeviceError {
     Driver { text: String, driver: DriverKey, why: &'static str },
     #[error("the device `{text}` is named twice")]
     Twice { text: String },
+    #[error("{error} ({PROJECT_FILE}:{line}:{column})")]
+    Configured { error: Box<DeviceError>, line: usize, column: usize },
 }
 
 /// The devices of a command, and which of them a trail runs on.
@@ -243,6 +245,16 @@ impl Loaded {
     }
 
     fn spec(&self, text: &str) -> Result<DeviceSpec, DeviceError> {
+        let entry = self.project.devices.iter().find(|entry| entry.id.value == text);
+        self.spec_with(text, entry).map_err(|error| match entry {
+            Some(DeviceEntry { id, .. }) => {
+                DeviceError::Configured { error: Box::new(error), line: id.span.line, column: id.span.column }
+            }
+            None => error,
+        })
+    }
+
+    fn spec_with(&self, text: &str, entry: Option<&DeviceEntry>) -> Result<DeviceSpec, DeviceError> {
         let form = || DeviceError::Form { text: text.to_string() };
         let (platform_name, name) = text.split_once('/').ok_or_else(form)?;
         let platform = Platform::parse(platform_name).ok_or_else(|| DeviceError::Platform {
@@ -250,7 +262,6 @@ impl Loaded {
             platform: platform_name.to_string(),
             near: nearest(platform_name, Platform::ALL.map(Platform::name)),
         })?;
-        let entry = self.project.devices.iter().find(|entry| entry.id.value == text);
         let kind = match name {
             name if is_simulated(name) => match entry.and_then(browser_key) {
                 Some(key) => return Err(DeviceError::NoBrowser { text: text.to_string(), key }),

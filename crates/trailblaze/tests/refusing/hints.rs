@@ -187,7 +187,7 @@ fn a_driver_that_a_browser_does_not_have() {
         .with("trails/a.trail.yaml", trail(&["wait: {}"]));
     insta::assert_snapshot!(project.run(&["run"]).refusal(), @"
     exit 3
-    error: `playwright-electron` cannot be used on web/app: this build drives Chromium, not Electron apps; use `playwright-native`
+    error: `playwright-electron` cannot be used on web/app: this build drives Chromium, not Electron apps; use `playwright-native` (trailblaze.yaml:1:16)
     ");
 }
 
@@ -198,7 +198,7 @@ fn settings_of_a_browser_on_a_simulated_device() {
         .with("trails/a.trail.yaml", trail(&["wait: {}"]));
     insta::assert_snapshot!(project.run(&["check"]).refusal(), @"
     exit 3
-    error: `viewport` of `web/sim-1` is for browsers, and this device is simulated
+    error: `viewport` of `web/sim-1` is for browsers, and this device is simulated (trailblaze.yaml:1:16)
     ");
 }
 
