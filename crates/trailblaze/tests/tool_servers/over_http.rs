@@ -1,10 +1,10 @@
 //! Servers that are already running and are reached over HTTP, served with FastMCP and the TypeScript SDK.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -191,6 +191,47 @@ fn https_uses_the_certificates_of_the_system() {
     assert_eq!(played.texts("py_talk"), ["talked"]);
 }
 
+/// A shell that calls `ts_device` again and again.
+struct Shell {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    answers: mpsc::Receiver<String>,
+}
+
+impl Shell {
+    fn start(lab: &Lab) -> Shell {
+        let mut child =
+            lab.command(&["shell", "-d", "android/sim-1"]).stdin(Stdio::piped()).spawn().expect("it starts");
+        let (sender, answers) = mpsc::channel();
+        let stdout = BufReader::new(child.stdout.take().expect("its stdout"));
+        std::thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        Shell { stdin: child.stdin.take(), child, answers }
+    }
+
+    fn ask(&mut self) {
+        writeln!(self.stdin.as_ref().expect("it is open"), "ts_device").expect("it reads");
+        let until = Instant::now() + Duration::from_secs(60);
+        loop {
+            let answer = self.answers.recv_timeout(until.saturating_duration_since(Instant::now()));
+            if answer.expect("it answers").contains("android/sim-1") {
+                return;
+            }
+        }
+    }
+
+    fn end(mut self) {
+        self.stdin = None;
+        assert!(self.child.wait().expect("it ends").success());
+    }
+}
+
+impl Drop for Shell {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 #[test]
 fn a_server_that_was_restarted_between_calls_is_reconnected() {
     let Some(lab) = Lab::new() else { return };
@@ -198,20 +239,13 @@ fn a_server_that_was_restarted_between_calls_is_reconnected() {
     let server = Elsewhere::typescript(lab);
     let port = server.port;
     lab.configured(&server.entry(""));
-    let mut child = lab.command(&["shell", "-d", "android/sim-1"]).stdin(Stdio::piped()).spawn().expect("it starts");
-    let mut answers = BufReader::new(child.stdout.take().expect("its stdout")).lines().map_while(Result::ok);
-    let mut lines = child.stdin.take().expect("its stdin");
-    let mut ask = |line: &str| {
-        use std::io::Write;
-        writeln!(lines, "{line}").expect("it reads");
-        answers.find(|answer| answer.contains("android/sim-1")).is_some()
-    };
-    assert!(ask("ts_device"), "it answers");
+    let mut shell = Shell::start(lab);
+    shell.ask();
     server.end();
+    // Its session is unknown to the new server.
     let server = Elsewhere::typescript_on(lab, port);
-    assert!(ask("ts_device"), "it answers again, with a session of its own");
-    drop(lines);
-    assert!(child.wait().expect("it ends").success());
+    shell.ask();
+    shell.end();
     drop(server);
 }
 
@@ -265,21 +299,13 @@ fn a_call_on_a_connection_that_is_reset_is_made_again() {
     let server = Elsewhere::typescript(lab);
     let between = Between::start(server.port);
     lab.configured(&server.entry("").replace(&server.port.to_string(), &between.port.to_string()));
-    let mut child = lab.command(&["shell", "-d", "android/sim-1"]).stdin(Stdio::piped()).spawn().expect("it starts");
-    let mut lines = child.stdin.take().expect("its stdin");
-    let mut answers = BufReader::new(child.stdout.take().expect("its stdout")).lines().map_while(Result::ok);
-    let mut ask = || {
-        use std::io::Write;
-        writeln!(lines, "ts_device").expect("it reads");
-        assert!(answers.any(|answer| answer.contains("android/sim-1")), "it answers");
-    };
-    ask();
+    let mut shell = Shell::start(lab);
+    shell.ask();
     between.reset_next();
     // The program notices that its connections were closed.
     std::thread::sleep(Duration::from_millis(200));
-    ask();
-    drop(lines);
-    assert!(child.wait().expect("it ends").success());
+    shell.ask();
+    shell.end();
     assert!(!between.resets.load(Ordering::SeqCst), "a call was reset");
 }
 
