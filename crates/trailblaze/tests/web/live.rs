@@ -73,12 +73,13 @@ pub fn budget() -> Budget {
 /// Waits for a picture that fulfils a condition.
 async fn picture(frames: &mut watch::Receiver<Option<Frame>>, what: &str, is_it: impl Fn(&Frame) -> bool) -> Frame {
     let wait = frames.wait_for(|frame| frame.as_ref().is_some_and(&is_it));
-    let Ok(frame) = timeout(Duration::from_secs(10), wait).await else { panic!("no picture came: {what}") };
+    let Ok(frame) = timeout(Duration::from_secs(60), wait).await else { panic!("no picture came: {what}") };
     frame.expect("the device is there").clone().expect("it was checked")
 }
 
 /// Lets the pictures of what has happened so far arrive.
 async fn calm(frames: &mut watch::Receiver<Option<Frame>>) -> Frame {
+    picture(frames, "any", |_| true).await;
     while timeout(Duration::from_millis(700), frames.changed()).await.is_ok() {}
     frames.borrow().clone().expect("a picture")
 }
