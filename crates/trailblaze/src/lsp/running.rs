@@ -52,38 +52,37 @@ impl Runs {
             let mut errors = BufReader::new(&mut running.stderr).split(b'\n');
             let (mut has_lines, mut has_errors) = (true, true);
             let (mut summary, mut refusal) = (String::new(), String::new());
-            while has_lines || has_errors {
-                tokio::select! {
-                    () = stop.cancelled() => {
-                        running.child.terminate().await;
-                        return log(&format!("{name}: stopped"));
+            let talk = async {
+                while has_lines || has_errors {
+                    tokio::select! {
+                        line = lines.next_segment(), if has_lines => match text_of(line) {
+                            None => has_lines = false,
+                            Some(line) => {
+                                log(&line);
+                                if line.contains(" passed") || line.contains(" failed") {
+                                    summary = line;
+                                }
+                            }
+                        },
+                        line = errors.next_segment(), if has_errors => match text_of(line) {
+                            None => has_errors = false,
+                            Some(line) => {
+                                log(&line);
+                                if refusal.is_empty() && line.starts_with("error: ") {
+                                    refusal = line;
+                                }
+                            }
+                        },
                     }
-                    line = lines.next_segment(), if has_lines => match text_of(line) {
-                        None => has_lines = false,
-                        Some(line) => {
-                            log(&line);
-                            if line.contains(" passed") || line.contains(" failed") {
-                                summary = line;
-                            }
-                        }
-                    },
-                    line = errors.next_segment(), if has_errors => match text_of(line) {
-                        None => has_errors = false,
-                        Some(line) => {
-                            log(&line);
-                            if refusal.is_empty() && line.starts_with("error: ") {
-                                refusal = line;
-                            }
-                        }
-                    },
                 }
-            }
+                running.child.ended().await
+            };
             let ended = tokio::select! {
                 () = stop.cancelled() => {
                     running.child.terminate().await;
                     return log(&format!("{name}: stopped"));
                 }
-                ended = running.child.ended() => ended,
+                ended = talk => ended,
             };
             let texts = [summary, refusal, ended.to_string()];
             let text = texts.iter().find(|text| !text.is_empty()).map(String::as_str).unwrap_or_default();

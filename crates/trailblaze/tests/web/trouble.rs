@@ -103,7 +103,7 @@ fn addresses_that_lead_nowhere_are_named() {
     check(&format!("{base}/loop"), "net::ERR_TOO_MANY_REDIRECTS");
     check(&format!("{base}/bare"), "net::ERR_EMPTY_RESPONSE");
     check(&base.replace("http", "https"), "net::ERR_");
-    check(&format!("{base}/never"), "nothing answered within 1");
+    check(&format!("{base}/never"), "nothing answered within ");
     check("http://name.invalid/", "cannot open `http://name.invalid/`: net::ERR_");
 }
 
