@@ -432,18 +432,18 @@ fn unless_opened_otherwise(live: &Live, wanted: &OpenRequest) -> Result<(), Serv
     let has = &live.request;
     let empty = OpenRequest::default();
     let differs = [
-        ("`--target`", wanted.target != empty.target && wanted.target != live.target),
-        ("`--headed`", wanted.is_headed && !has.is_headed),
-        ("recording of its window", wanted.follows_person && !has.follows_person),
-        ("`--memory`", wanted.memory != empty.memory && wanted.memory != has.memory),
-        ("`--secret`", wanted.secrets.iter().any(|name| !has.secrets.contains(name))),
-        ("`--model` or its options", wanted.agent != empty.agent && wanted.agent != has.agent),
-        ("`--cassette`", wanted.cassette.is_some() && wanted.cassette != has.cassette),
-        ("`--sim` or `--seed`", wanted.sim != empty.sim && wanted.sim != has.sim),
-        ("`--logs`", wanted.logs.is_some() && wanted.logs != has.logs),
+        ("this `--target`", wanted.target != empty.target && wanted.target != live.target),
+        ("this `--headed`", wanted.is_headed && !has.is_headed),
+        ("recording what is done in its window", wanted.follows_person && !has.follows_person),
+        ("this `--memory`", wanted.memory != empty.memory && wanted.memory != has.memory),
+        ("this `--secret`", wanted.secrets.iter().any(|name| !has.secrets.contains(name))),
+        ("this `--model` or its options", wanted.agent != empty.agent && wanted.agent != has.agent),
+        ("this `--cassette`", wanted.cassette.is_some() && wanted.cassette != has.cassette),
+        ("this `--sim` or `--seed`", wanted.sim != empty.sim && wanted.sim != has.sim),
+        ("this `--logs`", wanted.logs.is_some() && wanted.logs != has.logs),
     ];
     let Some((option, _)) = differs.iter().find(|(_, differs)| *differs) else { return Ok(()) };
-    let text = format!("session `{}` is open already, without this {option}", live.name);
+    let text = format!("session `{}` is open already, without {option}", live.name);
     let hint = format!("end it first with `trailblaze session close {}`", live.name);
     Err(ServiceError::invalid(text).with_hint(hint))
 }
