@@ -1,7 +1,7 @@
 //! How fast the studio is: its files, its first paint, how soon a change of a page is seen, how soon an element is described, and what
 //! an idle page costs. Prints a table; no number fails it. `docs/benchmarks.md` says what was measured where.
 
-#[path = "../../tests/studio/page.rs"]
+#[path = "../../tests/it/browser/studio/page.rs"]
 #[allow(dead_code)]
 mod page;
 #[path = "../sessions/place.rs"]

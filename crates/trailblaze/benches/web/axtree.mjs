@@ -1,7 +1,7 @@
 // How Chromium itself sees a page: every element that has an id, with the role, the name and the states that it gives it, in
 // the order of the document. `node axtree.mjs PAGE.html [OUT.json]`; `null` for what it leaves out.
 //
-//     node axtree.mjs ../../tests/web/roles.html ../../tests/web/roles.ax.json
+//     node axtree.mjs ../../tests/it/browser/web/roles.html ../../tests/it/browser/web/roles.ax.json
 import { existsSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { Chromium, fail } from "./chromium.mjs";

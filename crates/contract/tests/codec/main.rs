@@ -1,5 +1,0 @@
-//! Reading and writing messages: what every message of the contract must satisfy, and the known traps.
-
-mod properties;
-mod support;
-mod traps;

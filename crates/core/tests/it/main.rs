@@ -1,0 +1,16 @@
+//! The engine, through its public interface, on fake devices and with fake sources of tools.
+
+mod agent;
+mod call_order;
+mod dispatch;
+mod effects;
+mod fuzz_corpora;
+mod memory;
+mod nesting;
+mod recording;
+mod registry;
+mod replay;
+mod sampling;
+mod trails;
+mod web_tools;
+mod yaml_tools;

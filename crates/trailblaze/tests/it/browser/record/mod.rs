@@ -1,0 +1,5 @@
+//! `trailblaze record`: what a person does in a browser becomes a trail that replays without edits.
+
+mod todo;
+mod shop;
+mod stage;

@@ -1,0 +1,124 @@
+//! A project with an app, a recording in progress, and the hand of the person who is recorded.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+
+use crate::support::hand::{Hand, free_port};
+use crate::support::lab::{Lab, Runtime};
+use crate::support::{Ran, Running, skip};
+
+/// The server of an app. It does not outlive its test.
+pub struct Server {
+    child: Child,
+    pub address: String,
+}
+
+impl Server {
+    /// Starts a script that prints its address.
+    fn start(lab: &Lab, script: &str) -> Server {
+        let mut command = Command::new(lab.project.root().join("bin/node"));
+        command.args([script, "0"]).current_dir(lab.project.root());
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the server starts");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().expect("its output is ours")).read_line(&mut line).expect("a line");
+        let address = line.trim().strip_prefix("listening on ").map(str::to_string);
+        let address = address.unwrap_or_else(|| panic!("the server told no address: `{line}`"));
+        Server { child, address }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+pub struct Stage {
+    pub lab: Lab,
+    pub server: Server,
+    runtime: tempfile::TempDir,
+    port: u16,
+}
+
+impl Stage {
+    /// `None` if the parts are missing.
+    pub fn open(example: &str, script: &str) -> Option<Stage> {
+        let lab = Lab::under(Runtime::Node)?;
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let is_there = |name: &&str| std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
+        if !["chromium", "chromium-browser", "google-chrome"].iter().any(is_there) {
+            skip::without_part("there is no Chromium; `scripts/parts` installs it");
+            return None;
+        }
+        lab.example(example);
+        let server = Server::start(&lab, script);
+        let port = free_port();
+        let stage = Stage { lab, server, runtime: tempfile::tempdir().expect("a folder"), port };
+        Some(stage)
+    }
+
+    /// The program, with a daemon that belongs to this test.
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = self.lab.project.command(args);
+        command.env_remove("TRAILBLAZE_FRESH").env("XDG_RUNTIME_DIR", self.runtime.path());
+        command.env("TMPDIR", self.runtime.path());
+        command
+    }
+
+    pub fn run(&self, args: &[&str]) -> Ran {
+        self.lab.project.finish(self.command(args))
+    }
+
+    pub fn run_with(&self, args: &[&str], variables: &[(&str, &str)]) -> Ran {
+        let mut command = self.command(args);
+        command.envs(variables.iter().copied());
+        self.lab.project.finish(command)
+    }
+
+    /// Starts a recording of a page of the app, or of another one by its whole address.
+    pub async fn record(&self, page: &str, args: &[&str]) -> (Running, Hand) {
+        let port = self.port;
+        let config =
+            format!("devices: [{{id: web/chromium}}]\nbrowser: {{args: ['--remote-debugging-port={port}']}}\n");
+        self.lab.project.write("trailblaze.yaml", config);
+        let url = if page.contains("://") { page.to_string() } else { format!("{}{page}", self.server.address) };
+        let all = [&["record", "--headless", "--json", "--url", &url], args].concat();
+        let mut command = self.command(&all);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let running = Running::of(command.spawn().expect("the program starts"));
+        let hand = Hand::connect(port).await;
+        hand.tab(&url).await;
+        // The driver's own navigation has ended.
+        tokio::time::sleep(std::time::Duration::from_millis(700)).await;
+        (running, hand)
+    }
+
+    /// Ends a recording with Ctrl-C. Returns what it says.
+    pub fn end(&self, running: Running) -> Value {
+        running.interrupt();
+        self.ended(running)
+    }
+
+    /// Waits for a recording that ends by itself.
+    pub fn ended(&self, running: Running) -> Value {
+        let ran = tokio::task::block_in_place(|| self.lab.project.ended(running)).exits(0);
+        // Another browser must be able to start, without a port.
+        self.lab.project.write("trailblaze.yaml", "devices: [{id: web/chromium}]\n");
+        serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {}\n{}", ran.stdout, ran.stderr))
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        let _ = self.command(&["daemon", "stop"]).output();
+    }
+}
+
+/// The words of the steps.
+pub fn words(recorded: &Value) -> Vec<String> {
+    let steps = recorded["steps"].as_array().cloned().unwrap_or_default();
+    steps.iter().map(|step| step["text"].as_str().unwrap_or_default().to_string()).collect()
+}

@@ -1,0 +1,199 @@
+//! A device that someone watches: pictures as they change, and requests.
+
+use std::os::unix::fs::MetadataExt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
+use trailblaze_core::driver::{Action, Browse, Budget, Driver, Frame, NetworkRequest, Target};
+use trailblaze_drivers::web::{BrowserOptions, Browsers, Start, Web};
+use trailblaze_protocol::driver::{DriverKey, Platform};
+use trailblaze_protocol::geometry::Size;
+use trailblaze_protocol::ids::DeviceId;
+use trailblaze_supervise::Supervisor;
+
+use crate::browser::web::shop::Shop;
+
+/// A device without an engine.
+pub struct Bare {
+    pub web: Web,
+    browsers: Arc<Browsers>,
+    shop: Shop,
+}
+
+impl Bare {
+    /// `None` where there is no Chromium.
+    pub fn open(args: &[&str]) -> Option<Bare> {
+        let shop = Shop::open("")?;
+        let owner = std::fs::metadata(shop.project.root()).expect("a folder").uid();
+        let options = BrowserOptions {
+            path: std::env::var_os("PATH").unwrap_or_default(),
+            is_root: owner == 0,
+            args: args.iter().map(ToString::to_string).collect(),
+            ..BrowserOptions::default()
+        };
+        let supervisor = Supervisor::with_guardian(env!("CARGO_BIN_EXE_trailblaze"));
+        let browsers = Browsers::new(options, supervisor);
+        let (id, driver) = (DeviceId::new("web/bare"), DriverKey::default_for(Platform::Web));
+        let web = Web::new(id, driver, &[], Start::default(), Arc::clone(&browsers));
+        Some(Bare { web, browsers, shop })
+    }
+
+    /// Writes a page and returns its address.
+    pub fn page(&self, name: &str, html: &str) -> String {
+        self.shop.project.write(name, html);
+        format!("file://{}/{name}", self.shop.project.root().display())
+    }
+
+    pub async fn act(&self, action: Action) {
+        self.web.act(&budget(), &Target::Device, &action).await.expect("it is done");
+    }
+
+    pub async fn show(&self, html: &str) {
+        let url = self.page("page.html", html);
+        self.act(Action::OpenUrl { url }).await;
+    }
+
+    pub async fn script(&self, script: &str) {
+        self.act(Action::EvaluateJs { script: script.to_string() }).await;
+    }
+
+    pub async fn close(self) {
+        self.web.close().await;
+        self.browsers.close().await;
+    }
+}
+
+pub fn budget() -> Budget {
+    Budget::new(Instant::now() + Duration::from_secs(20), CancellationToken::new())
+}
+
+/// Waits for a picture that fulfils a condition.
+async fn picture(frames: &mut watch::Receiver<Option<Frame>>, what: &str, is_it: impl Fn(&Frame) -> bool) -> Frame {
+    let wait = frames.wait_for(|frame| frame.as_ref().is_some_and(&is_it));
+    let Ok(frame) = timeout(Duration::from_secs(60), wait).await else { panic!("no picture came: {what}") };
+    frame.expect("the device is there").clone().expect("it was checked")
+}
+
+/// Lets the pictures of what has happened so far arrive.
+async fn calm(frames: &mut watch::Receiver<Option<Frame>>) -> Frame {
+    picture(frames, "any", |_| true).await;
+    while timeout(Duration::from_millis(700), frames.changed()).await.is_ok() {}
+    frames.borrow().clone().expect("a picture")
+}
+
+#[tokio::test]
+async fn a_change_on_the_page_arrives_as_a_new_picture() {
+    let Some(bare) = Bare::open(&[]) else { return };
+    let mut frames = bare.web.frames().expect("a browser has pictures");
+    assert_eq!(*frames.borrow(), None);
+    bare.show("<h1>One</h1>").await;
+    let first = calm(&mut frames).await;
+    assert_eq!(first.size, Size { width: 1280, height: 800 });
+    assert_eq!(first.jpeg[..2], [0xff, 0xd8]);
+    // Nothing changes, so there is no other picture.
+    assert_eq!(calm(&mut frames).await.number, first.number);
+    bare.script("document.body.style.background = 'teal'").await;
+    let second = picture(&mut frames, "the page is teal", |frame| frame.number > first.number).await;
+    assert_ne!(second.jpeg, first.jpeg);
+    // Another page in the same tab.
+    bare.show("<h1 style='font-size: 99px'>Another</h1>").await;
+    let third = calm(&mut frames).await;
+    assert!(third.number > second.number && third.jpeg != second.jpeg);
+    bare.close().await;
+}
+
+#[tokio::test]
+async fn pictures_follow_the_front_tab() {
+    let Some(bare) = Bare::open(&[]) else { return };
+    bare.show("<body style='background: red'>").await;
+    let mut frames = bare.web.frames().expect("a browser has pictures");
+    let red = calm(&mut frames).await;
+    let url = bare.page("other.html", "<body style='background: blue'><h1>Other</h1>");
+    bare.act(Action::Browse(Browse::NewTab { url: Some(url) })).await;
+    let blue = calm(&mut frames).await;
+    assert_ne!(blue.jpeg, red.jpeg);
+    bare.script("document.body.style.background = 'green'").await;
+    picture(&mut frames, "the second tab is green", |frame| frame.number > blue.number).await;
+    bare.act(Action::Browse(Browse::SelectTab { index: 0 })).await;
+    let again = calm(&mut frames).await;
+    assert_eq!(again.jpeg, red.jpeg, "the first tab is shown again");
+    // A page may open a tab, and close it.
+    bare.script("void window.open('other.html')").await;
+    let opened = picture(&mut frames, "the tab that the page opened", |frame| frame.jpeg == blue.jpeg).await;
+    bare.act(Action::Browse(Browse::CloseTab { index: None })).await;
+    picture(&mut frames, "the tab was closed", |frame| frame.number > opened.number && frame.jpeg == red.jpeg).await;
+    bare.close().await;
+}
+
+#[tokio::test]
+async fn a_slow_reader_of_an_animation_gets_the_newest_picture() {
+    let Some(bare) = Bare::open(&[]) else { return };
+    bare.show(
+        "<body><script>
+           let n = 0;
+           const step = () => { document.body.style.background = `rgb(${n % 256}, 0, 0)`; if (++n < 120) requestAnimationFrame(step); else document.title = 'done'; };
+           globalThis.go = () => requestAnimationFrame(step);
+         </script>",
+    )
+    .await;
+    let mut frames = bare.web.frames().expect("a browser has pictures");
+    let before = calm(&mut frames).await;
+    bare.script("go()").await;
+    let moving = picture(&mut frames, "it moves", |frame| frame.number > before.number + 5).await;
+    let at_rest = calm(&mut frames).await;
+    assert!(at_rest.number > moving.number, "{moving:?} {at_rest:?}");
+    // The last picture is what the page shows: a page that looks the same has the same picture.
+    bare.show("<body style='background: rgb(119, 0, 0)'>").await;
+    assert_eq!(calm(&mut frames).await.jpeg, at_rest.jpeg);
+    bare.close().await;
+}
+
+#[tokio::test]
+async fn no_pictures_are_taken_unless_someone_watches() {
+    let Some(bare) = Bare::open(&[]) else { return };
+    bare.show("<h1>One</h1>").await;
+    let mut frames = bare.web.frames().expect("a browser has pictures");
+    let first = calm(&mut frames).await;
+    drop(frames);
+    for n in 0..9 {
+        bare.script(&format!("document.body.innerHTML = '<h1>{n}</h1>'; await new Promise(requestAnimationFrame)"))
+            .await;
+    }
+    let mut frames = bare.web.frames().expect("a browser has pictures");
+    let second = calm(&mut frames).await;
+    // A busy browser may draw the last screen twice.
+    assert!(
+        second.number <= first.number + 3,
+        "what happened in between has no picture: {}, {}",
+        first.number,
+        second.number
+    );
+    bare.close().await;
+}
+
+#[tokio::test]
+async fn requests_are_listed_when_they_are_made_and_when_they_end() {
+    let Some(bare) = Bare::open(&[]) else { return };
+    assert_eq!(bare.web.requests(0), []);
+    bare.show("<h1>One</h1>").await;
+    let last = bare.web.requests(0).iter().map(|request| request.number).max().expect("the document");
+    bare.script("fetch('data:text/plain,hello').then((answer) => answer.text())").await;
+    bare.script("fetch('http://127.0.0.1:9/').catch(() => 'refused')").await;
+    let ends = |request: &NetworkRequest| request.micros.is_some();
+    let deadline = Instant::now() + Duration::from_secs(10);
+    let made = loop {
+        let made = bare.web.requests(last);
+        if made.len() == 2 && made.iter().all(ends) {
+            break made;
+        }
+        assert!(Instant::now() < deadline, "{made:?}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    assert_eq!((made[0].url.as_str(), made[0].status), ("data:text/plain,hello", Some(200)));
+    assert_eq!((made[1].url.as_str(), made[1].kind.as_str()), ("http://127.0.0.1:9/", "fetch"));
+    assert!(made[1].failure.as_ref().is_some_and(|failure| failure.starts_with("net::ERR")), "{made:?}");
+    bare.close().await;
+}

@@ -1,0 +1,6 @@
+//! Sessions that stay open between commands, and the process that keeps them.
+
+mod clients;
+mod killing;
+mod programs;
+mod sessions;

@@ -1,0 +1,4 @@
+//! Calls whose element was not found because the app has changed: suggestions, repairs, and what is never touched.
+
+mod corpus;
+mod simulated;

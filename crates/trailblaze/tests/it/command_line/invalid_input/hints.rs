@@ -1,0 +1,236 @@
+//! Mistakes that many people make, and what they are told.
+
+use crate::command_line::invalid_input::refused_trail;
+use crate::support::{Project, Ran};
+
+/// A trail of one step that calls these tools, one a line.
+fn trail(calls: &[&str]) -> String {
+    let calls: String = calls.iter().map(|call| format!("      - {call}\n")).collect();
+    format!("trail:\n  - step: Do it\n    tools:\n{calls}")
+}
+
+fn check(config: &str, calls: &[&str], args: &[&str]) -> Ran {
+    let project = Project::counter().with("trails/a.trail.yaml", format!("{config}{}", trail(calls)));
+    project.run(&[&["check"], args].concat())
+}
+
+#[test]
+fn a_template_without_quotes() {
+    insta::assert_snapshot!(refused_trail(&trail(&["assertVisible: {text: {{who}}}"])), @"
+    exit 3
+    error: `{{who}}` must be quoted, because YAML reads an unquoted `{` as a mapping
+     --> trails/a.trail.yaml:4:31
+      |
+    4 |       - assertVisible: {text: {{who}}}
+      |                               ^^^^^^^
+      |
+      = help: quote the whole value, as in '{{who}}'
+
+    error: 1 problem
+    ");
+    let places = ["{text: Hi {{who}}}", "{text: {{ args.who }} there}", "{text: ${who}}", "{id: a, text: {{?who}}}"];
+    for args in places {
+        let refusal = refused_trail(&trail(&[&format!("assertVisible: {args}")]));
+        assert!(refusal.contains("must be quoted") && refusal.contains("4:"), "{args}: {refusal}");
+    }
+    let block = refused_trail("trail:\n  - step: Do it\n    tools:\n      - assertVisible:\n          text: {{who}}\n");
+    assert!(block.contains("quote the whole value, as in '{{who}}'"), "{block}");
+}
+
+#[test]
+fn an_argument_that_is_not_declared() {
+    let config = "config:\n  args: {user: string}\n";
+    let calls = ["inputText: {text: 'Hi {{args.usr}}'}", "assertVisible: {text: '${args.colour}'}"];
+    insta::assert_snapshot!(check(config, &calls, &[]).refusal(), @"
+    exit 3
+    error: `{{args.usr}}` refers to an argument that the trail does not declare
+     --> trails/a.trail.yaml:6:27
+      |
+    6 |       - inputText: {text: 'Hi {{args.usr}}'}
+      |                           ^^^^^^^^^^^^^^^^^
+      |
+      = help: did you mean `{{args.user}}`?
+
+    error: `${args.colour}` refers to an argument that the trail does not declare
+     --> trails/a.trail.yaml:7:31
+      |
+    7 |       - assertVisible: {text: '${args.colour}'}
+      |                               ^^^^^^^^^^^^^^^^
+      |
+      = help: declare it under `args:` of `config:`, as `colour: string`
+
+    error: 2 problems
+    ");
+    check(config, &["inputText: {text: '{{args.user}}'}"], &[]).exits(0);
+}
+
+#[test]
+fn an_argument_of_a_tool_in_yaml_that_the_trail_does_not_declare() {
+    let tool = "id: greet\ndescription: Greets.\nparameters: []\ntools:\n  - inputText: {text: '{{args.who}}'}\n";
+    let project = Project::counter()
+        .with("trailblaze-config/tools/greet.yaml", tool)
+        .with("trails/a.trail.yaml", trail(&["greet: {}"]));
+    insta::assert_snapshot!(project.run(&["check"]).refusal(), @"
+    exit 3
+    error: `greet` uses `{{args.who}}` (trailblaze-config/tools/greet.yaml:5:23), which the trail does not declare
+     --> trails/a.trail.yaml:4:9
+      |
+    4 |       - greet: {}
+      |         ^^^^^
+      |
+      = help: declare it under `args:` of `config:`, as `who: string`
+
+    error: 1 problem
+    ");
+    project.write("trails/a.trail.yaml", format!("config:\n  args: {{who: string}}\n{}", trail(&["greet: {}"])));
+    project.run(&["check"]).exits(0);
+}
+
+#[test]
+fn tools_of_another_platform_are_one_problem() {
+    let calls = ["web_navigate: {url: 'https://example.com'}", "web_click: {ref: Go}", "web_type: {text: x}"];
+    insta::assert_snapshot!(check("", &calls, &[]).refusal(), @"
+    exit 3
+    error: `web_navigate` and 2 more calls are for web, but this runs on android
+     --> trails/a.trail.yaml:4:9
+      |
+    4 |       - web_navigate: {url: 'https://example.com'}
+      |         ^^^^^^^^^^^^
+      |
+      = help: pass `-d web/chromium`
+
+    error: 1 problem
+    ");
+    check("", &calls, &["-d", "web/chromium"]).exits(0);
+    // The trail says itself where it runs.
+    let pinned = "config:\n  devices: {web: PLAYWRIGHT_NATIVE}\n";
+    let ran = check(pinned, &calls, &[]).exits(0);
+    assert_eq!(ran.stdout, "1 trail, no problems on web/chromium\n");
+}
+
+#[test]
+fn names_of_other_test_tools() {
+    let calls = ["clickOn: {text: More}", "click: {text: More}", "type: {text: x}"];
+    let suggested = |device: &str| -> Vec<String> {
+        let ran = check("", &calls, &["-d", device]).exits(3);
+        let hints = ran.stderr.lines().filter_map(|line| line.split_once("did you mean "));
+        hints.map(|(_, name)| name.to_string()).collect()
+    };
+    assert_eq!(suggested("android/sim-1"), ["`tap`?", "`tap`?", "`inputText`?"]);
+    assert_eq!(suggested("web/sim-1"), ["`web_click`?", "`web_click`?", "`web_type`?"]);
+}
+
+#[test]
+fn a_template_that_names_nothing() {
+    let failed = |call: &str| {
+        let project = Project::counter().with("trails/a.trail.yaml", trail(&[call]));
+        project.run(&["run", "--pictures", "off"])
+    };
+    let ran = failed("assertVisible: {text: '{{nme}}', timeoutMs: 0}").exits(1);
+    assert!(ran.stdout.contains("; `{{nme}}` is unknown: no value is remembered under that name\n"), "{}", ran.stdout);
+    let ran = failed("tap: {text: Add one, index: '{{which}}'}").exits(3);
+    assert!(ran.stdout.contains("`{{which}}` is unknown: no value is remembered under that name\n"), "{}", ran.stdout);
+    // A call that passes all the same may not have done what was meant.
+    let ran = failed("remember: {variable: copy, value: '{{PASSWORD}}'}").exits(0);
+    let warning = "warning: android/sim-1: `{{PASSWORD}}` is unknown: no value is remembered under that name; it is left unchanged";
+    assert!(ran.stderr.contains(warning), "{}\n{}", ran.stdout, ran.stderr);
+}
+
+#[test]
+fn keys_that_a_maestro_command_does_not_take() {
+    let calls = [
+        "maestro: {commands: [{tapOn: {text: Add one, retryTapIfNoChange: 3}}]}",
+        "maestro: {commands: [back, {tapOn: {txt: Add one}}]}",
+        "maestro: {commands: [{repeat: {times: 3}}]}",
+    ];
+    insta::assert_snapshot!(check("", &calls, &[]).refusal(), @"
+    exit 3
+    error: `maestro`: `commands.0.tapOn`: unknown key `retryTapIfNoChange`; expected one of: text, id, index, enabled, selected, point, repeat, label, optional
+     --> trails/a.trail.yaml:4:18
+      |
+    4 |       - maestro: {commands: [{tapOn: {text: Add one, retryTapIfNoChange: 3}}]}
+      |                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+    error: `maestro`: `commands.1.tapOn`: unknown key `txt`; did you mean `text`?
+     --> trails/a.trail.yaml:5:18
+      |
+    5 |       - maestro: {commands: [back, {tapOn: {txt: Add one}}]}
+      |                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+    error: `maestro`: `commands.0`: unknown key `repeat`; expected one of: tapOn, doubleTapOn, longPressOn, inputText, eraseText, pasteText, copyTextFrom, hideKeyboard, pressKey, back, assertVisible, assertNotVisible, extendedWaitUntil, waitForAnimationToEnd, scroll, scrollUntilVisible, swipe, launchApp, stopApp, killApp, clearState, openLink, takeScreenshot
+     --> trails/a.trail.yaml:6:18
+      |
+    6 |       - maestro: {commands: [{repeat: {times: 3}}]}
+      |                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+    error: 3 problems
+    ");
+}
+
+#[test]
+fn a_driver_that_a_browser_does_not_have() {
+    let pinned = "config:\n  devices: {web: PLAYWRIGHT_ELECTRON}\n";
+    insta::assert_snapshot!(check(pinned, &["wait: {}"], &[]).refusal(), @"
+    exit 3
+    error: `playwright-electron` cannot be used on web/chromium: this build drives Chromium, not Electron apps; use `playwright-native`
+     --> trails/a.trail.yaml:2:13
+      |
+    2 |   devices: {web: PLAYWRIGHT_ELECTRON}
+      |             ^^^
+
+    error: 1 problem
+    ");
+    // A simulated device stands for any driver.
+    check(pinned, &["wait: {}"], &["-d", "web/sim-1"]).exits(0);
+    let project = Project::empty()
+        .with("trailblaze.yaml", "devices: [{id: web/app, driver: playwright-electron}]\n")
+        .with("trails/a.trail.yaml", trail(&["wait: {}"]));
+    insta::assert_snapshot!(project.run(&["run"]).refusal(), @"
+    exit 3
+    error: `playwright-electron` cannot be used on web/app: this build drives Chromium, not Electron apps; use `playwright-native` (trailblaze.yaml:1:16)
+    ");
+}
+
+#[test]
+fn settings_of_a_browser_on_a_simulated_device() {
+    let project = Project::counter()
+        .with("trailblaze.yaml", "devices: [{id: web/sim-1, viewport: 800x600}]\n")
+        .with("trails/a.trail.yaml", trail(&["wait: {}"]));
+    insta::assert_snapshot!(project.run(&["check"]).refusal(), @"
+    exit 3
+    error: `viewport` of `web/sim-1` is for browsers, and this device is simulated (trailblaze.yaml:1:16)
+    ");
+}
+
+#[test]
+fn a_selector_that_says_nothing_about_the_device() {
+    let calls = [
+        "tapOnElementBySelector: {nodeSelector: {web: {cssSelector: '#pay'}}}",
+        "assertVisibleBySelector: {reason: It is there, nodeSelector: {}}",
+    ];
+    insta::assert_snapshot!(check("", &calls, &[]).refusal(), @"
+    exit 3
+    error: `nodeSelector` has no `androidAccessibility`, so it matches nothing on this device
+     --> trails/a.trail.yaml:4:48
+      |
+    4 |       - tapOnElementBySelector: {nodeSelector: {web: {cssSelector: '#pay'}}}
+      |                                                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+      |
+      = help: record this step on this platform
+
+    error: `nodeSelector` is empty
+     --> trails/a.trail.yaml:5:70
+      |
+    5 |       - assertVisibleBySelector: {reason: It is there, nodeSelector: {}}
+      |                                                                      ^^
+      |
+      = help: record this step on this platform
+
+    error: 2 problems
+    ");
+    check("", &calls[..1], &["-d", "web/sim-1"]).exits(0);
+    // A ref says which element it is.
+    let both = "web_click: {ref: 'button \"Add one\"', nodeSelector: {androidAccessibility: {textRegex: Add one}}}";
+    let empty = "web_click: {ref: 'button \"Add one\"', nodeSelector: {}}";
+    check("", &[both, empty], &["-d", "web/sim-1"]).exits(0);
+}

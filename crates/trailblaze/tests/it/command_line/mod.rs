@@ -1,0 +1,23 @@
+//! The commands of the program, on simulated devices, and what they leave behind.
+
+mod agent;
+#[cfg(target_os = "linux")]
+mod child_processes;
+mod commands;
+mod daemon;
+#[cfg(target_os = "linux")]
+mod full_disk;
+#[cfg(target_os = "linux")]
+mod healing;
+mod interruptions;
+mod invalid_input;
+mod load;
+mod mcp;
+mod report;
+mod request_guard;
+mod run;
+mod run_options;
+mod secrets;
+mod shell;
+mod toolbox;
+mod trail_convert;

@@ -1,0 +1,395 @@
+//! Tools that their author edits while they are at work: `shell --watch` and `run --watch` swap them.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
+
+use crate::support::lab::{Lab, Runtime, python};
+use crate::support::{PATIENCE, RunFolder, Running, wait_until};
+use serde_json::{Value, json};
+
+const ACME: &str = include_str!("../../servers/acme.ts");
+
+/// The server as it says this word.
+fn saying(word: &str) -> String {
+    ACME.replace("@WORD@", word)
+}
+
+/// A project with the server, which says `one`.
+fn acme() -> Option<Lab> {
+    let lab = Lab::under(Runtime::Node)?;
+    lab.configured("mcpServers:\n  acme: {script: tools/acme.ts}\n");
+    lab.with("tools/acme.ts", &saying("one"));
+    Some(lab)
+}
+
+/// How many processes of a server live.
+fn alive(lab: &Lab, script: &str) -> usize {
+    lab.alive().iter().filter(|line| line.contains(script)).count()
+}
+
+/// A tool author at `shell --watch`.
+struct Author<'l> {
+    lab: &'l Lab,
+    child: Child,
+    stdin: ChildStdin,
+    answers: Receiver<Value>,
+    heard: Arc<Mutex<String>>,
+}
+
+impl Author<'_> {
+    fn at<'l>(lab: &'l Lab, args: &[&str]) -> Author<'l> {
+        let mut command = lab.command(&[&["shell", "--watch", "--json", "-d", "android/sim-1"], args].concat());
+        let mut child = command.stdin(Stdio::piped()).spawn().expect("the program starts");
+        let (send, answers) = channel();
+        let stdout = BufReader::new(child.stdout.take().expect("its output is ours"));
+        std::thread::spawn(move || {
+            let parse = |line: String| serde_json::from_str(&line).unwrap_or_else(|_| json!({"broken": line}));
+            stdout.lines().map_while(Result::ok).try_for_each(|line| send.send(parse(line)))
+        });
+        let heard = Arc::new(Mutex::new(String::new()));
+        let mut stderr = child.stderr.take().expect("its talk is ours");
+        std::thread::spawn({
+            let heard = Arc::clone(&heard);
+            move || {
+                let mut buffer = [0; 4096];
+                while let Ok(n @ 1..) = stderr.read(&mut buffer) {
+                    heard.lock().expect("a lock").push_str(&String::from_utf8_lossy(&buffer[..n]));
+                }
+            }
+        });
+        let stdin = child.stdin.take().expect("its input is ours");
+        Author { lab, child, stdin, answers, heard }
+    }
+
+    fn say(&mut self, line: &str) {
+        writeln!(self.stdin, "{line}").expect("the shell reads");
+    }
+
+    #[track_caller]
+    fn answer(&self) -> Value {
+        self.answers.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("no answer; it said\n{}", self.heard()))
+    }
+
+    /// What the shell answers: a tool's text, or the error.
+    #[track_caller]
+    fn ask(&mut self, line: &str) -> String {
+        self.say(line);
+        text(&self.answer())
+    }
+
+    fn heard(&self) -> String {
+        self.heard.lock().expect("a lock").clone()
+    }
+
+    /// Waits until these words were said, and takes all that was said.
+    #[track_caller]
+    fn hears(&self, words: &str) -> String {
+        let deadline = std::time::Instant::now() + PATIENCE;
+        while !self.heard().contains(words) {
+            assert!(std::time::Instant::now() < deadline, "nobody said `{words}`, but\n{}", self.heard());
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        std::mem::take(&mut *self.heard.lock().expect("a lock"))
+    }
+
+    /// Leaves; nothing is left behind.
+    #[track_caller]
+    fn leaves(mut self) -> RunFolder {
+        self.say("quit");
+        wait_until("the shell ends", || self.child.try_wait().expect("it can be waited for"));
+        self.lab.assert_none_left();
+        let run = self.lab.project.last_run();
+        assert_eq!(run.summary()["leakedProcesses"], 0);
+        run
+    }
+}
+
+impl Drop for Author<'_> {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn text(answer: &Value) -> String {
+    let text = if answer["ok"] == true { &answer["answer"]["text"] } else { &answer["error"] };
+    text.as_str().map_or_else(|| answer.to_string(), str::to_string)
+}
+
+#[test]
+fn a_call_in_flight_ends_on_the_old_server_and_the_next_one_is_for_the_new() {
+    let Some(lab) = acme() else { return };
+    let mut author = Author::at(&lab, &[]);
+    assert_eq!(author.ask("acme_say"), "one");
+    author.say("acme_wait");
+    wait_until("the call is at work", || lab.project.root().join("tools/waiting").exists().then_some(()));
+    let next = saying("two")
+        .replace("/*@PROPERTIES@*/", "loud: { type: 'boolean' }")
+        .replace("/*@TOOLS@*/", ", tool('acme_more')");
+    lab.with("tools/acme.ts", &next);
+    let said = author.hears("`acme_say`: schema changed (added `loud`)\n");
+    assert!(said.contains("server `acme` was swapped:\n  added `acme_more`\n"), "{said}");
+    assert_eq!(alive(&lab, "tools/acme.ts"), 2, "one for the call in flight, one for what comes");
+    lab.with("tools/go", "");
+    assert_eq!(text(&author.answer()), "one", "the call ends where it began");
+    assert_eq!(author.ask("acme_say loud=true"), "two");
+    assert_eq!(author.ask("acme_more"), "two");
+    wait_until("the old server is gone", || (alive(&lab, "tools/acme.ts") == 1).then_some(()));
+    let run = author.leaves();
+    assert_eq!(run.mentions("was swapped"), 1, "the record has it too");
+    assert_eq!(
+        (run.mentions("\"serverStarted\""), run.mentions("\"serverEnded\"")),
+        (2, 2),
+        "{}",
+        run.text("events.jsonl")
+    );
+}
+
+#[test]
+fn a_broken_edit_keeps_the_old_tools_and_a_mended_one_swaps() {
+    let Some(lab) = acme() else { return };
+    let mut author = Author::at(&lab, &[]);
+    assert_eq!(author.ask("acme_say"), "one");
+    lab.with("tools/acme.ts", "throw new Error('half an edit');\n");
+    let said = author.hears("half an edit");
+    assert!(said.contains("warning: server `acme` is unchanged: it exited with code 1 before it answered"), "{said}");
+    assert_eq!(author.ask("acme_say"), "one");
+    // As editors do that write beside a file and rename over it.
+    lab.with("tools/.acme.ts.new", &saying("two"));
+    std::fs::rename(lab.path("tools/.acme.ts.new"), lab.path("tools/acme.ts")).expect("a rename");
+    author.hears("server `acme` was swapped: its list of tools is unchanged\n");
+    assert_eq!(author.ask("acme_say"), "two");
+    author.leaves();
+}
+
+#[test]
+fn a_toolset_in_the_engine_is_swapped_too() {
+    let Some(lab) = Lab::under(Runtime::Nothing) else { return };
+    lab.configured("mcpServers:\n  acme: {script: tools/acme.ts, runtime: embedded}\n");
+    let saying = |word: &str| {
+        format!(
+            "import {{ run, tool }} from '@trailblaze/scripting';\nimport {{ name }} from './name.ts';\n\
+             let n = 0;\ntool('acme_say', {{ description: 'Says it.' }}, () => `${{name}} {word} ${{++n}}`);\nrun();\n"
+        )
+    };
+    lab.with("tools/acme.ts", &saying("one")).with("tools/name.ts", "export const name = 'a';\n");
+    let mut author = Author::at(&lab, &[]);
+    assert_eq!(author.ask("acme_say"), "a one 1");
+    assert_eq!(author.ask("acme_say"), "a one 2");
+    lab.with("tools/name.ts", "export const name = ;\n");
+    let said = author.hears("(imported by tools/acme.ts:2:22)");
+    assert!(said.contains("warning: server `acme` is unchanged: it cannot run in the script engine:"), "{said}");
+    assert!(said.contains("tools/name.ts:1:21: "), "{said}");
+    assert_eq!(author.ask("acme_say"), "a one 3");
+    lab.with("tools/name.ts", "export const name = 'b';\n");
+    author.hears("server `acme` was swapped: its list of tools is unchanged\n");
+    assert_eq!(author.ask("acme_say"), "b one 1");
+    lab.with(
+        "tools/acme.ts",
+        &saying("two").replace("run();", "tool('acme_more', { description: '' }, () => 'more');\nrun();"),
+    );
+    author.hears("server `acme` was swapped: added `acme_more`\n");
+    assert_eq!(author.ask("acme_more"), "more");
+    author.leaves();
+}
+
+#[test]
+fn a_tool_that_an_edit_removed_is_unknown() {
+    let Some(lab) = acme() else { return };
+    let mut author = Author::at(&lab, &[]);
+    assert_eq!(author.ask("acme_say"), "one");
+    lab.with("tools/acme.ts", &saying("two").replace("tool('acme_wait'), ", ""));
+    author.hears("server `acme` was swapped: removed `acme_wait`\n");
+    let refused = author.ask("acme_wait");
+    assert!(refused.starts_with("unknown tool `acme_wait`"), "{refused}");
+    assert_eq!(author.ask("acme_say"), "two");
+    author.leaves();
+}
+
+#[test]
+fn a_server_that_died_comes_back_with_the_next_edit() {
+    let Some(lab) = acme() else { return };
+    let mut author = Author::at(&lab, &[]);
+    let died = author.ask("acme_die");
+    assert!(died.contains("exited with code 3"), "{died}");
+    assert!(author.ask("acme_say").contains("died"));
+    lab.with("tools/acme.ts", &saying("two"));
+    author.hears("server `acme` was swapped");
+    assert_eq!(author.ask("acme_say"), "two");
+    author.leaves();
+}
+
+#[test]
+fn a_server_that_is_being_started_again_is_taken_over_from() {
+    let Some(lab) = acme() else { return };
+    lab.configured("mcpServers:\n  acme: {script: tools/acme.ts, restart: on-failure}\n");
+    let mut author = Author::at(&lab, &[]);
+    assert_eq!(author.ask("acme_say"), "one");
+    lab.with("tools/acme.ts", "throw new Error('half an edit');\n");
+    author.hears("half an edit");
+    let died = author.ask("acme_die");
+    assert!(died.contains("exited with code 3"), "{died}");
+    lab.with("tools/acme.ts", &saying("two"));
+    author.hears("server `acme` was swapped");
+    assert_eq!(author.ask("acme_say"), "two");
+    assert!(author.ask("acme_die").contains("exited with code 3"));
+    assert_eq!(author.ask("acme_say"), "two", "it is started again as before");
+    author.leaves();
+}
+
+#[test]
+fn a_server_on_a_port_is_swapped_too() {
+    let Some(lab) = Lab::new() else { return };
+    let entry = python("talk").replace('}', ", multiDevice: http}");
+    lab.fixture("talk.py").configured(&format!("mcpServers:\n  - {entry}\n"));
+    let mut author = Author::at(&lab, &[]);
+    assert_eq!(author.ask("talk_work"), "worked");
+    lab.with("tools/talk.py", &lab.project.read("tools/talk.py").replace("\"worked\"", "\"worked well\""));
+    author.hears("server `talk` was swapped: its list of tools is unchanged\n");
+    assert_eq!(author.ask("talk_work"), "worked well");
+    wait_until("the old server is gone", || (alive(&lab, "tools/talk.py") == 1).then_some(()));
+    author.leaves();
+}
+
+/// An author whose last edit hangs as it starts, for longer than a test may take.
+fn hanging(lab: &Lab) -> Author<'_> {
+    lab.configured("mcpServers:\n  acme: {script: tools/acme.ts, startupTimeout: 10m}\n");
+    let mut author = Author::at(lab, &[]);
+    assert_eq!(author.ask("acme_say"), "one");
+    let hanging =
+        "import { writeFileSync } from 'node:fs';\nwriteFileSync('hanging', '');\nsetInterval(() => {}, 1000);\n";
+    lab.with("tools/acme.ts", hanging);
+    wait_until("the new one hangs", || lab.project.root().join("tools/hanging").exists().then_some(()));
+    assert_eq!(author.ask("acme_say"), "one");
+    author
+}
+
+#[test]
+fn leaving_while_a_server_starts_leaves_nothing_behind() {
+    let Some(lab) = acme() else { return };
+    hanging(&lab).leaves();
+}
+
+#[test]
+fn a_start_that_hangs_does_not_hold_up_the_next_edit() {
+    let Some(lab) = acme() else { return };
+    let mut author = hanging(&lab);
+    lab.with("tools/acme.ts", &saying("two"));
+    author.hears("server `acme` was swapped");
+    assert_eq!(author.ask("acme_say"), "two");
+    wait_until("the hanging one is gone", || (alive(&lab, "tools/acme.ts") == 1).then_some(()));
+    author.leaves();
+}
+
+#[test]
+fn a_python_server_is_swapped_too() {
+    let Some(lab) = Lab::new() else { return };
+    lab.fixture("talk.py").target(&[&python("talk")]);
+    let mut author = Author::at(&lab, &["--target", "fixture"]);
+    assert_eq!(author.ask("talk_work"), "worked");
+    let script = lab.project.read("tools/talk.py");
+    let next = script
+        .replace("return \"worked\"", "return f\"worked {times} times\"")
+        .replace("async def work(ctx: Context)", "async def work(ctx: Context, times: int)");
+    lab.with("tools/talk.py", &next);
+    let said = author.hears("was swapped");
+    assert!(said.contains("`talk_work`: schema changed (added `times`, which is required"), "{said}");
+    assert_eq!(author.ask("talk_work times=2"), "worked 2 times");
+    wait_until("the old server is gone", || (alive(&lab, "tools/talk.py") == 1).then_some(()));
+    author.leaves();
+}
+
+#[test]
+fn a_tool_of_a_file_is_swapped_and_a_broken_one_stays() {
+    let Some(lab) = Lab::under(Runtime::Nothing) else { return };
+    let file = "trailblaze-config/tools/greet.yaml";
+    let greet = |calls: &str| format!("id: greet\ndescription: Greets.\nparameters: []\ntools:\n  - {calls}\n");
+    lab.with(file, &greet("tap: {id: add}"));
+    let mut author = Author::at(&lab, &[]);
+    author.ask("launchApp packageId=com.example.counter");
+    author.ask("greet");
+    lab.with(file, &greet("tap: {id: nowhere, oops: 1}"));
+    let said = author.hears("the tools are unchanged");
+    assert!(said.contains("trailblaze-config/tools/greet.yaml:5:"), "{said}");
+    author.ask("greet");
+    lab.with(file, &greet("tap: {id: more}"));
+    author.hears("the project's files changed: `greet`: calls changed\n");
+    author.ask("greet");
+    assert!(author.ask("snapshot").contains("Less is more"));
+    author.leaves();
+}
+
+#[test]
+fn a_run_goes_on_with_the_new_tool_and_only_what_it_affects_runs_again() {
+    let Some(lab) = acme() else { return };
+    lab.with(
+        "trails/a.trail.yaml",
+        "trail:\n  - step: Wait\n    tools: [{acme_wait: {}}]\n  - step: Say\n    tools: [{acme_say: {}}]\n",
+    );
+    lab.with(
+        "trails/b.trail.yaml",
+        "trail:\n  - step: Open\n    tools: [{launchApp: {packageId: com.example.counter}}]\n",
+    );
+    let command = lab.command(&["run", "--pictures", "off", "-d", "android/sim-1", "--watch"]).spawn();
+    let running = Running::of(command.expect("the program starts"));
+    wait_until("the call is at work", || lab.project.root().join("tools/waiting").exists().then_some(()));
+    lab.with("tools/acme.ts", &saying("two"));
+    wait_until("it is swapped", || (lab.project.last_run().mentions("was swapped") == 1).then_some(()));
+    lab.with("tools/go", "");
+    let ended = |n: usize| {
+        wait_until(&format!("run {n} ends"), || {
+            let runs = lab.project.runs();
+            let is_finished = |run: &RunFolder| run.has("summary.json") && run.summary()["isFinished"] == true;
+            (runs.len() == n && runs.iter().all(is_finished)).then_some(runs)
+        })
+    };
+    let trails = |run: &RunFolder| -> Vec<Value> {
+        let attempts = run.summary()["attempts"].as_array().expect("a list").clone();
+        attempts.iter().map(|attempt| attempt["trail"]["path"].clone()).collect()
+    };
+    let runs = ended(2);
+    let first = crate::support::lab::texts(&runs[0]);
+    assert_eq!((&first["acme_wait"], &first["acme_say"]), (&json!(["one"]), &json!(["two"])));
+    assert_eq!(trails(&runs[0]), ["trails/a.trail.yaml", "trails/b.trail.yaml"]);
+    assert_eq!(trails(&runs[1]), ["trails/a.trail.yaml"], "the other does not call the server");
+    lab.with("tools/acme.ts", &saying("three"));
+    let third = ended(3).pop().expect("three runs");
+    assert_eq!(trails(&third), ["trails/a.trail.yaml"]);
+    assert_eq!(crate::support::lab::texts(&third)["acme_say"], json!(["three"]));
+    running.interrupt();
+    lab.project.ended(running).exits(0);
+    lab.assert_none_left();
+}
+
+#[test]
+fn every_call_is_answered_while_a_server_is_edited_again_and_again() {
+    let Some(lab) = acme() else { return };
+    let n_edits = if std::env::var_os("SOAK").is_some() { 50 } else { 4 };
+    let mut author = Author::at(&lab, &[]);
+    assert_eq!(author.ask("acme_say"), "one");
+    let mut last = "one".to_string();
+    for n in 0..n_edits {
+        let next = format!("edit {n}");
+        lab.with("tools/acme.ts", &saying(&next));
+        wait_until("the edit is answered", || {
+            let word = author.ask("acme_say");
+            assert!(word == last || word == next, "`{word}` is neither `{last}` nor `{next}`");
+            (word == next).then_some(())
+        });
+        last = next;
+    }
+    // Edits in a row, which nobody waits for.
+    let row: Vec<String> = (0..10).map(|n| format!("row {n}")).collect();
+    for word in &row {
+        lab.with("tools/acme.ts", &saying(word));
+    }
+    wait_until("the last of them is answered", || {
+        let word = author.ask("acme_say");
+        assert!(word == last || row.contains(&word), "`{word}` was never written");
+        (word == "row 9").then_some(())
+    });
+    wait_until("one server is left", || (alive(&lab, "tools/acme.ts") == 1).then_some(()));
+    author.leaves();
+}
