@@ -48,7 +48,7 @@ fn the_official_typescript_clients_work() {
     let _daemon = Daemon(&lab.project);
     let node = lab.path("bin/node");
     for name in ["use.mjs", "version1.mjs", "version2.mjs"] {
-        let from = repository().join("crates/trailblaze/tests/mcp/clients").join(name);
+        let from = repository().join("crates/trailblaze/tests/it/command_line/mcp/clients").join(name);
         lab.with(name, &std::fs::read_to_string(from).expect("it is there"));
     }
     for script in ["version1.mjs", "version2.mjs"] {
@@ -64,7 +64,7 @@ fn the_official_python_client_works() {
     let Some(lab) = Lab::under(Runtime::Nothing) else { return };
     let _daemon = Daemon(&lab.project);
     let python = repository().join(".parts/python/bin/python").display().to_string();
-    let script = repository().join("crates/trailblaze/tests/mcp/clients/official.py").display().to_string();
+    let script = repository().join("crates/trailblaze/tests/it/command_line/mcp/clients/official.py").display().to_string();
     check(&finish(started(&lab, &python, &[&script, PROGRAM, "mcp"]), &lab));
 }
 

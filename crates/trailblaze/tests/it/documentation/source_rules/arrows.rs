@@ -19,7 +19,6 @@ const ARROWS: &[(&str, &[&str])] = &[
         "trailblaze-toolhost",
         &["trailblaze-contract", "trailblaze-core", "trailblaze-protocol", "trailblaze-script", "trailblaze-supervise"],
     ),
-    ("trailblaze-tools-tests", &["trailblaze", "trailblaze-tools"]),
     ("wallet-tools", &["trailblaze", "trailblaze-tools"]),
     (
         "trailblaze",
