@@ -10,7 +10,15 @@
   let aim = null;
   const AIMED = 5000;
   /** @param {El} element */
-  const takeAim = (element) => { aim = { element, state: "open", at: performance.now() }; };
+  const takeAim = (element) => { aim = { element, state: "open", at: performance.now() }; finger = null; };
+
+  // The finger that is down, or was down last, and whether the browser took it for a long press.
+  /** @type {{ event: Event, at: number, hasMenu: boolean } | null} */
+  let finger = null;
+  if (navigator.maxTouchPoints > 0) {
+    addEventListener("touchstart", (event) => { finger = { event, at: performance.now(), hasMenu: false }; }, { capture: true, passive: true });
+    addEventListener("contextmenu", () => { if (finger) finger.hasMenu = true; }, { capture: true });
+  }
   /** @param {Event} event */
   const guard = (event) => {
     if (!aim || !event.isTrusted || performance.now() - aim.at > AIMED) return;
@@ -244,6 +252,7 @@
     // How the touch went wrong; null if it reached its target. A press that was not seen here is lost.
     /** @param {boolean} isPressed */
     landed(isPressed) {
+      finger = null;
       // A touch inside a child frame is not seen here.
       const isLost = isPressed && isFirst && aim?.state === "open" && aim.element.tagName !== "IFRAME";
       const how = aim?.state === "missed" ? `${aim.by} took its place as it was touched` : isLost ? "the touch did not reach it" : null;
@@ -251,6 +260,17 @@
       // After a touch, recent changes are probably its effect. After a miss, something is moving.
       streak = how ? 2 : 0;
       return how;
+    },
+
+    // Waits until a finger has been down for so many milliseconds, and the browser has taken it for a long press. It never does where
+    // the page prevents that; a busy browser does it late.
+    /** @param {number} long */
+    async held(long) {
+      for (const start = performance.now(); performance.now() - start < 20 * long; ) {
+        const lasted = finger ? performance.now() - finger.at : 0;
+        if (finger && lasted >= long && (finger.hasMenu || finger.event.defaultPrevented || lasted > 4 * long)) return;
+        await new Promise((done) => { setTimeout(done, 20); });
+      }
     },
 
     // Focuses a field and selects its text, so that typing replaces it. A field that no keyboard can fill, such as a date, a

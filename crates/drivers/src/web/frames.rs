@@ -1,6 +1,8 @@
 //! Looks into all frames of a page, and acts on elements in them. Each document is read by its own walker; the contents
 //! of a frame are placed where its parent shows the frame.
 
+use std::time::Duration;
+
 use futures::future::{BoxFuture, join_all};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -256,6 +258,12 @@ impl Page {
                 answer.ok_or_else(|| DriverError::Refused { reason: "its frame is gone".to_string() })
             }
         }
+    }
+
+    /// Waits until the finger on an element has been down for this long. A document that goes away when it is touched needs no more of it.
+    pub async fn held(&self, budget: &Budget, node: u64, long: Duration) -> Result<(), DriverError> {
+        let held = format!("trailblaze.held({})", long.as_millis());
+        self.ask_frame::<Value>(budget, parts_of(node).0, &held).await.map(drop)
     }
 
     /// How a touch went wrong, if it did. If the document is gone, the touch reached it.

@@ -114,7 +114,7 @@ impl Actor<'_> {
     pub async fn long_press(&self, target: &Target) -> Result<(), DriverError> {
         let point = self.aim(target, None).await?;
         match self.page.is_mobile() {
-            true => self.long_press_finger(point).await?,
+            true => self.long_press_finger(target, point).await?,
             false => self.long_press_mouse(point).await?,
         }
         self.check_landed(target, true).await
@@ -129,17 +129,23 @@ impl Actor<'_> {
 
     /// Chromium recognizes a long press, which opens a context menu instead of clicking, only in touches that it makes
     /// of mouse events itself.
-    async fn long_press_finger(&self, point: Point) -> Result<(), DriverError> {
+    async fn long_press_finger(&self, target: &Target, point: Point) -> Result<(), DriverError> {
         const PRESS: &str = "Input.emulateTouchFromMouseEvent";
         let event = |kind: &str| json!({"type": kind, "x": point.x, "y": point.y, "button": "left", "clickCount": 1});
         self.emit_touches(true).await?;
         let pressed = self.page.commands(self.budget, vec![(PRESS, event("mousePressed"))]).await;
-        let lasted = self.rest("the press to last", LONG_PRESS).await;
+        let lasted = self.held(target).await;
         let released = self.page.commands(self.budget, vec![(PRESS, event("mouseReleased"))]).await;
         // The command is answered before the page has the touch, and the change below would take it back.
         let seen = self.page.next_frame(self.budget).await;
         let off = self.emit_touches(false).await;
         pressed.and(lasted).and(released).and(seen).and(off)
+    }
+
+    /// Waits until the finger has been down for as long as a long press takes.
+    async fn held(&self, target: &Target) -> Result<(), DriverError> {
+        let node = if let Target::Element(found) = target { found.node } else { 0 };
+        self.page.held(self.budget, node, LONG_PRESS).await
     }
 
     /// Whether mouse events become touches. Either change also ends the gesture that Chromium is in, without an event.

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use crate::support::chromium;
 use crate::support::lab::{Lab, Runtime};
-use crate::support::web_shop::{Shop, has_chromium};
+use crate::support::web_shop::Shop;
 use crate::support::{files, wait_until};
 use serde_json::json;
 
@@ -14,11 +15,10 @@ fn open(lab: &Lab, runtime: &str) -> Shop {
 #[test]
 fn its_trails_pass() {
     let Some(lab) = Lab::under(Runtime::Node) else { return };
-    if !has_chromium() {
-        return;
-    }
+    let Some(shared) = chromium::shared() else { return };
     let path = std::env::var_os("PATH").unwrap_or_default();
     lab.example("web-shop").env("PATH", path.to_string_lossy());
+    lab.with("trailblaze.yaml", &format!("{}browser: {{attach: '{shared}'}}\n", lab.project.read("trailblaze.yaml")));
     let server = open(&lab, "node");
     let base = format!("base={}", server.address);
     // Two devices share the trails: much of their time is waiting for the shop.

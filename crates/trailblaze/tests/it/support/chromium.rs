@@ -42,6 +42,12 @@ pub fn shared() -> Option<&'static str> {
     }))
 }
 
+/// A project file for these devices, which are pages of the shared browser: `[{id: web/chromium}]`.
+pub fn devices(devices: &str) -> String {
+    let address = shared().expect("the test found Chromium");
+    format!("devices: {devices}\nbrowser: {{attach: '{address}'}}\n")
+}
+
 /// Keeps the browser, whose guardian ends it when this process ends.
 fn serve(program: PathBuf, address: Sender<String>) {
     let options = BrowserOptions {

@@ -8,6 +8,14 @@ use tokio::time::{Instant, sleep};
 use trailblaze_drivers::web::{Browser, BrowserOptions};
 use trailblaze_supervise::Supervisor;
 
+use super::{PATIENCE, PROGRAM};
+
+/// The recorder has reached a document: it watches how pages use their history.
+const IS_RECORDED: &str = "!/native code/.test(History.prototype.back)";
+
+/// How long input may go unanswered, by a tab that it closed.
+const ANSWER: Duration = Duration::from_secs(5);
+
 #[derive(Clone)]
 pub struct Hand {
     browser: Arc<Browser>,
@@ -18,13 +26,19 @@ pub fn free_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port").port()
 }
 
+/// Input right after an action of the driver counts as the driver's. Call this when the action has ended: then it is a matter of time,
+/// whatever the machine does.
+pub async fn after_the_driver() {
+    sleep(Duration::from_millis(300)).await;
+}
+
 impl Hand {
     /// Connects to a browser that was started with `--remote-debugging-port`.
     pub async fn connect(port: u16) -> Hand {
         let address = format!("http://127.0.0.1:{port}");
         let options = BrowserOptions { attach: Some(address), ..BrowserOptions::default() };
-        let supervisor = Supervisor::with_guardian(env!("CARGO_BIN_EXE_trailblaze"));
-        let deadline = Instant::now() + Duration::from_secs(30);
+        let supervisor = Supervisor::with_guardian(PROGRAM);
+        let deadline = Instant::now() + PATIENCE;
         loop {
             match Browser::start(&options, &supervisor).await {
                 Ok(browser) => return Hand { browser: Arc::new(browser) },
@@ -40,7 +54,7 @@ impl Hand {
 
     /// The tab whose address contains a text, once there is one.
     pub async fn tab(&self, address: &str) -> Tab {
-        let deadline = Instant::now() + Duration::from_secs(15);
+        let deadline = Instant::now() + PATIENCE;
         loop {
             let targets = self.call(None, "Target.getTargets", json!({})).await;
             let all = targets["targetInfos"].as_array().cloned().unwrap_or_default();
@@ -56,6 +70,13 @@ impl Hand {
             assert!(Instant::now() < deadline, "no tab shows {address}: {all:?}");
             sleep(Duration::from_millis(30)).await;
         }
+    }
+
+    /// The same, once what is done in the tab is recorded.
+    pub async fn recorded_tab(&self, address: &str) -> Tab {
+        let tab = self.tab(address).await;
+        tab.until(IS_RECORDED).await;
+        tab
     }
 }
 
@@ -78,7 +99,7 @@ impl Tab {
 
     /// Waits until an expression is true.
     pub async fn until(&self, expression: &str) {
-        let deadline = Instant::now() + Duration::from_secs(15);
+        let deadline = Instant::now() + PATIENCE;
         while self.script(&format!("Boolean({expression})")).await != true {
             assert!(Instant::now() < deadline, "it never was: {expression}");
             sleep(Duration::from_millis(30)).await;
@@ -151,7 +172,7 @@ impl Tab {
     /// A tab that goes away because of the input does not answer.
     async fn mouse(&self, event: Value) {
         let call = self.hand.browser.cdp.call(Some(&self.session), "Input.dispatchMouseEvent", event);
-        let _ = tokio::time::timeout(Duration::from_secs(5), call).await;
+        let _ = tokio::time::timeout(ANSWER, call).await;
     }
 
     pub async fn type_text(&self, text: &str) {
@@ -174,7 +195,7 @@ impl Tab {
                 event["text"] = "\r".into();
             }
             let call = self.hand.browser.cdp.call(Some(&self.session), "Input.dispatchKeyEvent", event);
-            let _ = tokio::time::timeout(Duration::from_secs(5), call).await;
+            let _ = tokio::time::timeout(ANSWER, call).await;
         }
     }
 
@@ -193,13 +214,15 @@ impl Tab {
         let (mut x, mut y) = (0.0, 0.0);
         for (depth, css) in path.iter().enumerate() {
             let is_last = depth + 1 == path.len();
+            // A world of ours does not see what the recorder does; its document is recorded with the one around it.
+            let recorded = if context.is_none() { IS_RECORDED } else { "true" };
             let place = format!(
-                "(() => {{ const e = document.querySelector({}); if (!e) return null; {scroll}; const box = \
+                "(() => {{ const e = document.querySelector({}); if (!e || !({recorded})) return null; {scroll}; const box = \
                  e.getBoundingClientRect(); return {is_last} ? [(box.left + box.right) / 2, (box.top + box.bottom) / 2] : \
                  [box.left + e.clientLeft, box.top + e.clientTop]; }})()",
                 json!(css)
             );
-            let deadline = Instant::now() + Duration::from_secs(15);
+            let deadline = Instant::now() + PATIENCE;
             let found = loop {
                 let mut params = json!({"expression": place, "returnByValue": true});
                 if let Some(context) = &context {

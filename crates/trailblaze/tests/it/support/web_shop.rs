@@ -33,17 +33,6 @@ impl Drop for Shop {
     }
 }
 
-/// Whether there is a browser. Without one, the test is skipped locally and fails in CI.
-pub fn has_chromium() -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let is_there = |name: &&str| std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
-    let is_any = ["chromium", "chromium-browser", "google-chrome"].iter().any(is_there);
-    if !is_any {
-        skip::without_part("there is no Chromium; `scripts/parts` installs it");
-    }
-    is_any
-}
-
 /// The Node that `scripts/parts` installs. Without it, the test is skipped locally and fails in CI.
 pub fn node() -> Option<PathBuf> {
     let node = repository().join(".parts/node/node_modules/node/bin/node");

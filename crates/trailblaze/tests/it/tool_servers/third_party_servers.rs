@@ -1,9 +1,7 @@
 //! Servers that others wrote, unchanged: they register, and they answer.
 
-use std::path::PathBuf;
-
+use crate::support::chromium;
 use crate::support::lab::{Lab, Runtime, parts};
-use crate::support::skip;
 use serde_json::json;
 use trailblaze_protocol::event::Level;
 
@@ -65,7 +63,7 @@ fn the_filesystem_server_reads_and_writes_where_it_may() {
 #[test]
 fn the_playwright_server_opens_a_page() {
     let Some(lab) = Lab::under(Runtime::Node) else { return };
-    let Some(chromium) = chromium() else { return };
+    let Some(chromium) = chromium::find() else { return };
     let args = format!("--headless, --no-sandbox, --isolated, --executable-path, '{}'", chromium.display());
     // The browser's own script needs the tools of a usual system.
     let path = format!("{}:/usr/local/bin:/usr/bin:/bin", lab.path("bin"));
@@ -82,19 +80,4 @@ fn the_playwright_server_opens_a_page() {
     assert!(picture.iter().any(|part| part.mime.starts_with("image/")), "{picture:?}");
     let started = played.run.summary();
     assert_eq!(started["leakedProcesses"], json!(0), "the browser ended with its server");
-}
-
-/// The browser to test with. None is fine at home, and a failure where tests are meant to be whole.
-fn chromium() -> Option<PathBuf> {
-    let named = std::env::var_os("TRAILBLAZE_TEST_CHROMIUM").filter(|path| !path.is_empty()).map(PathBuf::from);
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    let mut places = std::env::split_paths(&path).flat_map(|folder| names.map(|name| folder.join(name)));
-    let found = named.or_else(|| places.find(|path| path.is_file()));
-    if found.is_none() {
-        skip::without_part(
-            "there is no Chromium: `scripts/parts` installs one, or name it in TRAILBLAZE_TEST_CHROMIUM",
-        );
-    }
-    found
 }

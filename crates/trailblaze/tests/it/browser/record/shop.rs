@@ -1,6 +1,7 @@
 //! The web shop of the examples, used by a person.
 
 use crate::browser::record::stage::{Stage, words};
+use crate::support::chromium;
 
 fn stage() -> Option<Stage> {
     Stage::open("web-shop", "server.mjs")
@@ -27,8 +28,7 @@ async fn an_order_is_recorded_and_replays() {
     tab.type_text("With love").await;
     tab.click("#terms").await;
     tab.click("#place").await;
-    hand.tab("/order").await.until("document.querySelector('h1')").await;
-    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    stage.until_recorded("\"Thank you, Ada. This is what we received:\" is shown");
     let recorded = stage.end(running);
     let all = words(&recorded);
     let expected = [
@@ -64,16 +64,16 @@ async fn frames_and_tabs_are_recorded_and_replay() {
     tab.call("Page.navigate", serde_json::json!({"url": format!("{}/windows", stage.server.address)})).await;
     tab.until("location.pathname === '/windows' && document.readyState === 'complete'").await;
     tab.click("a[rel=opener]").await;
-    let child = hand.tab("/child?from=opener").await;
+    let child = hand.recorded_tab("/child?from=opener").await;
     child.click("#tell").await;
     child.until("document.querySelector('#said').textContent.includes('was told')").await;
-    tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+    stage.until_recorded("Click \"Tell the opener\"");
     tab.call("Page.bringToFront", serde_json::json!({})).await;
-    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    stage.until_recorded("Switch to tab 1");
     tab.click("#popup").await;
-    let popup = hand.tab("/child?from=popup").await;
+    let popup = hand.recorded_tab("/child?from=popup").await;
     popup.click("#shut").await;
-    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    stage.until_recorded("Click \"Close this window\"");
     let recorded = stage.end(running);
     let all = words(&recorded);
     let expected = [
@@ -110,7 +110,7 @@ async fn a_password_is_recorded_as_the_name_of_a_secret() {
     tab.press("Tab", 9).await;
     tab.type_text("bluebird").await;
     tab.press("Enter", 13).await;
-    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    stage.until_recorded("\"Wrong email or password.\" is shown");
     let recorded = stage.end(running);
     let expected = [
         "Type \"ada@example.com\" into \"Email\"",
@@ -142,8 +142,7 @@ async fn the_recording_ends_when_the_window_is_closed() {
     tab.click("#products li:nth-child(11) button").await;
     tab.until("document.querySelector('#said').textContent.startsWith('Added')").await;
     tab.click("a[href='/cart']").await;
-    hand.tab("/cart").await.until("document.readyState === 'complete'").await;
-    tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+    stage.until("the way to the cart is recorded", |steps| steps.len() > 3);
     hand.call(None, "Target.closeTarget", serde_json::json!({"targetId": tab.target})).await;
     let recorded = stage.ended(running);
     let all = words(&recorded);
@@ -159,7 +158,7 @@ async fn the_recording_ends_when_the_window_is_closed() {
 fn what_cannot_be_recorded_is_refused_with_the_reason() {
     let Some(stage) = stage() else { return };
     let url = stage.server.address.clone();
-    stage.lab.project.write("trailblaze.yaml", "devices: [{id: web/chromium}]\n");
+    stage.lab.project.write("trailblaze.yaml", chromium::devices("[{id: web/chromium}]"));
     stage.lab.project.write("trails/there.trail.yaml", "trail: []\n");
     let ran = stage.run(&["record", "--headless", "--url", &url, "--save", "trails/there.trail.yaml"]).exits(3);
     assert!(ran.stderr.contains("trails/there.trail.yaml` exists"), "{}", ran.stderr);

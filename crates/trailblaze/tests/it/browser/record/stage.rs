@@ -1,13 +1,14 @@
 //! A project with an app, a recording in progress, and the hand of the person who is recorded.
 
+use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
-use crate::support::hand::{Hand, free_port};
+use crate::support::hand::{Hand, after_the_driver, free_port};
 use crate::support::lab::{Lab, Runtime};
-use crate::support::{Ran, Running, skip};
+use crate::support::{Ran, Running, chromium, wait_until};
 
 /// The server of an app. It does not outlive its test.
 pub struct Server {
@@ -47,12 +48,7 @@ impl Stage {
     /// `None` if the parts are missing.
     pub fn open(example: &str, script: &str) -> Option<Stage> {
         let lab = Lab::under(Runtime::Node)?;
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let is_there = |name: &&str| std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
-        if !["chromium", "chromium-browser", "google-chrome"].iter().any(is_there) {
-            skip::without_part("there is no Chromium; `scripts/parts` installs it");
-            return None;
-        }
+        chromium::find()?;
         lab.example(example);
         let server = Server::start(&lab, script);
         let port = free_port();
@@ -87,13 +83,35 @@ impl Stage {
         let url = if page.contains("://") { page.to_string() } else { format!("{}{page}", self.server.address) };
         let all = [&["record", "--headless", "--json", "--url", &url], args].concat();
         let mut command = self.command(&all);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let running = Running::of(command.spawn().expect("the program starts"));
+        let talk = self.runtime.path().join("talk");
+        command.stdout(Stdio::piped()).stderr(File::create(&talk).expect("a file"));
+        let mut running = Running::of(command.spawn().expect("the program starts"));
+        tokio::task::block_in_place(|| {
+            wait_until("it records", || {
+                let talk = std::fs::read_to_string(&talk).expect("a file");
+                assert!(!running.has_ended(), "it ended: {talk}");
+                talk.contains("Recording what you do").then_some(())
+            })
+        });
         let hand = Hand::connect(port).await;
-        hand.tab(&url).await;
-        // The driver's own navigation has ended.
-        tokio::time::sleep(std::time::Duration::from_millis(700)).await;
+        hand.recorded_tab(&url).await;
+        after_the_driver().await;
         (running, hand)
+    }
+
+    /// Waits until there is a step with this text.
+    pub fn until_recorded(&self, text: &str) {
+        self.until(&format!("`{text}` is recorded"), |steps| steps.iter().any(|step| step == text));
+    }
+
+    /// Waits for certain steps.
+    pub fn until(&self, what: &str, fits: impl Fn(&[String]) -> bool) {
+        let texts = || {
+            let shown = self.run(&["session", "show", "--json"]).exits(0).json();
+            let steps = shown["answer"].as_array().unwrap_or_else(|| panic!("no list: {shown}"));
+            steps.iter().map(|step| step["text"].as_str().unwrap_or_default().to_string()).collect::<Vec<_>>()
+        };
+        tokio::task::block_in_place(|| wait_until(what, || fits(&texts()).then_some(())));
     }
 
     /// Ends a recording with Ctrl-C. Returns what it says.
@@ -105,8 +123,7 @@ impl Stage {
     /// Waits for a recording that ends by itself.
     pub fn ended(&self, running: Running) -> Value {
         let ran = tokio::task::block_in_place(|| self.lab.project.ended(running)).exits(0);
-        // Another browser must be able to start, without a port.
-        self.lab.project.write("trailblaze.yaml", "devices: [{id: web/chromium}]\n");
+        self.lab.project.write("trailblaze.yaml", chromium::devices("[{id: web/chromium}]"));
         serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {}\n{}", ran.stdout, ran.stderr))
     }
 }

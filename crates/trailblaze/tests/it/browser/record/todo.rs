@@ -1,10 +1,7 @@
 //! A list of tasks as frameworks make them: drawn again after each change, edited by double click, with buttons that only the pointer
 //! reveals and ids that differ each time.
 
-use std::time::Duration;
-
 use serde_json::json;
-use tokio::time::sleep;
 
 use crate::browser::record::stage::{Stage, words};
 
@@ -31,7 +28,8 @@ async fn a_page_that_redraws_itself_is_recorded_and_replays() {
     let place = tab.script(place).await;
     tab.call("Input.dispatchMouseEvent", json!({"type": "mouseMoved", "x": place[0], "y": place[1]})).await;
     tab.click("li:nth-child(3) .remove").await;
-    sleep(Duration::from_millis(200)).await;
+    let left = "\"1 left\" is shown";
+    stage.until("the last task is removed", |steps| steps.iter().filter(|step| *step == left).count() == 2);
     let recorded = stage.end(running);
     let all = words(&recorded);
     let expected = [

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -12,28 +12,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::skip;
-
 /// How long a browser may take to answer anything before it is killed.
 const PATIENCE: Duration = Duration::from_secs(120);
-
-/// The browser to test with. None is fine at home, and a failure where tests are meant to be whole.
-pub fn find() -> Option<PathBuf> {
-    if let Some(path) = std::env::var_os("TRAILBLAZE_TEST_CHROMIUM").filter(|path| !path.is_empty()) {
-        return Some(PathBuf::from(path));
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    let found = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
-    let found = found.into_iter().find(|path| path.is_file());
-    if found.is_none() {
-        skip::without_part(
-            "there is no Chromium: `scripts/parts` installs one, or name it in TRAILBLAZE_TEST_CHROMIUM",
-        );
-    }
-    found
-}
 
 /// One browser with one tab. It ends with this value.
 pub struct Browser {

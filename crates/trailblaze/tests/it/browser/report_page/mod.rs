@@ -5,6 +5,7 @@ mod browser;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::support::chromium;
 use crate::support::run_fixture::{Recorder, write_run};
 use browser::Browser;
 use serde_json::json;
@@ -23,7 +24,7 @@ const ASK: &str = include_str!("ask.js");
 
 /// Makes a report of a run folder and opens it. `None` where there is no browser.
 fn open(folder: &Path) -> Option<Browser> {
-    let program = browser::find()?;
+    let program = chromium::find()?;
     let written = write(folder).unwrap();
     let mut browser = Browser::start(&program);
     browser.open(&written.html);

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use crate::browser::studio::opening::{address, on_session, open};
 use crate::browser::studio::page::{element, has};
 use crate::support::Project;
-use crate::support::hand::{Hand, free_port};
+use crate::support::chromium;
+use crate::support::hand::{Hand, after_the_driver, free_port};
 use crate::support::home::Home;
-use crate::support::web_shop::has_chromium;
 
 const LAB: &str = "<!doctype html><title>Lab</title>
 <h1 id=said>ready</h1>
@@ -28,10 +28,14 @@ fetch('data:text/plain,hello');
 addEventListener('scroll', () => { document.title = scrollY > 100 ? 'Scrolled' : 'Lab'; });
 </script>";
 
-/// A project with a browser and the page above, and the address of the page.
+/// A project with the browser that tests share, or one with this configuration, and the page above. Returns the address of the page.
 pub fn lab(config: &str) -> (Home, String) {
     let home = Home::new(Project::empty());
-    home.project.write("trailblaze.yaml", format!("devices: [{{id: web/chromium}}]\n{config}"));
+    let config = match config {
+        "" => chromium::devices("[{id: web/chromium}]"),
+        own => format!("devices: [{{id: web/chromium}}]\n{own}"),
+    };
+    home.project.write("trailblaze.yaml", config);
     home.project.write("lab.html", LAB);
     let url = format!("file://{}/lab.html", home.project.root().display());
     (home, url)
@@ -39,7 +43,7 @@ pub fn lab(config: &str) -> (Home, String) {
 
 #[test]
 fn gestures_on_a_web_page_are_done_and_become_steps() {
-    if !has_chromium() {
+    if chromium::find().is_none() {
         return;
     }
     let (home, url) = lab("");
@@ -93,7 +97,7 @@ fn gestures_on_a_web_page_are_done_and_become_steps() {
 
 #[test]
 fn lists_checkboxes_and_drags_are_handled_by_pointing() {
-    if !has_chromium() {
+    if chromium::find().is_none() {
         return;
     }
     let (home, url) = lab("");
@@ -145,7 +149,7 @@ fn lists_checkboxes_and_drags_are_handled_by_pointing() {
 
 #[test]
 fn the_log_has_what_the_console_and_the_network_of_a_page_say() {
-    if !has_chromium() {
+    if chromium::find().is_none() {
         return;
     }
     let (home, url) = lab("");
@@ -194,7 +198,7 @@ fn a_trail_is_opened_in_the_editor_of_the_user() {
 
 #[test]
 fn what_a_person_does_in_the_window_becomes_steps_of_the_page() {
-    if !has_chromium() {
+    if chromium::find().is_none() {
         return;
     }
     let port = free_port();
@@ -206,9 +210,8 @@ fn what_a_person_does_in_the_window_becomes_steps_of_the_page() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let hand = Hand::connect(port).await;
-        let tab = hand.tab("lab.html").await;
-        // The driver's own navigation has ended.
-        tokio::time::sleep(std::time::Duration::from_millis(700)).await;
+        let tab = hand.recorded_tab("lab.html").await;
+        after_the_driver().await;
         tab.drag("#apple", "#basket").await;
         tab.until("said.textContent === 'dropped'").await;
         tab.click("#plain").await;
@@ -231,13 +234,14 @@ fn what_a_person_does_in_the_window_becomes_steps_of_the_page() {
 
 #[test]
 fn the_page_is_readable_and_operable_by_keyboard_at_the_width_of_a_phone() {
-    if !has_chromium() {
+    if chromium::find().is_none() {
         return;
     }
     let home = Home::counter();
     let address = address(&home, &["-d", "android/sim-1", "--launch", "com.example.counter"]);
     let example = Home::new(Project::copy_of("examples/studio"));
-    example.project.write("trailblaze.yaml", "platform: web\ndevices: [{id: web/chromium, viewport: 390x844}]\n");
+    let devices = chromium::devices("[{id: web/chromium, viewport: 390x844}]");
+    example.project.write("trailblaze.yaml", format!("platform: web\n{devices}"));
     example.run(&["device", "connect", "-d", "web/chromium", "--launch", &address]).exits(0);
     example.run(&["tool", "assertVisible", "text=Replay all"]).exits(0);
     let evaluate = |script: &str| {

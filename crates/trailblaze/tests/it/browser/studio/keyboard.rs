@@ -6,9 +6,9 @@ use crate::browser::studio::browsing::lab;
 use crate::browser::studio::opening::{address, on_session};
 use crate::browser::studio::page::{element, has};
 use crate::support::Project;
+use crate::support::chromium;
 use crate::support::hand::{Hand, Tab, free_port};
 use crate::support::home::Home;
-use crate::support::web_shop::has_chromium;
 
 /// Opens an address in a browser of its own.
 async fn shown(address: &str, viewport: &str) -> (Home, Tab) {
@@ -51,7 +51,7 @@ const FOCUS: &str = "document.activeElement.ariaLabel || document.activeElement.
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_hands_do_on_the_picture_of_a_web_page_is_recorded_once() {
-    if !has_chromium() {
+    if chromium::find().is_none() {
         return;
     }
     let (home, url) = lab("");

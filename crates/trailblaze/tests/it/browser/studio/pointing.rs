@@ -2,8 +2,9 @@
 
 use crate::browser::studio::opening::{address, address_with};
 use crate::support::Project;
+use crate::support::chromium;
 use crate::support::home::Home;
-use crate::support::web_shop::{Shop, has_chromium, node};
+use crate::support::web_shop::{Shop, node};
 
 /// Runs a trail of the example project on a page of the studio.
 fn point(trail: &str, address: &str) {
@@ -15,7 +16,7 @@ fn point(trail: &str, address: &str) {
 
 #[test]
 fn a_trail_for_the_wallet_is_made_by_pointing() {
-    if !has_chromium() {
+    if chromium::find().is_none() {
         return;
     }
     let home = Home::new(Project::wallet());
@@ -32,7 +33,7 @@ fn a_trail_for_the_wallet_is_made_by_pointing() {
 
 #[test]
 fn a_trail_for_the_shop_is_made_by_pointing() {
-    let (true, Some(node)) = (has_chromium(), node()) else { return };
+    let (Some(_), Some(node)) = (chromium::find(), node()) else { return };
     let home = Home::new(Project::copy_of("examples/web-shop"));
     let shop = Shop::open(&node, home.project.root());
     point("trails/shop.trail.yaml", &address(&home, &["-d", "web/chromium", "--launch", &shop.address]));

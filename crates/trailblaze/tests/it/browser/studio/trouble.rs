@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use crate::browser::studio::opening::{on_session, open};
 use crate::browser::studio::page::{element, has};
+use crate::support::chromium;
 use crate::support::home::{Home, kill};
 use crate::support::wait_until;
-use crate::support::web_shop::has_chromium;
 
 #[test]
 fn a_lost_device_is_told_and_its_steps_can_still_be_saved() {
@@ -96,7 +96,7 @@ fn what_a_session_does_can_be_stopped() {
 
 #[test]
 fn a_screen_of_thousands_of_elements_is_listed_up_to_a_limit() {
-    if !has_chromium() {
+    if chromium::find().is_none() {
         return;
     }
     let home = Home::counter();

@@ -282,7 +282,7 @@ fn an_emulated_phone_is_touched_with_a_finger() {
     ];
     let made: Vec<&str> = made.iter().map(String::as_str).collect();
     let Some(shop) = Shop::open(&calls(&made)) else { return };
-    shop.project.write("trailblaze.yaml", "devices: [{id: web/chromium, emulate: Pixel 7}]\n");
+    shop.device("[{id: web/chromium, emulate: Pixel 7}]");
     shop.project.write("trails/page.html", format!("<!doctype html>{page}"));
     let ran = shop.run(&[], 1);
     assert!(ran.stdout.contains("A veil"), "a veil takes the last touch: {}", ran.stdout);

@@ -95,7 +95,7 @@ fn what_a_shell_explores_is_kept_and_replayed() {
 #[test]
 fn devices_of_one_browser_know_nothing_of_each_other() {
     let Some(shop) = Shop::open(&calls(&["evaluateJs: {script: '`visits: ${localStorage.visits}`'}"])) else { return };
-    shop.project.write("trailblaze.yaml", "devices: [{id: web/one}, {id: web/two}]\n");
+    shop.device("[{id: web/one}, {id: web/two}]");
     shop.run(&["--all-devices"], 0);
     assert_eq!(shop.project.last_run().mentions("\"text\":\"visits: 1\""), 2, "each device was here once");
 }
@@ -112,7 +112,7 @@ fn more_workers_are_more_pages_of_the_browser() {
 
 #[test]
 fn a_browser_that_is_not_there_is_told_with_what_to_do() {
-    let Some(shop) = Shop::open("") else { return };
+    let Some(shop) = Shop::with_own_browser("") else { return };
     let mut command = shop.command(&["run", "--pictures", "off"]);
     command.env("TRAILBLAZE_CHROMIUM", "/nowhere/chromium");
     let ran = shop.project.finish(command).exits(2);
@@ -121,7 +121,9 @@ fn a_browser_that_is_not_there_is_told_with_what_to_do() {
 
 #[test]
 fn a_browser_that_is_killed_ends_its_trail_and_leaves_nothing() {
-    let Some(shop) = Shop::open(&calls(&["waitUntilVisible: {text: Nowhere, timeoutMs: 60000}"])) else { return };
+    let Some(shop) = Shop::with_own_browser(&calls(&["waitUntilVisible: {text: Nowhere, timeoutMs: 60000}"])) else {
+        return;
+    };
     let mut command = shop.command(&["run", "--pictures", "off"]);
     command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
     let running = crate::support::Running::of(command.spawn().expect("the program starts"));

@@ -8,7 +8,7 @@ use crate::browser::web::shop::{Shop, calls};
 fn check(markup: &str, made: &[&str]) {
     let open = "web_navigate: {url: page.html}";
     let Some(shop) = Shop::open(&calls(&[&[open], made].concat())) else { return };
-    shop.project.write("trailblaze.yaml", "devices: [{id: web/chromium, emulate: iPhone 14}]\n");
+    shop.device("[{id: web/chromium, emulate: iPhone 14}]");
     let head = "<!doctype html><meta name=viewport content='width=device-width'>";
     shop.project.write("trails/page.html", format!("{head}{markup}"));
     shop.run(&[], 0);
@@ -56,8 +56,7 @@ fn a_device_has_a_language_and_a_time_zone() {
     let german = holds("navigator.language === 'de-DE' && (1.5).toLocaleString() === '1,5'");
     let tokyo = holds("new Date(0).getTimezoneOffset() === -540 && navigator.userAgent.includes('Chrome/')");
     let Some(shop) = Shop::open(&calls(&["web_navigate: {url: page.html}", &german, &tokyo])) else { return };
-    let device = "devices: [{id: web/chromium, locale: de-DE, timezone: Asia/Tokyo}]\n";
-    shop.project.write("trailblaze.yaml", device);
+    shop.device("[{id: web/chromium, locale: de-DE, timezone: Asia/Tokyo}]");
     shop.project.write("trails/page.html", "<!doctype html><title>Page</title>");
     shop.run(&[], 0);
 }

@@ -101,7 +101,9 @@ fn a_secret_in_the_title_masks_nothing() {
 fn a_browser_gets_no_secret_and_leaves_no_file_when_it_is_killed() {
     use crate::support::{Running, wait_until};
 
-    let Some(shop) = Shop::open(&calls(&["waitUntilVisible: {text: Nowhere, timeoutMs: 60000}"])) else { return };
+    let Some(shop) = Shop::with_own_browser(&calls(&["waitUntilVisible: {text: Nowhere, timeoutMs: 60000}"])) else {
+        return;
+    };
     let temp = shop.project.root().join("temp");
     std::fs::create_dir(&temp).unwrap();
     let mut command = shop.command(&["run", "--pictures", "off", "--secret", "PIN"]);

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use crate::support::marked::Mark;
-use crate::support::{Project, Ran, skip};
+use crate::support::{Project, Ran, chromium};
 
 /// A shop of one page, and a cart.
 pub struct Shop {
@@ -12,14 +12,16 @@ pub struct Shop {
 }
 
 impl Shop {
-    /// `None` where there is no Chromium; CI must have one.
+    /// On a page of the browser that tests share. `None` where there is no Chromium; CI must have one.
     pub fn open(calls: &str) -> Option<Shop> {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let is_there = |name: &&str| std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
-        if !["chromium", "chromium-browser", "google-chrome"].iter().any(is_there) {
-            skip::without_part("there is no Chromium; `scripts/parts` installs it");
-            return None;
-        }
+        let shop = Shop::with_own_browser(calls)?;
+        shop.device("[{id: web/chromium}]");
+        Some(shop)
+    }
+
+    /// With a browser that its runs start and end.
+    pub fn with_own_browser(calls: &str) -> Option<Shop> {
+        chromium::find()?;
         let project = Project::empty()
             .with("trailblaze.yaml", "devices: [{id: web/chromium}]\n")
             .with("shop.html", include_str!("shop.html"))
@@ -28,6 +30,11 @@ impl Shop {
         let trail = format!("trail:\n  - step: Shop\n    tools:\n      - openUrl: {{url: '{address}'}}\n{calls}");
         project.write("trails/shop.trail.yaml", trail);
         Some(Shop { project, mark: Mark::new() })
+    }
+
+    /// Uses these devices, on the browser that tests share.
+    pub fn device(&self, devices: &str) {
+        self.project.write("trailblaze.yaml", chromium::devices(devices));
     }
 
     pub fn command(&self, args: &[&str]) -> Command {

@@ -103,8 +103,7 @@ fn a_storage_state_is_kept_and_restored() {
     let state = r#"{"cookies": [{"name": "who", "value": "ada", "domain": "127.0.0.1", "path": "/", "expires": -1}],
         "origins": [{"origin": "file://", "localStorage": [{"name": "visits", "value": "41"}]}]}"#;
     shop.project.write("state.json", state);
-    shop.project
-        .write("trailblaze.yaml", "devices: [{id: web/chromium, storageState: state.json, viewport: 800x600}]\n");
+    shop.device("[{id: web/chromium, storageState: state.json, viewport: 800x600}]");
     shop.run(&[], 0);
     assert_eq!(shop.project.last_run().mentions("\"text\":\"visits: 42\""), 1, "the shop counts on from there");
     shop.project.write("state.json", "{");

@@ -209,7 +209,7 @@ fn what_cannot_be_done_is_said_with_its_reason() {
 #[test]
 fn a_page_whose_scripts_never_end_holds_up_nobody_for_longer_than_they_like() {
     let made = ["web_navigate: {url: page.html}", "tap: {text: Hang}", "assertVisible: {text: Never}"];
-    let Some(shop) = Shop::open(&calls(&made)) else { return };
+    let Some(shop) = Shop::with_own_browser(&calls(&made)) else { return };
     shop.project.write("trails/page.html", "<!doctype html><button onclick='for (;;);'>Hang</button>");
     let ran = shop.run(&["--timeout", "8s"], 1);
     assert!(ran.stdout.contains("the trail took longer than 8s"), "{}", ran.stdout);
@@ -232,7 +232,7 @@ fn a_page_that_hangs_is_left_for_another() {
             "web_tabs: {action: CLOSE}".to_string(),
         ];
         let made: Vec<&str> = made.iter().map(String::as_str).collect();
-        let Some(shop) = Shop::open(&calls(&made)) else { return };
+        let Some(shop) = Shop::with_own_browser(&calls(&made)) else { return };
         let ran = shop.run(&[], 1);
         assert!(ran.stdout.contains("it is the only tab"), "only the last call fails: {}", ran.stdout);
     }
@@ -240,7 +240,7 @@ fn a_page_that_hangs_is_left_for_another() {
 
 #[test]
 fn a_script_that_is_given_up_is_stopped() {
-    let Some(shop) = Shop::open("") else { return };
+    let Some(shop) = Shop::with_own_browser("") else { return };
     shop.project.write("page.html", "<!doctype html><p>Here</p>");
     let told = crate::browser::web::finding::feed(
         &shop,

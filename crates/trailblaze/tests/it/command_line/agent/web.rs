@@ -5,7 +5,7 @@ use std::process::Command;
 use trailblaze_protocol::event::Event;
 
 use crate::command_line::agent::reply;
-use crate::support::{Project, skip};
+use crate::support::{Project, chromium};
 
 const PAGE: &str = r#"<!doctype html><title>Shop</title>
 <h1>Shop</h1>
@@ -20,13 +20,9 @@ const PAGE: &str = r#"<!doctype html><title>Shop</title>
 
 /// A page, a trail in plain words, and the replies of a model. `None` where there is no Chromium.
 fn shop(steps: &str, replies: &str) -> Option<Project> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let is_there = |name: &&str| std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
-    if !["chromium", "chromium-browser", "google-chrome"].iter().any(is_there) {
-        skip::without_part("there is no Chromium; `scripts/parts` installs it");
-        return None;
-    }
-    let project = Project::empty().with("trailblaze.yaml", "devices: [{id: web/chromium}]\n").with("shop.html", PAGE);
+    chromium::find()?;
+    let project =
+        Project::empty().with("trailblaze.yaml", chromium::devices("[{id: web/chromium}]")).with("shop.html", PAGE);
     let address = format!("file://{}/shop.html", project.root().display());
     let trail = format!("trailhead: {{step: Open it, tools: [{{openUrl: {{url: '{address}'}}}}]}}\ntrail:\n{steps}");
     project.write("trails/a.trail.yaml", trail);

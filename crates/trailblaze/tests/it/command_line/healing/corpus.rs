@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 use trailblaze_core::yaml::{Problems, Source, loose, read};
 
-use crate::support::{Project, Ran, skip};
+use crate::support::{Project, Ran, chromium};
 
 /// In CI, every n-th case of a kind; with SOAK=1, all.
 const STRIDE: usize = 3;
@@ -240,7 +240,7 @@ fn project(cases: &[Case], on: On) -> Project {
         "trailblaze.yaml",
         match on {
             On::Sim => format!("sim:\n  apps: [{}]\n", apps.join(", ")),
-            On::Chromium => "devices: [{id: web/chromium}]\n".to_string(),
+            On::Chromium => chromium::devices("[{id: web/chromium}]"),
         },
     );
     show(&project, cases, on, |case| &case.before);
@@ -312,10 +312,7 @@ fn changes_are_healed_and_decoys_are_not_touched_on_a_simulated_phone() {
 
 #[test]
 fn changes_are_healed_and_decoys_are_not_touched_in_chromium() {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let is_there = |name: &&str| std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
-    if !["chromium", "chromium-browser", "google-chrome"].iter().any(is_there) {
-        skip::without_part("there is no Chromium; `scripts/parts` installs it");
+    if chromium::find().is_none() {
         return;
     }
     check(On::Chromium);

@@ -6,13 +6,14 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::command_line::mcp::client::{Client, Daemon, Generation, reference};
+use crate::support::chromium;
 use crate::support::lab::{Lab, Runtime};
-use crate::support::web_shop::{Shop, has_chromium};
+use crate::support::web_shop::Shop;
 
 #[test]
 fn an_agent_tests_the_shop_and_saves_a_trail_that_replays() {
     let Some(lab) = Lab::under(Runtime::Node) else { return };
-    if !has_chromium() {
+    if chromium::find().is_none() {
         return;
     }
     lab.example("web-shop");
