@@ -45,3 +45,8 @@ need_rust() {
 heading() {
     printf '\n== %s\n' "$1"
 }
+
+# The hash of standard input.
+sha256() {
+    if command -v sha256sum >/dev/null; then sha256sum; else shasum -a 256; fi | cut -d' ' -f1
+}
