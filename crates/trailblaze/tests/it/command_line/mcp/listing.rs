@@ -1,7 +1,5 @@
 //! What the program says about itself, before anything is opened.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
 use crate::command_line::mcp::client::{BOTH, Client, Generation};
@@ -121,6 +119,6 @@ fn a_server_without_a_client_ends() {
 fn a_ping_is_answered_and_nothing_is_logged_unasked() {
     let mut client = Client::program(&Project::empty(), &[], Generation::Initialize);
     assert_eq!(client.request("ping", json!({})), json!({}));
-    assert_eq!(client.message(Duration::from_millis(100)), None);
     assert_eq!(client.request("logging/setLevel", json!({"level": "info"})), json!({}));
+    assert_eq!(client.notices, Vec::<Value>::new());
 }
