@@ -119,7 +119,7 @@ macro_rules! targets {
             }
 
             proptest! {
-                #![proptest_config(ProptestConfig { cases: if std::env::var_os("SOAK").is_some() { 2_000 } else { 100 }, ..ProptestConfig::default() })]
+                #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 4))]
 
                 #[test]
                 fn any_input_holds(data in any_input()) {

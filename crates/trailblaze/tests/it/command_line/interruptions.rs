@@ -252,7 +252,7 @@ fn ctrl_c_ends_a_shell() {
 
 #[test]
 fn a_killed_run_still_opens_as_a_report() {
-    let rounds: usize = if std::env::var_os("SOAK").is_some() { 200 } else { 6 };
+    let rounds: usize = if std::env::var_os("SOAK").is_some() { 200 } else { 4 };
     let project = Project::wallet();
     let names = ["activity", "send-money", "wrong-pin"].map(|name| format!("trails/{name}.trail.yaml"));
     let endless = "trails/z-endless.trail.yaml";
@@ -276,7 +276,7 @@ fn a_killed_run_still_opens_as_a_report() {
         project.write("trails/send-money.trail.yaml", &authored);
         let before = project.runs().len();
         // Most are killed on the way, which they would not end by themselves; the others at about their end.
-        let is_endless = round % 6 != 5;
+        let is_endless = round % 4 != 3;
         let moment = if is_endless { 1 + whole * round / rounds } else { whole };
         let mut running = project.start(if is_endless { &does_not_end } else { &ends });
         wait_until("the moment has come", || {

@@ -423,7 +423,7 @@ fn without_shape(line: &str, shape: &str, name: &str) -> String {
 }
 
 /// `12 ms` and `1.2 s` are `[time]`.
-fn without_times(line: &str) -> String {
+pub fn without_times(line: &str) -> String {
     let mut words: Vec<String> = line.split(' ').map(str::to_string).collect();
     for index in 1..words.len() {
         let unit = words[index].trim_end_matches([':', ';', ',']);
