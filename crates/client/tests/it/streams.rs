@@ -116,18 +116,18 @@ async fn a_stream_can_be_followed_for_a_limited_time() {
     let mut fake = Fake::start(|_, _| Reply::Raw(in_pieces(&message(event(1)), 1000))).await;
     // The client's timeout is about opening it.
     let client = fake.client().with_timeout(Duration::from_secs(60));
-    let mut events = client.watch_events().deadline(Duration::from_millis(50)).await.unwrap();
+    let mut events = client.watch_events().deadline(Duration::from_millis(500)).await.unwrap();
     assert_eq!(events.next().await.unwrap().unwrap().number, 1);
     let error = events.next().await.unwrap().unwrap_err();
     assert_eq!(error.to_string(), "the time to follow the stream is over (deadline_exceeded)");
     assert_eq!(fake.closed().await, 1);
-    assert_eq!(fake.only_request().headers["connect-timeout-ms"], "50");
+    assert_eq!(fake.only_request().headers["connect-timeout-ms"], "500");
 }
 
 #[tokio::test]
 async fn a_stream_that_does_not_open_ends_at_the_deadline() {
     let fake = Fake::start(|_, _| Reply::Silence).await;
-    let error = fake.client().with_timeout(Duration::from_millis(50)).watch_events().await.unwrap_err();
+    let error = fake.client().with_timeout(Duration::from_millis(500)).watch_events().await.unwrap_err();
     assert_eq!(error.code(), Some(Code::DeadlineExceeded));
     assert!(!fake.only_request().headers.contains_key("connect-timeout-ms"));
 }

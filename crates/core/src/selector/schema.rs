@@ -61,6 +61,8 @@ fn about(key: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
     use proptest::prelude::*;
 
     use super::super::samples::any_selector;
@@ -69,9 +71,10 @@ mod tests {
     proptest! {
         #[test]
         fn the_schema_accepts_every_selector(selector in any_selector()) {
-            let validator = jsonschema::validator_for(&json_schema()).unwrap();
+            static VALIDATOR: LazyLock<jsonschema::Validator> =
+                LazyLock::new(|| jsonschema::validator_for(&json_schema()).unwrap());
             let json = selector.to_json();
-            prop_assert!(validator.is_valid(&json), "{}", json);
+            prop_assert!(VALIDATOR.is_valid(&json), "{}", json);
         }
     }
 

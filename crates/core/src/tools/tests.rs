@@ -85,9 +85,9 @@ fn arguments(row: &Row, param: Option<&P>) -> Map<String, Value> {
 async fn every_parameter_that_a_tool_takes_is_read() {
     let mut ignored = Vec::new();
     for row in rows() {
+        let session = session(row);
         // The reason is only recorded.
         for param in row.params.iter().filter(|param| !["reasoning", "reason"].contains(&param.name)) {
-            let session = session(row);
             // Refs and node ids refer to the last snapshot.
             let _ = session.call("captureScreen", json!({})).await;
             READ.take();

@@ -246,6 +246,8 @@ fn any_effects() -> impl Strategy<Value = Vec<Effect>> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 4))]
+
     /// Effects that are written, read and played result in the same effects.
     #[test]
     fn the_effects_of_a_replay_are_the_effects(effects in any_effects()) {

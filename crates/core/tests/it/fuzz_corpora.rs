@@ -119,7 +119,7 @@ macro_rules! targets {
             }
 
             proptest! {
-                #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+                #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 4))]
 
                 #[test]
                 fn any_input_holds(data in any_input()) {

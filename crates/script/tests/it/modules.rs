@@ -478,7 +478,7 @@ mod hostile {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 4))]
 
         #[test]
         fn any_import_is_resolved_or_refused(specifier in "(\\PC{0,20}|[./@#?:a-z\\\\%]{0,12})") {

@@ -121,7 +121,7 @@ fn a_failure_does_not_tell_the_secret() {
         "assertVisible: {id: echo, expectedText: other, timeoutMs: 10}",
         "assertVisible: {text: 'Not {{PIN}}', timeoutMs: 10}",
         "launchApp: {packageId: '{{PIN}}'}",
-        "tap: {text: '{{PIN}}', index: 7}",
+        "tap: {text: '{{PIN}}', index: 7, timeoutMs: 10}",
         "adbShell: {command: 'echo {{PIN}}; exit 1'}",
     ];
     for tool in tools {
@@ -143,7 +143,7 @@ fn a_shell_tells_no_secret_and_saves_none() {
         "launchApp packageId=com.example.vault\ntap id=code\n\
          # Even one that is typed out is kept as its name.\ninputText text={CANARY}\n\
          snapshot --bounds --all\ngetElementText id=code\nhasText text={CANARY}\ncaptureScreen\n\
-         remember variable=a value={CANARY}\nmemory\ntap text={CANARY} index=9\nfoo {CANARY}\nassertVisible id=right\n\
+         remember variable=a value={CANARY}\nmemory\ntap text={CANARY} index=9 timeoutMs=10\nfoo {CANARY}\nassertVisible id=right\n\
          step \"Say {CANARY}\"\ntap id=code\nsave a.trail.yaml\nsave {CANARY}/x.trail.yaml\n"
     );
     project.write("lines", lines);

@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::support::marked::Mark;
-use crate::support::{Project, Ran};
+use crate::support::{Project, Ran, wait_until};
 
 pub struct Home {
     pub project: Project,
@@ -41,6 +41,12 @@ impl Home {
         let mut command = self.command(args);
         command.envs(variables.iter().copied());
         self.project.finish(command)
+    }
+
+    /// Waits until the session has begun a call of this tool.
+    pub fn wait_for_call(&self, tool: &str) {
+        let called = format!(r#""tool":"{tool}""#);
+        wait_until("the call has begun", || (self.project.runs().last()?.mentions(&called) > 0).then_some(()));
     }
 
     pub fn folder(&self) -> PathBuf {

@@ -75,9 +75,14 @@ impl Project {
         Project::empty().with("trailblaze.yaml", COUNTER_PROJECT).with("counter.app.yaml", COUNTER_APP)
     }
 
-    /// A copy of `examples/wallet`.
+    /// A copy of `examples/wallet`, whose dialogs and receipts do not keep a test waiting.
     pub fn wallet() -> Project {
-        Project::copy_of("examples/wallet")
+        let project = Project::copy_of("examples/wallet");
+        let app = project.read("wallet.app.yaml");
+        let brisk = app.replace("after: 400ms", "after: 20ms").replace("after: 600ms", "after: 20ms");
+        assert_ne!(app, brisk, "the example no longer takes its time");
+        project.write("wallet.app.yaml", brisk);
+        project
     }
 
     /// A copy of a folder of the repository.
@@ -126,16 +131,25 @@ impl Project {
 
     /// The same, started by a shell that does something first.
     pub fn command_after(&self, setup: &str, args: &[&str]) -> Command {
+        self.command_through("sh", &["-c", &format!(r#"{setup}; exec "$0" "$@""#)], args)
+    }
+
+    /// The same, as the arguments of another program, which becomes it.
+    fn command_through(&self, starter: &str, own_args: &[&str], args: &[&str]) -> Command {
         let program = self.command(args);
-        let mut command = Command::new("sh");
-        command
-            .arg("-c")
-            .arg(format!(r#"{setup}; exec "$0" "$@""#))
-            .arg(program.get_program())
-            .args(program.get_args());
+        let mut command = Command::new(starter);
+        command.args(own_args).arg(program.get_program()).args(program.get_args());
         command.current_dir(self.root()).env_clear();
         command.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
         command
+    }
+
+    /// The same, with a terminal whose closing it hears of, even if the tests were started by `nohup`.
+    pub fn command_that_hears_hangups(&self, args: &[&str]) -> Command {
+        const LISTEN: &str = "import os, signal, sys\n\
+                              signal.signal(signal.SIGHUP, signal.SIG_DFL)\n\
+                              os.execv(sys.argv[1], sys.argv[1:])";
+        self.command_through("python3", &["-c", LISTEN], args)
     }
 
     /// Runs the program to its end.
@@ -164,7 +178,10 @@ impl Project {
 
     /// Starts the program and leaves it running.
     pub fn start(&self, args: &[&str]) -> Running {
-        let mut command = self.command(args);
+        self.start_of(self.command(args))
+    }
+
+    pub fn start_of(&self, mut command: Command) -> Running {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         Running::of(command.spawn().expect("the program starts"))
     }
@@ -406,7 +423,7 @@ fn without_shape(line: &str, shape: &str, name: &str) -> String {
 }
 
 /// `12 ms` and `1.2 s` are `[time]`.
-fn without_times(line: &str) -> String {
+pub fn without_times(line: &str) -> String {
     let mut words: Vec<String> = line.split(' ').map(str::to_string).collect();
     for index in 1..words.len() {
         let unit = words[index].trim_end_matches([':', ';', ',']);

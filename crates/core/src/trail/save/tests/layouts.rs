@@ -299,7 +299,7 @@ fn is_of_the_slot(text: &str, edit: &Edit, root: &Node, recordings: &[&StepCalls
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 4))]
 
     #[test]
     fn a_saved_recording_reads_back_and_nothing_else_changes(

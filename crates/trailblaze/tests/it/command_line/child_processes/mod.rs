@@ -359,7 +359,7 @@ async fn environment_and_folder_are_those_of_the_launch() {
     let folder = tempfile::tempdir().expect("a folder");
     let script = here().join("child.py").into_os_string();
     let launch = Launch {
-        args: vec![script, "surroundings".into(), "GIVEN".into(), "CARGO_PKG_NAME".into(), "CARGO_PKG_VERSION".into()],
+        args: vec![script, "surroundings".into(), "GIVEN".into(), "CARGO_PKG_NAME".into(), "HOME".into()],
         set_env: vec![mark.variable(), ("GIVEN".into(), "a=b\nc".into())],
         drop_env: vec!["CARGO_PKG_NAME".into()],
         ..Launch::new("python3", folder.path())
@@ -368,8 +368,8 @@ async fn environment_and_folder_are_those_of_the_launch() {
     let mut got = String::new();
     running.stdout.read_to_string(&mut got).await.expect("stdout can be read");
     let dir = folder.path().canonicalize().expect("it is there");
-    let version = std::env::var("CARGO_PKG_VERSION").expect("cargo sets it for tests");
-    assert_eq!(got, format!("{}\nGIVEN=a=b\nc\nCARGO_PKG_NAME=None\nCARGO_PKG_VERSION={version}\n", dir.display()));
+    let home = std::env::var("HOME").expect("everyone has one");
+    assert_eq!(got, format!("{}\nGIVEN=a=b\nc\nCARGO_PKG_NAME=None\nHOME={home}\n", dir.display()));
 }
 
 #[tokio::test]

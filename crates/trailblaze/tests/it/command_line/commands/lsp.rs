@@ -4,11 +4,10 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::Project;
+use crate::support::{PATIENCE, Project};
 
 const TRAIL: &str = "trails/pay.trail.yaml";
 
@@ -71,7 +70,7 @@ impl Editor {
 
     fn until(&mut self, what: &str, fits: impl Fn(&Value) -> bool) -> Value {
         loop {
-            let message = self.messages.recv_timeout(Duration::from_secs(30));
+            let message = self.messages.recv_timeout(PATIENCE);
             let message = message.unwrap_or_else(|_| panic!("{what} did not come"));
             if fits(&message) {
                 return message;

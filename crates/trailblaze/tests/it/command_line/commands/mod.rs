@@ -367,7 +367,8 @@ fn a_tool_says_what_it_takes() {
 #[test]
 fn a_secret_of_a_tool_is_shown_nowhere() {
     let project = Project::counter();
-    let mut command = project.command(&["tool", "tapOnElementWithText", "text={{PIN}}", "--secret", "PIN"]);
+    let mut command =
+        project.command(&["tool", "tapOnElementWithText", "text={{PIN}}", "timeoutMs=10", "--secret", "PIN"]);
     command.env("PIN", "correct-horse");
     let ran = project.finish(command).exits(1);
     assert!(!format!("{}{}", ran.stdout, ran.stderr).contains("correct-horse"), "{ran:?}");

@@ -1,12 +1,12 @@
 //! `schema --tools` and `schema --write`: editors complete and check the project's own tools.
 
+use std::io::{BufRead, BufReader};
 use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use trailblaze_core::yaml::{Problems, Source, loose, read};
 
-use crate::support::{Project, Running, files};
+use crate::support::{Project, Running, files, wait_until};
 
 const FILE: &str = ".trailblaze/schemas/trail.schema.json";
 
@@ -77,22 +77,15 @@ fn schemas_are_written_for_the_editor_and_again_when_a_tool_is_added() {
     assert!(knows("tap") && !knows("wallet_greet"));
     let mut command = project.command(&["schema", "--write", "--watch"]);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let watching = Running::of(command.spawn().expect("the program starts"));
-    let deadline = Instant::now() + Duration::from_secs(30);
-    // Written until the watch has begun and sees it.
-    for n in 1.. {
-        if knows("wallet_greet") {
-            break;
-        }
-        assert!(Instant::now() < deadline, "the new tool is not in the schema");
-        project.write(
-            "trailblaze-config/tools/wallet_greet.yaml",
-            format!(
-                "id: wallet_greet\ndescription: Greet {n} times.\nparameters: []\ntools:\n  - tap: {{text: Hello}}\n"
-            ),
-        );
-        std::thread::sleep(Duration::from_millis(700));
-    }
+    let mut child = command.spawn().expect("the program starts");
+    let mut said = BufReader::new(child.stderr.take().expect("it is piped")).lines().map_while(Result::ok);
+    let watching = Running::of(child);
+    assert!(said.any(|line| line.starts_with("watching for changes")));
+    project.write(
+        "trailblaze-config/tools/wallet_greet.yaml",
+        "id: wallet_greet\ndescription: Greet.\nparameters: []\ntools:\n  - tap: {text: Hello}\n",
+    );
+    wait_until("the new tool is in the schema", || knows("wallet_greet").then_some(()));
     watching.interrupt();
     project.ended(watching).exits(0);
     project.run(&["tool", "new", "wallet_wave", "--lang", "yaml"]).exits(0);

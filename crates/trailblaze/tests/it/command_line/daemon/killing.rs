@@ -76,7 +76,7 @@ fn a_client_that_goes_away_ends_its_call_but_not_the_session() {
     home.run(&["tool", "launchApp", "packageId=com.example.counter"]).exits(0);
     let mut waiting = home.command(&["tool", "assertVisible", "text=Never", "timeoutMs=600000"]);
     let mut child = waiting.spawn().expect("it starts");
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    home.wait_for_call("assertVisible");
     child.kill().expect("it is killed");
     child.wait().expect("it ended");
     // The next command does not wait for ten minutes.

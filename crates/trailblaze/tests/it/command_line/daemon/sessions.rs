@@ -75,11 +75,11 @@ fn any_stretch_of_a_session_becomes_a_trail_that_replays() {
 #[test]
 fn a_replay_that_fails_says_where() {
     let home = Home::counter();
-    home.run(&["batch", "launchApp packageId=com.example.counter", "tap id=add", "assertVisible text='Count: 1'"])
-        .exits(0);
+    let check = "assertVisible text='Count: 1' timeoutMs=10";
+    home.run(&["batch", "launchApp packageId=com.example.counter", "tap id=add", check]).exits(0);
     // The app goes on where it is, so it is 2 now.
     home.run(&["session", "undo", "--call"]).exits(0);
-    home.run(&["batch", "verify 'It is still one'", "assertVisible text='Count: 1'"]).exits(0);
+    home.run(&["batch", "verify 'It is still one'", check]).exits(0);
     let failed = home.run(&["session", "replay", "--from", "2"]).exits(1);
     assert!(failed.stderr.contains("It is still one"), "{}", failed.stderr);
 }
@@ -127,7 +127,7 @@ fn tools_are_hot_swapped_while_a_session_is_open() {
     let tool = |text: &str| {
         home.project.write(
             "trailblaze-config/tools/again.tool.yaml",
-            format!("id: again\ndescription: Add.\nparameters: []\ntools:\n  - assertVisible: {{text: '{text}'}}\n"),
+            format!("id: again\ndescription: Add.\nparameters: []\ntools:\n  - assertVisible: {{text: '{text}', timeoutMs: 0}}\n"),
         )
     };
     tool("Count: 0");
@@ -205,7 +205,7 @@ fn closing_a_session_cancels_its_call() {
     let mut waiting = home.command(&["tool", "assertVisible", "text=Never", "timeoutMs=600000"]);
     waiting.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
     let child = waiting.spawn().expect("it starts");
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    home.wait_for_call("assertVisible");
     home.run(&["session", "close"]).exits(0);
     let ended = home.project.ran(child.wait_with_output().expect("it ends"));
     assert!(ended.code == Some(2) && ended.stderr.contains("cancelled"), "{ended:?}");

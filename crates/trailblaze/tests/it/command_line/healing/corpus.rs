@@ -159,10 +159,18 @@ fn page(screen: &str) -> String {
     )
 }
 
+/// How long a call waits for what is on the screen from the start, or never. A page may take a moment until it can be clicked.
+fn brief(on: On) -> &'static str {
+    match on {
+        On::Sim => "timeoutMs: 50",
+        On::Chromium => "timeoutMs: 300",
+    }
+}
+
 /// The recorded call, which names its element by the property that changes.
 fn call(case: &Case, on: On) -> String {
     let text = |name: &str| case.facts[name].as_str().unwrap_or_default();
-    let wait = "timeoutMs: 300";
+    let wait = brief(on);
     match (text("by"), on) {
         ("text", _) => format!("tap: {{text: '{}', {wait}}}", text("name")),
         ("id", _) => format!("tap: {{id: '{}', {wait}}}", text("id")),
@@ -216,7 +224,8 @@ fn trail(case: &Case, on: On) -> String {
     };
     let step = if case.facts["isAssertion"] == true {
         format!(
-            "  - verify: It is there\n    recording:\n      {classifier}:\n        - assertVisible: {{text: '{name}', timeoutMs: 300}}\n"
+            "  - verify: It is there\n    recording:\n      {classifier}:\n        - assertVisible: {{text: '{name}', {}}}\n",
+            brief(on)
         )
     } else {
         format!(

@@ -45,10 +45,10 @@ trail:
     # How it is paid.
     recording:
       android:
-        - tap: {text: Pay} # the big one
+        - tap: {text: Pay, timeoutMs: 300} # the big one
   - verify: It was bought
     tools:
-      - assertVisible: {text: Order placed}
+      - assertVisible: {text: Order placed, timeoutMs: 300}
 ";
 
 /// A project whose trail was recorded.
@@ -90,6 +90,7 @@ fn what_healing_needs_is_kept_beside_the_trail() {
             - call:
                 tap:
                   text: Pay
+                  timeoutMs: 300
               element:
                 kind: press
                 role: Button
@@ -125,13 +126,13 @@ fn a_renamed_element_is_suggested_and_the_trail_fails() {
     Buy it on android/sim-1 (trails/buy.trail.yaml:11:11)
       step 1 "Pay": `tap` failed: could not tap text "Pay" within [time]: nothing on the screen has the text "Pay"
       instead, it could be:
-        1. `tap: {id: pay}` on Button "Buy now" (same id, another name, same role, same container, same neighbors; 85 of 100)
+        1. `tap: {id: pay, timeoutMs: 300}` on Button "Buy now" (same id, another name, same role, same container, same neighbors; 85 of 100)
 
     0 passed, 1 failed in [time]
     Report: [project]/logs/[run]/report.html
     "#);
     let junit = project.last_run().text("junit.xml");
-    assert!(junit.contains("suggestion: `tap: {id: pay}` on Button"), "{junit}");
+    assert!(junit.contains("suggestion: `tap: {id: pay, timeoutMs: 300}` on Button"), "{junit}");
     let summary = project.last_run().summary();
     assert_eq!(summary["attempts"][0]["failure"]["suggestions"][0]["call"]["tap"]["id"], "pay", "{summary:#}");
     assert_eq!(project.read("trails/buy.trail.yaml"), TRAIL);
@@ -146,7 +147,7 @@ fn a_renamed_element_is_healed_and_the_trail_runs_again() {
     insta::assert_snapshot!(ran.normal(&ran.stdout), @r#"
 
     healed: Buy it on android/sim-1
-      step "Pay": `tap: {text: Pay}` became `tap: {id: pay}` on Button "Buy now"
+      step "Pay": `tap: {text: Pay, timeoutMs: 300}` became `tap: {id: pay, timeoutMs: 300}` on Button "Buy now"
 
     1 passed, 1 of them healed in [time]
     Report: [project]/logs/[run]/report.html
@@ -160,7 +161,7 @@ fn a_renamed_element_is_healed_and_the_trail_runs_again() {
     assert_eq!(summary["attempts"][1]["isHealed"], true);
     let junit = project.last_run().text("junit.xml");
     assert!(junit.contains(r#"<property name="healed" value="true"/>"#), "{junit}");
-    assert!(junit.contains("`tap: {text: Pay}` became `tap: {id: pay}`"), "{junit}");
+    assert!(junit.contains("`tap: {text: Pay, timeoutMs: 300}` became `tap: {id: pay, timeoutMs: 300}`"), "{junit}");
 }
 
 #[test]
@@ -183,19 +184,19 @@ fn the_repair_is_shown_and_written_into_the_trail() {
     let shown = project.run(&["heal"]).exits(0);
     insta::assert_snapshot!(shown.stdout, @r#"
     trails/buy.trail.yaml (healed)
-      step "Pay": `tap: {text: Pay}` became `tap: {id: pay}` on Button "Buy now"
+      step "Pay": `tap: {text: Pay, timeoutMs: 300}` became `tap: {id: pay, timeoutMs: 300}` on Button "Buy now"
       …
           recording:
             android:
-    -         - tap: {text: Pay} # the big one
-    +         - tap: {id: pay} # the big one
+    -         - tap: {text: Pay, timeoutMs: 300} # the big one
+    +         - tap: {id: pay, timeoutMs: 300} # the big one
         - verify: It was bought
           tools:
       …
     "#);
     assert_eq!(project.read("trails/buy.trail.yaml"), TRAIL, "showing does not write");
     project.run(&["heal", "--write"]).exits(0);
-    assert_eq!(project.read("trails/buy.trail.yaml"), TRAIL.replace("tap: {text: Pay}", "tap: {id: pay}"));
+    assert_eq!(project.read("trails/buy.trail.yaml"), TRAIL.replace("{text: Pay, ", "{id: pay, "));
     let kept = project.read("trails/buy.effects.yaml");
     assert!(kept.contains("tap:\n              id: pay\n") && kept.contains("name: Buy now"), "{kept}");
     run(&project, &[], 0);
@@ -203,7 +204,7 @@ fn the_repair_is_shown_and_written_into_the_trail() {
     // The new recording can be healed too.
     changed(&project, &[("id: pay, role: button, text: Pay,", "id: buy, role: button, text: Buy now,")]);
     run(&project, &["--heal", "apply"], 0);
-    project.write("trails/buy.trail.yaml", TRAIL.replace("{text: Pay}", "{text: Purchase}"));
+    project.write("trails/buy.trail.yaml", TRAIL.replace("{text: Pay, ", "{text: Purchase, "));
     let refused = project.run(&["heal", "--write"]).exits(3);
     insta::assert_snapshot!(refused.refusal(), @r#"
     exit 3
@@ -217,7 +218,8 @@ fn a_trail_whose_steps_changed_since_the_run_is_not_written() {
     let project = recorded();
     changed(&project, &[("text: Pay,", "text: Buy now,")]);
     run(&project, &["--heal", "apply"], 0);
-    for (old, new) in [("verify: It was bought", "verify: It was paid"), ("{text: Order placed}", "{text: Order sent}")]
+    for (old, new) in
+        [("verify: It was bought", "verify: It was paid"), ("{text: Order placed, ", "{text: Order sent, ")]
     {
         let edited = TRAIL.replace(old, new);
         project.write("trails/buy.trail.yaml", &edited);
@@ -233,7 +235,7 @@ fn a_trail_whose_steps_changed_since_the_run_is_not_written() {
     let commented = format!("# Every day.\n{TRAIL}");
     project.write("trails/buy.trail.yaml", &commented);
     project.run(&["heal", "--write"]).exits(0);
-    let healed = commented.replace("tap: {text: Pay}", "tap: {id: pay}");
+    let healed = commented.replace("{text: Pay, ", "{id: pay, ");
     assert_eq!(project.read("trails/buy.trail.yaml"), healed);
     let again = project.run(&["heal", "--write"]).exits(0);
     assert_eq!(again.stdout, "");
@@ -255,12 +257,12 @@ fn a_call_that_was_healed_before_a_later_failure_is_shown_as_not_confirmed() {
     changed(&project, &[("text: Pay,", "text: Buy now,"), ("text: Help,", "text: Support,")]);
     let ran = run(&project, &["--heal", "apply"], 1);
     let told = "nothing on the screen has the text \"Help\"\n  healed before that, not confirmed by a second run:\n    \
-                step \"Pay\": `tap: {text: Pay}` became `tap: {id: pay}` on Button \"Buy now\"\n";
+                step \"Pay\": `tap: {text: Pay, timeoutMs: 300}` became `tap: {id: pay, timeoutMs: 300}` on Button \"Buy now\"\n";
     assert!(ran.stdout.contains(told), "{}", ran.stdout);
     assert!(ran.stderr.contains("`trailblaze heal` shows the repairs"), "{}", ran.stderr);
     let shown = project.run(&["heal"]).exits(0);
     let head = "trails/buy.trail.yaml (healed, not confirmed by a second run)\n  \
-                step \"Pay\": `tap: {text: Pay}` became `tap: {id: pay}` on Button \"Buy now\"\n";
+                step \"Pay\": `tap: {text: Pay, timeoutMs: 300}` became `tap: {id: pay, timeoutMs: 300}` on Button \"Buy now\"\n";
     assert!(shown.stdout.starts_with(head), "{}", shown.stdout);
     assert!(shown.stderr.contains("a later step failed"), "{}", shown.stderr);
     assert_eq!(project.run(&["heal", "--json"]).exits(0).json()[0]["isConfirmed"], false);
@@ -304,7 +306,8 @@ fn an_assertion_and_a_trailhead_are_never_healed() {
     let ran = run(&project, &["--heal", "apply"], 1);
     assert!(!ran.stdout.contains("instead"), "{}", ran.stdout);
     assert_eq!(project.last_run().summary()["attempts"][0]["heals"].as_array(), None);
-    let head = TRAIL.replace("    - launchApp: {packageId: com.example.shop}\n", "    - tap: {text: Shop}\n");
+    let head =
+        TRAIL.replace("    - launchApp: {packageId: com.example.shop}\n", "    - tap: {text: Shop, timeoutMs: 300}\n");
     let project = Project::empty()
         .with("trailblaze.yaml", "sim:\n  apps: [shop.app.yaml]\n")
         .with("shop.app.yaml", APP)
@@ -336,7 +339,7 @@ fn reference(project: &Project, text: &str) -> String {
 
 fn replies(project: &Project, reference: &str) {
     let reply = format!(
-        "replies:\n  - expect: {{contains: ['Recorded call: {{\"tap\":{{\"text\":\"Pay\"}}}}', '<screen-'], tools: [useElement]}}\n    \
+        "replies:\n  - expect: {{contains: ['Recorded call: {{\"tap\":{{\"text\":\"Pay\",\"timeoutMs\":300}}}}', '<screen-'], tools: [useElement]}}\n    \
          reply:\n      calls:\n        - useElement: {{ref: {reference}, reason: it finishes the order}}\n"
     );
     project.write("heal.replies.yaml", reply);
@@ -360,7 +363,7 @@ fn a_model_is_asked_if_the_recorded_properties_do_not_decide() {
     let junit = project.last_run().text("junit.xml");
     assert!(junit.contains("(chosen by the model: it finishes the order)"), "{junit}");
     project.run(&["heal", "--write"]).exits(0);
-    assert!(project.read("trails/buy.trail.yaml").contains("- tap: {id: purchase} # the big one\n"));
+    assert!(project.read("trails/buy.trail.yaml").contains("- tap: {id: purchase, timeoutMs: 300} # the big one\n"));
     run(&project, &["--model", "none"], 0);
     // A run may forbid it.
     let project = recorded();
@@ -437,7 +440,7 @@ screens:
 
 #[test]
 fn an_element_that_was_there_as_another_one_is_not_used_if_it_got_the_id() {
-    let trail = TRAIL.replace("{text: Pay}", "{text: Publish}");
+    let trail = TRAIL.replace("{text: Pay, ", "{text: Publish, ");
     let (trail, _) = trail.split_once("  - verify:").expect("a check");
     for name in ["Export", "Archive"] {
         let project = Project::empty()
@@ -463,7 +466,7 @@ fn an_element_that_was_there_as_another_one_is_not_used_if_it_got_the_id() {
 #[test]
 fn every_platform_heals_the_tools_that_its_devices_share() {
     let tools = TRAIL.replace(
-        "    recording:\n      android:\n        - tap: {text: Pay} # the big one\n",
+        "    recording:\n      android:\n        - tap: {text: Pay, timeoutMs: 300} # the big one\n",
         "    tools: [{tap: {text: Pay, timeoutMs: 300}}]\n",
     );
     let project = Project::empty()

@@ -6,7 +6,6 @@ use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use trailblaze::api::mcp::McpServer;
@@ -134,7 +133,7 @@ impl Client {
     /// Waits for the response to a request.
     pub fn response(&mut self, id: u64) -> Value {
         loop {
-            let message = self.message(PATIENCE).unwrap_or_else(|| panic!("request {id} was not answered"));
+            let message = self.message().unwrap_or_else(|| panic!("request {id} was not answered"));
             match message.get("id") {
                 Some(answered) if *answered == id => return message,
                 Some(_) => panic!("an answer to another request than {id}: {message}"),
@@ -143,8 +142,8 @@ impl Client {
         }
     }
 
-    pub fn message(&mut self, patience: Duration) -> Option<Value> {
-        let line = self.from_server.recv_timeout(patience).ok()?;
+    pub fn message(&mut self) -> Option<Value> {
+        let line = self.from_server.recv_timeout(PATIENCE).ok()?;
         Some(serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: not JSON: {line}")))
     }
 

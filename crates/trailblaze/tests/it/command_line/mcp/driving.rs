@@ -174,7 +174,7 @@ fn a_cancelled_call_is_cancelled_in_the_service() {
     let mut client = client_of(&project, Arc::clone(&service), Generation::Initialize, McpOptions::default());
     let run = json!({"name": "trail", "arguments": {"action": "run"}, "_meta": {"progressToken": 1}});
     let id = client.send("tools/call", run);
-    client.message(crate::support::PATIENCE).expect("progress");
+    client.message().expect("progress");
     client.notify("notifications/cancelled", json!({"requestId": id, "reason": "enough"}));
     wait_until("the service is cancelled", || service.was_cancelled.load(Ordering::SeqCst).then_some(()));
 }

@@ -1,10 +1,8 @@
 //! What the program says about itself, before anything is opened.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
-use crate::command_line::mcp::client::{BOTH, Client, Generation};
+use crate::command_line::mcp::client::{BOTH, Client, Daemon, Generation};
 use crate::support::Project;
 
 const TOOLS: [&str; 10] =
@@ -38,7 +36,8 @@ fn the_tools_are_few_and_always_the_same() {
 
 #[test]
 fn every_tool_has_a_short_description_and_takes_a_session() {
-    let mut client = Client::program(&Project::empty(), &[], Generation::Initialize);
+    let project = Project::empty();
+    let mut client = Client::program(&project, &[], Generation::Initialize);
     let list = client.request("tools/list", json!({}));
     for tool in list["tools"].as_array().expect("tools") {
         let name = &tool["name"];
@@ -55,7 +54,8 @@ fn the_instructions_fit_what_clients_show() {
         [(&[][..], &["session", "snapshot", "act", "toolbox", "trail"][..]), (&["--tools", "flat"], &["session"])]
     {
         for generation in BOTH {
-            let client = Client::program(&Project::empty(), args, generation);
+            let project = Project::empty();
+            let client = Client::program(&project, args, generation);
             let said = client.hello["instructions"].as_str().expect("instructions");
             assert!(said.len() <= 2_000, "the instructions have {} bytes", said.len());
             for tool in tools {
@@ -67,7 +67,9 @@ fn the_instructions_fit_what_clients_show() {
 
 #[test]
 fn the_newer_generation_is_told_what_it_may_keep() {
-    let mut client = Client::program(&Project::empty(), &[], Generation::Discover);
+    let project = Project::empty();
+    let _daemon = Daemon(&project);
+    let mut client = Client::program(&project, &[], Generation::Discover);
     let versions = client.hello["supportedVersions"].as_array().expect("versions");
     for version in ["2025-06-18", "2025-11-25", "2026-07-28"] {
         assert!(versions.contains(&version.into()), "{versions:?}");
@@ -81,7 +83,8 @@ fn the_newer_generation_is_told_what_it_may_keep() {
 
 #[test]
 fn unknown_tools_are_errors_and_wrong_arguments_are_failures() {
-    let mut client = Client::program(&Project::empty(), &[], Generation::Initialize);
+    let project = Project::empty();
+    let mut client = Client::program(&project, &[], Generation::Initialize);
     let error = client.error("tools/call", json!({"name": "tap", "arguments": {}}));
     assert_eq!(error["code"], -32602);
     assert_eq!(error["message"], "unknown tool `tap`; tools that `toolbox` finds are called through `act`");
@@ -119,8 +122,9 @@ fn a_server_without_a_client_ends() {
 
 #[test]
 fn a_ping_is_answered_and_nothing_is_logged_unasked() {
-    let mut client = Client::program(&Project::empty(), &[], Generation::Initialize);
+    let project = Project::empty();
+    let mut client = Client::program(&project, &[], Generation::Initialize);
     assert_eq!(client.request("ping", json!({})), json!({}));
-    assert_eq!(client.message(Duration::from_millis(100)), None);
     assert_eq!(client.request("logging/setLevel", json!({"level": "info"})), json!({}));
+    assert_eq!(client.notices, Vec::<Value>::new());
 }

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::json;
@@ -24,7 +23,7 @@ use trailblaze::sessions::{toolbox, wiring};
 use trailblaze_protocol::exit::Exit;
 
 use crate::command_line::mcp::client::{Client, Generation};
-use crate::support::Project;
+use crate::support::{PATIENCE, Project};
 
 pub struct OneSession {
     root: PathBuf,
@@ -160,7 +159,7 @@ impl Service for OneSession {
                 for at in 1..=3 {
                     progress.say(&format!("trail {at} of 3"));
                 }
-                let ended = tokio::time::timeout(Duration::from_secs(30), cancel.cancelled());
+                let ended = tokio::time::timeout(PATIENCE, cancel.cancelled());
                 if self.root.join("slow").exists() && ended.await.is_ok() {
                     self.was_cancelled.store(true, Ordering::SeqCst);
                     return Err(ServiceError::environment("cancelled"));

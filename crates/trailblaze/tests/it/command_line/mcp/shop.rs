@@ -45,8 +45,8 @@ fn an_agent_tests_the_shop_and_saves_a_trail_that_replays() {
     let calls = json!([{"tool": "tap", "args": {"ref": field("Place order")}}]);
     let ordered = agent.call("act", json!({"step": "Order", "calls": calls}));
     assert!(ordered.contains("Thank you, Ada Lovelace"), "{ordered}");
-    let calls =
-        json!([{"tool": "assertVisible", "args": {"text": "Thank you, Ada Lovelace. This is what we received:"}}]);
+    let text = "Thank you, Ada Lovelace. This is what we received:";
+    let calls = json!([{"tool": "assertVisible", "args": {"text": text, "timeoutMs": 60_000}}]);
     agent.call("act", json!({"verify": "The order was received", "calls": calls}));
     let steps = agent.call("session", json!({"action": "steps"}));
     assert!(steps.contains("4. Order") && steps.contains("5. verify: The order was received"), "{steps}");
@@ -54,8 +54,9 @@ fn an_agent_tests_the_shop_and_saves_a_trail_that_replays() {
     let ran = agent.call("trail", json!({"action": "run", "path": "trails/agent.trail.yaml"}));
     assert!(ran.contains("1 of 1 trail passed"), "{ran}");
     // A page that is different now: the answer says what failed and where.
-    let edit = json!({"action": "edit", "path": "trails/agent.trail.yaml", "old": "Thank you, Ada Lovelace.", "new": "Thank you, Bob."});
-    agent.call("trail", edit);
+    for (old, new) in [("Thank you, Ada Lovelace.", "Thank you, Bob."), ("timeoutMs: 60000", "timeoutMs: 100")] {
+        agent.call("trail", json!({"action": "edit", "path": "trails/agent.trail.yaml", "old": old, "new": new}));
+    }
     let failed = agent.failure("trail", json!({"action": "run", "path": "trails/agent.trail.yaml"}));
     assert!(failed.contains("The order was received") && failed.contains("agent.trail.yaml:"), "{failed}");
     assert!(agent.call("session", json!({"action": "close"})).starts_with("closed session"));

@@ -411,13 +411,13 @@ fn maestro_commands_are_carried_out_by_our_own_actions() {
             - eraseText: 1
             - hideKeyboard
             - tapOn: Sign.in
-            - extendedWaitUntil: {visible: {id: notNow}, timeout: 3000}
+            - extendedWaitUntil: {visible: {id: notNow}, timeout: 60000}
             - tapOn: {text: Not now, index: 0, enabled: true}
             - assertVisible: {id: balance}
             - assertNotVisible: Wrong PIN.*
             - copyTextFrom: {id: balance}
             - tapOn: Activity
-            - scrollUntilVisible: {element: {text: Tony Hoare}, direction: DOWN, timeout: 9000}
+            - scrollUntilVisible: {element: {text: Tony Hoare}, direction: DOWN, timeout: 60000}
             - scroll
             - swipe: {direction: DOWN, duration: 100}
             - swipe: {start: '50%, 40%', end: '50%, 80%'}
@@ -429,7 +429,12 @@ fn maestro_commands_are_carried_out_by_our_own_actions() {
             - tapOn: {id: note}
             - pasteText
             - assertVisible: €120.00
+      - maestro:
+          timeoutMs: 100
+          commands:
             - tapOn: {text: Nobody, optional: true, index: 7}
+      - maestro:
+          commands:
             - pressKey: Home
             - launchApp: {stopApp: false}
             - back
@@ -448,7 +453,8 @@ fn maestro_commands_are_carried_out_by_our_own_actions() {
 #[test]
 fn a_maestro_command_that_makes_no_sense_is_refused() {
     let check = |command: &str, expected: &str| {
-        let text = format!("trail:\n  - step: Try\n    tools:\n      - maestro: {{commands: [{command}]}}\n");
+        let text =
+            format!("trail:\n  - step: Try\n    tools:\n      - maestro: {{commands: [{command}], timeoutMs: 100}}\n");
         let project = Project::wallet().with("trails/m.trail.yaml", text);
         let ran = project.run(&["run", "trails/m.trail.yaml", "-d", "android/sim-1", "--pictures", "off"]).exits(1);
         assert!(ran.stdout.contains(expected), "{command}: {}", ran.stdout);

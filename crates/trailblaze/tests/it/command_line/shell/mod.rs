@@ -101,7 +101,7 @@ fn a_shell_leaves_a_folder_like_any_run() {
 fn every_line_is_answered_with_a_line_of_json() {
     let project = Project::counter();
     let lines = "step \"Open it\"\nlaunchApp packageId=com.example.counter\n\n# a remark\nisVisible text=More\n\
-                 tap text=Nowhere\nfoo\nmemory\nquit\nsnapshot\n";
+                 tap text=Nowhere timeoutMs=10\nfoo\nmemory\nquit\nsnapshot\n";
     let ran = project.feed(&["shell", "-d", "android/sim-1", "--json"], lines).exits(3);
     let answers = ran.json_lines();
     let ok: Vec<&Value> = answers.iter().map(|answer| &answer["ok"]).collect();

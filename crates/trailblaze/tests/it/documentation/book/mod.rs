@@ -6,7 +6,7 @@
 //! |---|---|
 //! | `<!-- file: trails/pay.trail.yaml -->` | is written to this path, in any language |
 //! | `<!-- exit: 1 -->` | must exit with this code |
-//! | `<!-- output -->` | has lines that occur in this order in what the last commands printed; `…` is any text |
+//! | `<!-- output -->` | has lines that occur in this order in what the last commands printed; `…` is any text, and a time any time |
 //! | `<!-- not run: needs a phone -->` | is not run |
 //! | `<!-- setup: cp -r "$REPO/examples/wallet/." . -->` | (any place) runs commands that readers do not see |
 //!
@@ -145,6 +145,11 @@ fn a_page_that_is_wrong_fails_with_its_line() {
     assert!(
         run(&format!("{files}\n<!-- output -->\n```text\nbye\n```\n")).starts_with("17: `bye` is not in the output")
     );
+    let timed = |line: &str| {
+        run(&format!("```sh\necho 'it took 5.1 s: too long'\n```\n\n<!-- output -->\n```text\n{line}\n```\n"))
+    };
+    assert_eq!((timed("it took 5.0 s: too long"), timed("took … s: too")), (String::new(), String::new()));
+    assert!(timed("it took 5.0 s: fine").starts_with("6: "));
     let failed = run("```sh\nfalse\ntrue\n```\n");
     assert!(failed.starts_with("1: exit code 1\n"), "{failed}");
     assert_eq!(run("<!-- exit: 3 -->\n```sh\n(exit 3)\n```\n"), "");

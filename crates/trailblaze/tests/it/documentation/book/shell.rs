@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::documentation::book::page::{Action, Item, Page};
-use crate::support::PROGRAM;
+use crate::support::{PROGRAM, without_times};
 
 /// How long a page may take on a busy machine.
 const LIMIT: Duration = Duration::from_secs(600);
@@ -170,10 +170,15 @@ fn first_missing<'a>(lines: &'a [String], output: &str) -> Option<&'a str> {
     lines
         .iter()
         .map(String::as_str)
-        .find(|line| !line.is_empty() && *line != "…" && !rest.any(|found| fits(line, found.trim())))
+        .find(|line| !line.is_empty() && *line != "…" && !rest.any(|found| is_shown(line, found.trim())))
 }
 
-/// Whether this is in a line of output; `…` is any text.
+/// Whether this is in a line of output. How long something took differs from run to run.
+fn is_shown(line: &str, found: &str) -> bool {
+    fits(line, found) || fits(&without_times(line), &without_times(found))
+}
+
+/// Whether this is in a line; `…` is any text.
 fn fits(line: &str, found: &str) -> bool {
     let mut rest = found;
     line.split('…').all(|part| rest.split_once(part).map(|(_, after)| rest = after).is_some())

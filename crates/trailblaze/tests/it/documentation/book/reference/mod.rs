@@ -1,4 +1,4 @@
-//! The pages of docs/reference, made from the tables of the program: `UPDATE_REFERENCE=1 cargo test -p trailblaze --test book
+//! The pages of docs/reference, made from the tables of the program: `UPDATE_REFERENCE=1 cargo test -p trailblaze --test it
 //! the_reference` writes them again.
 
 mod commands;
