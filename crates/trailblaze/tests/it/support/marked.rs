@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant};
 
+use super::PATIENCE;
+
 const NAME: &str = "TRAILBLAZE_TEST_MARK";
-/// How long an unattended process may take to end on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(15);
 
 pub struct Mark(String);
 

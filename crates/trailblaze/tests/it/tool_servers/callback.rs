@@ -3,10 +3,9 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::time::Duration;
 
 use crate::support::stage::{Played, Stage};
-use crate::support::{Running, wait_until};
+use crate::support::{PATIENCE, Running, wait_until};
 use serde_json::{Value, json};
 use trailblaze_protocol::event::{CallOrigin, Event};
 use trailblaze_protocol::ids::Parent;
@@ -74,7 +73,7 @@ impl Open {
         request.extend(headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")));
         request.push_str("\r\n");
         let mut stream = TcpStream::connect(self.host()).expect("somebody listens");
-        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
         stream.write_all(&[request.as_bytes(), body].concat()).expect("the request is taken");
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer);
@@ -399,7 +398,7 @@ fn other_ways_in_lead_nowhere() {
     let open = Open::on(&["android/sim-1"]);
     let status = |head: &str| {
         let mut stream = TcpStream::connect(open.host()).expect("somebody listens");
-        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
         write!(stream, "{head} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", open.host()).expect("it is taken");
         let mut answer = String::new();
         let _ = stream.read_to_string(&mut answer);

@@ -425,7 +425,8 @@ fn a_call_that_is_not_on_the_cassette_fails_with_what_is_there() {
 
 #[test]
 fn a_callback_that_fails_where_it_had_passed_fails_the_call() {
-    let project = handmade(BANK, &[LAUNCH, "bank_pay: {to: Grace, amount: 7}"]);
+    let bank = BANK.replace("{id: add}", "{id: add, timeoutMs: 50}");
+    let project = handmade(&bank, &[LAUNCH, "bank_pay: {to: Grace, amount: 7}"]);
     project.write("counter.app.yaml", crate::support::COUNTER_APP.replace("id: add", "id: plus"));
     let last = failure(&project);
     let expected = "its callback to `tap`, which passed when the cassette was recorded, failed: ";

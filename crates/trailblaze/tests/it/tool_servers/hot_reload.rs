@@ -69,7 +69,7 @@ impl Author<'_> {
 
     #[track_caller]
     fn answer(&self) -> Value {
-        self.answers.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("no answer; it said\n{}", self.heard()))
+        self.answers.recv_timeout(PATIENCE).expect("the shell answers")
     }
 
     /// What the shell answers: a tool's text, or the error.
@@ -86,11 +86,7 @@ impl Author<'_> {
     /// Waits until these words were said, and takes all that was said.
     #[track_caller]
     fn hears(&self, words: &str) -> String {
-        let deadline = std::time::Instant::now() + PATIENCE;
-        while !self.heard().contains(words) {
-            assert!(std::time::Instant::now() < deadline, "nobody said `{words}`, but\n{}", self.heard());
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
+        wait_until(&format!("somebody says `{words}`"), || self.heard().contains(words).then_some(()));
         std::mem::take(&mut *self.heard.lock().expect("a lock"))
     }
 
@@ -108,6 +104,9 @@ impl Author<'_> {
 
 impl Drop for Author<'_> {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("the shell said\n{}", self.heard());
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

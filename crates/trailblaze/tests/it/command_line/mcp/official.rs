@@ -64,7 +64,8 @@ fn the_official_python_client_works() {
     let Some(lab) = Lab::under(Runtime::Nothing) else { return };
     let _daemon = Daemon(&lab.project);
     let python = repository().join(".parts/python/bin/python").display().to_string();
-    let script = repository().join("crates/trailblaze/tests/it/command_line/mcp/clients/official.py").display().to_string();
+    let script =
+        repository().join("crates/trailblaze/tests/it/command_line/mcp/clients/official.py").display().to_string();
     check(&finish(started(&lab, &python, &[&script, PROGRAM, "mcp"]), &lab));
 }
 

@@ -27,7 +27,9 @@ fn sources_keep_to_the_rules() {
         }
         for (index, line) in source.lines().enumerate() {
             // These tests name what they forbid.
-            if line.trim_start().starts_with("//") || path.starts_with("crates/trailblaze/tests/it/documentation/source_rules/") {
+            if line.trim_start().starts_with("//")
+                || path.starts_with("crates/trailblaze/tests/it/documentation/source_rules/")
+            {
                 continue;
             }
             let mut forbid = |words: &[&str], rule: &str| {

@@ -141,7 +141,10 @@ fn a_python_tool_calls_back_as_its_guide_says() {
     let code = block.split_once("```").expect("its end").0;
     let (head, tail) =
         ("from fastmcp import FastMCP\n\nserver = FastMCP('acme')\n", "\nserver.run(show_banner=False)\n");
-    lab.project.write("tools/acme.py", format!("{head}{code}{tail}"));
+    let (_, tool) = code.split_once("@server.tool").expect("a tool");
+    // The same tool, which does not wait for a button that never appears.
+    let impatient = tool.replace("acme_pressAndRead", "acme_pressNow").replace("=button)", "=button, timeout_ms=50)");
+    lab.project.write("tools/acme.py", format!("{head}{code}\n@server.tool{impatient}{tail}"));
     // As if it had been installed.
     let package = repository().join("sdks/python/src");
     let server = format!(
@@ -149,12 +152,15 @@ fn a_python_tool_calls_back_as_its_guide_says() {
         package.display()
     );
     lab.configured(&format!("mcpServers: [{server}]\n"));
-    let launch = ["--launch", "com.example.counter"];
-    let call = ["tool", "acme_pressAndRead", "button=Add one", "label=count"];
-    assert_eq!(lab.go(&[&call[..], &launch].concat()).exits(0).stdout, "Count: 1\n");
-    let call = ["tool", "acme_pressAndRead", "button=Add two", "label=count"];
-    let failed = lab.go(&[&call[..], &launch].concat()).exits(1);
-    assert!(failed.stderr.contains("Add two"), "{}", failed.stderr);
+    let lines = "launchApp packageId=com.example.counter\nacme_pressAndRead button='Add one' label=count\n\
+                 acme_pressNow button='Add two' label=count\n";
+    lab.with("lines", lines);
+    let mut shell = lab.command(&["shell", "--json"]);
+    shell.stdin(std::fs::File::open(lab.path("lines")).expect("a file"));
+    let answers = lab.finish(shell).json_lines();
+    assert_eq!(answers[1]["answer"]["text"], "Count: 1", "{answers:?}");
+    let failed = answers[2]["error"].as_str().unwrap_or_default();
+    assert!(failed.contains("nothing on the screen has the text \"Add two\""), "{answers:?}");
 }
 
 #[test]
