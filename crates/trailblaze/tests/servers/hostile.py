@@ -512,6 +512,7 @@ def answers_twice(server, message, arguments, meta):
 
 @acts
 def never_answers(server, message, arguments, meta):
+    (PLACE / "called").touch()
     server.cancelled.wait(60)
 
 
