@@ -162,7 +162,7 @@ impl Stage {
 }
 
 /// Makes an attempt that waits for a limit of a server to pass. What must happen before that may take longer on a busy
-/// machine: then the attempt is `None`, and is made again with a higher limit.
+/// machine: then the attempt returns `None`, and is made again with a higher limit.
 #[track_caller]
 pub fn with_a_limit<T>(attempt: impl FnMut(&str) -> Option<T>) -> T {
     ["1s", "8s", "50s"].into_iter().find_map(attempt).expect("the highest limit is enough")

@@ -190,7 +190,7 @@ fn effects_of_another_call_are_out_of_date() {
 
     error: 1 problem
     ");
-    // A step more changes nothing about those that are there.
+    // An additional step does not affect the existing ones.
     project.write("trails/a.trail.yaml", format!("{recorded}  - step: Count on\n    tools: [{{tap: {{id: add}}}}]\n"));
     run(&project, &["--replay", "effects"], 0);
 }
@@ -202,7 +202,7 @@ fn effects_of_a_tool_that_changed_are_out_of_date() {
     project.write("trailblaze-config/tools/keepName.yaml", KEEP.replace("dear", "good"));
     let ran = run(&project, &["--replay", "effects"], 3);
     assert!(ran.stderr.contains("the tool `keepName` changed since they were recorded"), "{}", ran.stderr);
-    // The calls alone are recorded: the old effects go, because they are those of another tool.
+    // Recording only the calls removes the old effects, because the tool has changed.
     run(&project, &["--record"], 0);
     assert!(!project.read("trails/a.effects.yaml").contains("effects:"));
 }
@@ -234,7 +234,7 @@ fn what_a_server_loads_from_beside_it_is_part_of_what_it_is() {
     let refused = lab.go(&[&["run"], &replay[..]].concat()).exits(3);
     assert!(refused.stderr.contains("the tool `acme_signInAs` changed since they were recorded"), "{}", refused.stderr);
     lab.project.write("tools/amounts.py", "FEE = 1\n");
-    // Tests of tools, and what is installed, are no part of it.
+    // Tests of tools and installed packages are not part of it.
     lab.project.write("tools/test_amounts.py", "pass\n");
     lab.project.write("tools/node_modules/amounts/index.js", "1\n");
     lab.run(&replay, 0);
@@ -378,7 +378,7 @@ fn what_servers_did_is_played_where_they_cannot_start() {
         effects
     };
     assert_eq!(sort(effects(&played.run)), sort(recorded.to_vec()));
-    // Without the effects it is refused, and says so.
+    // Without its effects, a trail is refused with the reason.
     std::fs::remove_file(lab.project.root().join("trails/pay-a-friend.effects.yaml")).expect("it was there");
     let refused = lab.go(&["run", "--replay", "effects"]).exits(3);
     assert!(refused.stderr.contains("no effects of `acme_sendMoney` are recorded for"), "{}", refused.stderr);

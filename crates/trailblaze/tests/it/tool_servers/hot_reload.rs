@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 const ACME: &str = include_str!("../../servers/acme.ts");
 
-/// The server as it says this word.
+/// The server that says this word.
 fn saying(word: &str) -> String {
     ACME.replace("@WORD@", word)
 }
@@ -24,7 +24,7 @@ fn acme() -> Option<Lab> {
     Some(lab)
 }
 
-/// How many processes of a server live.
+/// How many processes of a server are running.
 fn alive(lab: &Lab, script: &str) -> usize {
     lab.alive().iter().filter(|line| line.contains(script)).count()
 }
@@ -155,7 +155,7 @@ fn a_broken_edit_keeps_the_old_tools_and_a_mended_one_swaps() {
     let said = author.hears("half an edit");
     assert!(said.contains("warning: server `acme` is unchanged: it exited with code 1 before it answered"), "{said}");
     assert_eq!(author.ask("acme_say"), "one");
-    // As editors do that write beside a file and rename over it.
+    // Some editors write a new file and rename it over the old one.
     lab.with("tools/.acme.ts.new", &saying("two"));
     std::fs::rename(lab.path("tools/.acme.ts.new"), lab.path("tools/acme.ts")).expect("a rename");
     author.hears("server `acme` was swapped: its list of tools is unchanged\n");
@@ -379,7 +379,7 @@ fn every_call_is_answered_while_a_server_is_edited_again_and_again() {
         });
         last = next;
     }
-    // Edits in a row, which nobody waits for.
+    // Many edits in quick succession.
     let row: Vec<String> = (0..10).map(|n| format!("row {n}")).collect();
     for word in &row {
         lab.with("tools/acme.ts", &saying(word));

@@ -84,7 +84,7 @@ fn the_playwright_server_opens_a_page() {
     assert_eq!(started["leakedProcesses"], json!(0), "the browser ended with its server");
 }
 
-/// The browser to test with. None is fine at home, and a failure where tests are meant to be whole.
+/// The browser to test with. If there is none, the test is skipped, or fails in CI.
 fn chromium() -> Option<PathBuf> {
     let named = std::env::var_os("TRAILBLAZE_TEST_CHROMIUM").filter(|path| !path.is_empty()).map(PathBuf::from);
     let path = std::env::var_os("PATH").unwrap_or_default();

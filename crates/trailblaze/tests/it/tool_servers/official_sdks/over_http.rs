@@ -12,6 +12,7 @@ use serde_json::json;
 use trailblaze_protocol::event::{Event, Level};
 
 use crate::support::lab::{Lab, parts};
+use crate::support::stage::with_a_limit;
 use crate::support::{PATIENCE, repository, wait_until};
 
 /// A server that Trailblaze did not start.
@@ -154,12 +155,18 @@ fn a_server_over_http_can_announce_new_tools() {
 fn cancelling_a_call_over_http_reaches_the_server() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.fixture("web.ts").calls(&["ts_stay: {}"]);
-    let server = Elsewhere::typescript(lab);
-    let played = lab.configured(&server.entry(", callTimeout: 1s")).run(&["-d", "android/sim-1"], 1);
-    let told = format!("{}{}", played.ran.stdout, played.ran.stderr);
-    assert!(told.contains("server `web` was silent for 1s"), "{told}");
-    // The run does not wait until the server has noticed.
-    wait_until("the server notices", || server.said().contains("staying\ncalled off\n").then_some(()));
+    with_a_limit(|limit| {
+        let server = Elsewhere::typescript(lab);
+        let entry = server.entry(&format!(", callTimeout: {limit}"));
+        let played = lab.configured(&entry).run(&["-d", "android/sim-1"], 1);
+        let told = format!("{}{}", played.ran.stdout, played.ran.stderr);
+        assert!(told.contains(&format!("server `web` was silent for {limit}")), "{told}");
+        // If the tool had not started by then, there was nothing to cancel.
+        server.said().contains("staying\n").then_some(())?;
+        // The run does not wait until the server has noticed.
+        wait_until("the server notices", || server.said().contains("staying\ncalled off\n").then_some(()));
+        Some(())
+    });
 }
 
 #[test]
@@ -289,7 +296,7 @@ impl Between {
         std::thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
                 let mut method = [0; 4];
-                // What was only looked at is unread, so that the connection is reset when it is dropped.
+                // Peeking leaves the data unread, so dropping the connection resets it.
                 let is_post = client.peek(&mut method).is_ok() && method == *b"POST";
                 if is_post && is_told.swap(false, Ordering::SeqCst) {
                     continue;

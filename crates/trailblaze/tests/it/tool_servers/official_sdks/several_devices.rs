@@ -114,7 +114,7 @@ fn one_pipe_or_a_process_for_each_can_be_requested() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.fixture("web.py");
     for (key, n_devices, expected) in [("multiDevice: stdio", 2, 1), ("multiDevice: perDevice", 1, 2)] {
-        // Devices with a process each do not meet.
+        // With one process per device, they do not meet.
         let lab = lab.calls(&[&format!("py_meet: {{n: {n_devices}}}")]);
         let played = lab.configured(&format!("mcpServers: [{}]\n", with(&python("web"), key))).run(&DEVICES, 0);
         assert_eq!(served(&played, "py_meet"), (expected, set("stdio"), vec![]), "{key}");
@@ -177,7 +177,8 @@ fn a_server_that_hangs_is_stopped_and_started_again_over_http() {
         let entry = with(&with(&python("hangs"), "multiDevice: http"), &format!("callTimeout: {limit}"));
         let played = lab.configured(&format!("mcpServers: [{entry}]\n")).run(&DEVICES, 1);
         let hung = "server `hangs` died: it hangs: it answered neither `hangs_once`, which was cancelled, nor a ping within 5s";
-        assert!(played.ran.stderr.contains(hung), "{}", played.ran.stderr);
-        (played.texts("hangs_once").iter().filter(|text| *text == "next").count() == 2).then_some(())
+        println!("{limit}: {}", played.ran.stderr);
+        let n_next = played.texts("hangs_once").iter().filter(|text| *text == "next").count();
+        (played.ran.stderr.contains(hung) && n_next == 2).then_some(())
     });
 }

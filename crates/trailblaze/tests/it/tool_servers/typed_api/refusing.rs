@@ -35,7 +35,7 @@ impl Server {
         Caller::of(&self.served, protocol)
     }
 
-    /// It still answers, and ends in order.
+    /// Checks that it still answers, and ends normally.
     async fn ends_well(self) {
         let answer = self.caller(Protocol::Grpc).call("TrailblazeCommands/HasText", json!({"text": "x"})).await;
         assert!(answer.is_ok(), "{answer:?}");
@@ -81,7 +81,7 @@ async fn bodies_that_are_no_message_are_refused_and_named() {
         let (status, answer) = post(&binary, TAP, body.to_vec()).await;
         assert_eq!((status.as_u16(), &answer["code"]), (400, &json!("invalid_argument")), "{body:?}: {answer}");
     }
-    // Random bytes: any answer, but an answer.
+    // Random bytes must get an answer, whatever it is.
     let mut seed = 7u32;
     for _ in 0..100 {
         let body: Vec<u8> = std::iter::repeat_with(|| {
@@ -143,7 +143,7 @@ async fn pages_and_other_hosts_are_refused_over_both_versions_of_http() {
         let page = "web pages may not call; this request comes from the page `https://evil.example`";
         assert_eq!((code.as_str(), message.as_str()), ("permission_denied", page), "{protocol:?}");
     }
-    // The name that a browser would send after the name was made to point here.
+    // What a browser would send after DNS rebinding.
     let stream = tokio::net::TcpStream::connect(server.served.host()).await.expect("it listens");
     let (mut sender, connection) =
         hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await.expect("HTTP/2");
