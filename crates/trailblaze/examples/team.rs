@@ -104,6 +104,7 @@ impl Team {
             "panic" => panic!("no way"),
             "sleep" => {
                 let _dropped = Dropped;
+                cx.log("asleep");
                 tokio::time::sleep(Duration::from_secs(600)).await;
                 Ok(())
             }

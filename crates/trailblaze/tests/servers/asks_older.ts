@@ -1,5 +1,7 @@
 /** A server of the older SDK whose tools ask a model while they are called, and after that. */
 
+import { existsSync, writeFileSync } from 'node:fs';
+
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { z } from 'zod';
@@ -14,6 +16,16 @@ async function ask(question: string): Promise<string> {
   return `${reply.model}: ${JSON.stringify(reply.content)}`;
 }
 
+/** Asks once the file `ask` is there, and then writes `asked`. */
+async function askWhenTold(): Promise<string> {
+  while (!existsSync('ask')) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  const reply = await ask('Still there?').catch(said);
+  writeFileSync('asked', '');
+  return reply;
+}
+
 /** What became of a question that was asked after its call. */
 let afterwards: Promise<string> = Promise.resolve('nothing was asked');
 
@@ -26,7 +38,7 @@ server.registerTool('asks_often', { inputSchema: { times: z.number() } }, async 
 });
 server.registerTool('asks_at_length', {}, async () => text(await ask('x'.repeat(1_000_000)).catch(said)));
 server.registerTool('asks_afterwards', {}, async () => {
-  afterwards = new Promise((resolve) => setTimeout(() => resolve(ask('Still there?').catch(said)), 100));
+  afterwards = askWhenTold();
   return text('done');
 });
 server.registerTool('asks_what_became_of_it', {}, async () => text(await afterwards));

@@ -147,7 +147,7 @@ class Server:
         number = f"own-{len(self.asked) + 1}"
         self.asked[number] = queue.Queue()
         self.send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
-        return self.asked[number].get(timeout=20)
+        return self.asked[number].get(timeout=60)
 
     def call_back(self, meta, tool, arguments="{}", **changes):
         """Calls a tool through the callback. Returns the answer, without the ids."""
@@ -155,7 +155,7 @@ class Server:
         action = {"type": "call_tool", "tool_name": tool, "arguments_json": arguments}
         request = {"session_id": own["sessionId"], "invocation_id": own["invocationId"], "action": action}
         request.update(changes)
-        connection = http.client.HTTPConnection(urlsplit(own["baseUrl"]).netloc, timeout=20)
+        connection = http.client.HTTPConnection(urlsplit(own["baseUrl"]).netloc, timeout=60)
         connection.request("POST", "/scripting/callback", json.dumps(request), {"Content-Type": "application/json"})
         answer = connection.getresponse().read().decode()
         for name in ["invocation_id", "session_id"]:
@@ -457,7 +457,7 @@ def exits_after_its_first_call(server, message, arguments, meta):
 
 
 @behaviour
-def spins_in_its_first_call(server):
+def hangs_in_its_first_call(server):
     take = server.take
 
     def take_one_at_a_time(message):
@@ -465,8 +465,8 @@ def spins_in_its_first_call(server):
             return take(message)
         is_first = not (PLACE / "first").exists()
         (PLACE / "first").touch()
-        while is_first:
-            pass
+        if is_first:
+            forever()
         server.called(message)
 
     server.take = take_one_at_a_time
@@ -512,12 +512,13 @@ def answers_twice(server, message, arguments, meta):
 
 @acts
 def never_answers(server, message, arguments, meta):
-    server.cancelled.wait(20)
+    (PLACE / "called").touch()
+    server.cancelled.wait(60)
 
 
 @acts
 def answers_too_late(server, message, arguments, meta):
-    server.cancelled.wait(20)
+    server.cancelled.wait(60)
     server.answer(message, text("did it at last"))
 
 
@@ -703,7 +704,7 @@ def works_long_and_says_so(server, message, arguments, meta):
     for number in range(8):
         params = {"progressToken": meta["progressToken"], "progress": number + 1, "total": 8, "message": "counting"}
         server.send({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
-        time.sleep(0.25)
+        time.sleep(float(arguments["text"]))
     server.answer(message, text("counted"))
 
 
@@ -724,6 +725,10 @@ def closes_its_stdin(server):
 
 @behaviour
 def reads_nothing(server):
+    """Once it has listed its tools. When it is started again, it is well-behaved."""
+    if (PLACE / "first").exists():
+        return
+    (PLACE / "first").touch()
     take = server.take
 
     def take_and_stop(message):

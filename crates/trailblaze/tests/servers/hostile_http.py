@@ -119,7 +119,7 @@ class Handler(BaseHTTPRequestHandler):
     def ask_in_return(self, message):
         self.stream()
         self.event({"jsonrpc": "2.0", "id": "mine", "method": "ping"})
-        heard = json.dumps(ANSWERS.get(timeout=20))
+        heard = json.dumps(ANSWERS.get(timeout=60))
         self.event({"jsonrpc": "2.0", "id": message["id"], "result": {"content": [{"type": "text", "text": heard}]}})
 
 

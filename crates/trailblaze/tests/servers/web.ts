@@ -47,7 +47,9 @@ function toolset(): McpServer {
   });
   server.registerTool('ts_stay', {}, async (extra) => {
     console.error('staying');
-    await new Promise((resolve) => extra.signal.addEventListener('abort', resolve));
+    if (!extra.signal.aborted) {
+      await new Promise((resolve) => extra.signal.addEventListener('abort', resolve));
+    }
     console.error('called off');
     return text('left');
   });

@@ -8,6 +8,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use trailblaze_protocol::event::{CallResult, Event, Level};
 
+use crate::support::lab::without_waits;
 use crate::support::marked::Mark;
 use crate::support::{COUNTER_APP, Project, Ran, RunFolder, Running};
 
@@ -118,6 +119,14 @@ impl Stage {
         self.judge(ran.exits(code), code)
     }
 
+    /// Runs the trails, however they end.
+    #[track_caller]
+    pub fn play_to_any_end(self) -> Played {
+        let ran = self.finish(self.command(&RUN));
+        let code = ran.code.expect("the run ends by itself");
+        self.judge(ran, code)
+    }
+
     /// Runs a command, which must end in time.
     #[track_caller]
     pub fn finish(&self, mut command: Command) -> Ran {
@@ -132,7 +141,7 @@ impl Stage {
         let output = child.wait_with_output().expect("the program ends");
         drop(over);
         watchdog.join().expect("the command ends in time");
-        self.project.ran(output)
+        without_waits(self.project.ran(output))
     }
 
     /// Checks that no process of this stage is left.
@@ -148,13 +157,21 @@ impl Stage {
         run.assert_finished(code);
         run.assert_calls_have_parents();
         assert_eq!(run.summary()["leakedProcesses"], 0);
-        Played { stage: self, ran, run }
+        Played { _stage: self, ran, run }
     }
+}
+
+/// Makes an attempt that waits for a limit of a server to pass. What must happen before that may take longer on a busy
+/// machine: then the attempt returns `None`, and is made again with a higher limit.
+#[track_caller]
+pub fn with_a_limit<T>(attempt: impl FnMut(&str) -> Option<T>) -> T {
+    ["1s", "8s", "50s"].into_iter().find_map(attempt).expect("the highest limit is enough")
 }
 
 /// A finished run.
 pub struct Played {
-    stage: Stage,
+    /// Keeps the folder of the run.
+    _stage: Stage,
     pub ran: Ran,
     pub run: RunFolder,
 }
@@ -215,10 +232,6 @@ impl Played {
             |path: &std::path::PathBuf| path.file_name().unwrap_or_default().to_string_lossy().starts_with("rogue");
         let read = |path| std::fs::read_to_string(path).expect("the log is text");
         files.into_iter().filter(is_rogue).map(read).collect()
-    }
-
-    pub fn project(&self) -> &Project {
-        &self.stage.project
     }
 }
 

@@ -1,12 +1,11 @@
 //! The callback over the wire: a tool stays in its call while requests come in, and each is judged check by check, in the
-//! order of the checks. Peers from elsewhere cannot be had in a test; they are the matter of unit tests.
+//! order of the checks. Peers on other machines are covered by unit tests.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::time::Duration;
 
 use crate::support::stage::{Played, Stage};
-use crate::support::{Running, wait_until};
+use crate::support::{PATIENCE, Running, wait_until};
 use serde_json::{Value, json};
 use trailblaze_protocol::event::{CallOrigin, Event};
 use trailblaze_protocol::ids::Parent;
@@ -37,7 +36,7 @@ impl Open {
         url.strip_prefix("http://").expect("http").to_string()
     }
 
-    /// A request that nothing is wrong with.
+    /// A correct request.
     fn request(&self, tool: &str, arguments: &str) -> Value {
         json!({
             "version": 1,
@@ -57,7 +56,7 @@ impl Open {
         }
         let length = body.len().to_string();
         all.push(("Content-Length", &length));
-        // A large request is turned away before it is sent, or the end of the connection could overtake the answer.
+        // A large body is refused by its length, so it is not sent: the connection might close before the answer is read.
         self.send(&all, if body.len() > 1 << 16 { b"" } else { body })
     }
 
@@ -74,7 +73,7 @@ impl Open {
         request.extend(headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")));
         request.push_str("\r\n");
         let mut stream = TcpStream::connect(self.host()).expect("somebody listens");
-        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
         stream.write_all(&[request.as_bytes(), body].concat()).expect("the request is taken");
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer);
@@ -183,13 +182,13 @@ fn each_check_has_its_answer() {
     let fly = "unknown action `fly`; this Trailblaze supports `call_tool`";
     assert_eq!(open.post_json(&changed("action", json!({"type": "fly"}))), Heard::refused(200, fly));
 
-    // On whose behalf.
+    // The session and the call that it names.
     let unknown = "Unknown invocation ID: c-x. The tool call may have completed or timed out.";
     assert_eq!(open.post_json(&changed("invocation_id", "c-x".into())), Heard::refused(200, unknown));
     let other = format!("The invocation {invocation} belongs to another session.");
     assert_eq!(open.post_json(&changed("session_id", "s-x".into())), Heard::refused(200, &other));
 
-    // What for.
+    // The tool and its arguments.
     let tool = "unknown tool `hasTxt`; did you mean `hasText`?";
     assert_eq!(open.post_json(&open.request("hasTxt", "{}")), Heard::refused(200, tool));
     let no_json = "`arguments_json` of `hasText` is not JSON: expected ident at line 1 column 2";
@@ -199,7 +198,7 @@ fn each_check_has_its_answer() {
     let wrong = "`hasText`: missing argument `text`";
     assert_eq!(open.post_json(&open.request("hasText", "{}")), Heard::refused(200, wrong));
 
-    // A tool that fails was called all the same.
+    // A tool that fails still counts as called.
     let failing = open.request("assertVisible", r#"{"text": "Nowhere", "timeoutMs": 1}"#);
     let failed = open.post_json(&failing);
     assert_eq!((failed.0, &failed.1["type"], &failed.1["success"]), (200, &"call_tool_result".into(), &false.into()));
@@ -295,7 +294,7 @@ fn of_several_faults_the_first_is_told() {
     let large = format!("{{{}", "x".repeat(1 << 20));
     let headers = [("Host", "evil.example"), ("Origin", "https://evil.example"), ("Content-Type", "text/plain")];
 
-    // One fault after the other is mended, and the next one shows.
+    // Each fix reveals the next fault.
     let told = |heard: Heard| (heard.0, heard.1["message"].as_str().unwrap_or_default().to_string());
     let starts = |heard: Heard, status: u16, words: &str| {
         let told = told(heard);
@@ -326,7 +325,7 @@ fn of_several_faults_the_first_is_told() {
 
 #[test]
 fn the_depth_is_checked_before_the_tool() {
-    // Calls stand on each other: each is made by the one before, which waits for it.
+    // Calls are nested: each is made by the one before, which waits for it.
     let open = Open::on(&["android/sim-1"]);
     let mut calls = vec![open.calls[0].clone()];
     let place = open.stage.project().root().join("android-sim-1.json");
@@ -336,7 +335,7 @@ fn the_depth_is_checked_before_the_tool() {
             let mut request = open.request("rogue_act", "{}");
             request["invocation_id"] = calls[calls.len() - 1]["invocationId"].clone();
             let open = &open;
-            // They may answer in any order, and whoever is cut off by an earlier one hears nothing.
+            // They may answer in any order, and get no answer if an earlier one ends first.
             scope.spawn(move || open.try_post(&request));
             let text = wait_until("the next call is open", || std::fs::read_to_string(&place).ok());
             calls.push(serde_json::from_str(&text).expect("JSON"));
@@ -360,7 +359,7 @@ fn a_call_of_one_session_is_none_of_the_other() {
     let invocation = open.calls[0]["invocationId"].as_str().expect("an id");
     let other = format!("The invocation {invocation} belongs to another session.");
     assert_eq!(open.post_json(&request), Heard::refused(200, &other));
-    // With both of its own, a call lands on its own device.
+    // With its own session and invocation, a call reaches its own device.
     request["invocation_id"] = open.calls[1]["invocationId"].clone();
     assert_eq!(open.post_json(&request).1["success"], true);
     let session = open.calls[1]["sessionId"].clone();
@@ -399,7 +398,7 @@ fn other_ways_in_lead_nowhere() {
     let open = Open::on(&["android/sim-1"]);
     let status = |head: &str| {
         let mut stream = TcpStream::connect(open.host()).expect("somebody listens");
-        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
         write!(stream, "{head} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", open.host()).expect("it is taken");
         let mut answer = String::new();
         let _ = stream.read_to_string(&mut answer);
@@ -407,7 +406,7 @@ fn other_ways_in_lead_nowhere() {
     };
     assert_eq!(status("GET /scripting/callback").as_deref(), Some("405"));
     assert_eq!(status("POST /").as_deref(), Some("404"));
-    // What never finishes its request keeps nobody.
+    // An unfinished request holds nothing up.
     let mut stuck = TcpStream::connect(open.host()).expect("somebody listens");
     stuck.write_all(b"POST /scripting/callback HTTP/1.1\r\nHost: ").expect("it is taken");
     open.close(0);

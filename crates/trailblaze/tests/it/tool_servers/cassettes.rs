@@ -1,4 +1,4 @@
-//! What tool servers listed and answered is kept on cassettes, and played back where the servers cannot be.
+//! What tool servers listed and answered is kept on cassettes, and played back without the servers.
 
 use std::collections::HashMap;
 
@@ -137,7 +137,7 @@ fn what_a_server_did_is_played_back_without_it() {
     assert_eq!(left.len(), 1, "nothing else is left: {left:?}");
 }
 
-/// The fixture with another tool in the place of one.
+/// The fixture, with one of its tools replaced.
 fn with_tool(lab: &Lab, tool: &str) {
     let fixture = crate::support::repository().join("crates/trailblaze/tests/servers/calls.ts");
     let fixture = std::fs::read_to_string(fixture).expect("a fixture");
@@ -425,7 +425,8 @@ fn a_call_that_is_not_on_the_cassette_fails_with_what_is_there() {
 
 #[test]
 fn a_callback_that_fails_where_it_had_passed_fails_the_call() {
-    let project = handmade(BANK, &[LAUNCH, "bank_pay: {to: Grace, amount: 7}"]);
+    let bank = BANK.replace("{id: add}", "{id: add, timeoutMs: 50}");
+    let project = handmade(&bank, &[LAUNCH, "bank_pay: {to: Grace, amount: 7}"]);
     project.write("counter.app.yaml", crate::support::COUNTER_APP.replace("id: add", "id: plus"));
     let last = failure(&project);
     let expected = "its callback to `tap`, which passed when the cassette was recorded, failed: ";
@@ -460,7 +461,7 @@ fn a_server_without_a_cassette_is_missing_and_says_why() {
     let told = format!("{}{}", ran.stdout, ran.stderr);
     assert!(told.contains("there is no cassette `cassettes/bank.cassette.yaml`"), "{told}");
     assert!(told.contains("hint: record it with --cassette record"), "{told}");
-    // Who does not need it runs.
+    // A trail that does not need it runs.
     project.write("trails/a.trail.yaml", format!("trail:\n  - step: Go\n    tools: [{LAUNCH}]\n"));
     let (ran, _) = replay(&project, 0);
     assert!(ran.stderr.contains("no trail of this run needs it"), "{}", ran.stderr);

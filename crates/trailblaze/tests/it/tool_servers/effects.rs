@@ -1,5 +1,8 @@
 //! What custom tools did is kept beside a trail, is played without them, and is compared with what they do now.
 
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
 use crate::support::Project;
 use crate::support::lab::{Lab, Runtime, parts};
 use trailblaze_core::record::effects::{Effect, fold};
@@ -187,7 +190,7 @@ fn effects_of_another_call_are_out_of_date() {
 
     error: 1 problem
     ");
-    // A step more changes nothing about those that are there.
+    // An additional step does not affect the existing ones.
     project.write("trails/a.trail.yaml", format!("{recorded}  - step: Count on\n    tools: [{{tap: {{id: add}}}}]\n"));
     run(&project, &["--replay", "effects"], 0);
 }
@@ -199,7 +202,7 @@ fn effects_of_a_tool_that_changed_are_out_of_date() {
     project.write("trailblaze-config/tools/keepName.yaml", KEEP.replace("dear", "good"));
     let ran = run(&project, &["--replay", "effects"], 3);
     assert!(ran.stderr.contains("the tool `keepName` changed since they were recorded"), "{}", ran.stderr);
-    // The calls alone are recorded: the old effects go, because they are those of another tool.
+    // Recording only the calls removes the old effects, because the tool has changed.
     run(&project, &["--record"], 0);
     assert!(!project.read("trails/a.effects.yaml").contains("effects:"));
 }
@@ -223,16 +226,18 @@ fn effects_of_other_arguments_are_out_of_date() {
 fn what_a_server_loads_from_beside_it_is_part_of_what_it_is() {
     let Some(lab) = acme() else { return };
     lab.project.write("tools/amounts.py", "FEE = 1\n");
-    lab.run(&["--record", "effects"], 0);
-    lab.run(&["--replay", "effects"], 0);
+    let trail = ["-d", "android/sim-1", "trails/pay-a-friend.trail.yaml"];
+    let replay = [&["--replay", "effects"], &trail[..]].concat();
+    lab.run(&[&["--record", "effects"], &trail[..]].concat(), 0);
+    lab.run(&replay, 0);
     lab.project.write("tools/amounts.py", "FEE = 2\n");
-    let refused = lab.go(&["run", "--replay", "effects"]).exits(3);
+    let refused = lab.go(&[&["run"], &replay[..]].concat()).exits(3);
     assert!(refused.stderr.contains("the tool `acme_signInAs` changed since they were recorded"), "{}", refused.stderr);
     lab.project.write("tools/amounts.py", "FEE = 1\n");
-    // Tests of tools, and what is installed, are no part of it.
+    // Tests of tools and installed packages are not part of it.
     lab.project.write("tools/test_amounts.py", "pass\n");
     lab.project.write("tools/node_modules/amounts/index.js", "1\n");
-    lab.run(&["--replay", "effects"], 0);
+    lab.run(&replay, 0);
 }
 
 #[test]
@@ -331,10 +336,31 @@ fn acme() -> Option<Lab> {
     Some(lab)
 }
 
+/// The trails of `examples/acme-tools` with the files beside them, and the effects of a run that recorded them.
+struct Recorded {
+    trails: Vec<(String, String)>,
+    effects: Vec<Vec<Effect>>,
+}
+
+/// A copy of `examples/acme-tools` whose effects are recorded, which is done once.
+fn recorded_acme() -> Option<(Lab, &'static [Vec<Effect>])> {
+    static RECORDED: LazyLock<Option<Recorded>> = LazyLock::new(|| {
+        let lab = acme()?;
+        let effects = effects(&lab.run(&["--record", "effects"], 0).run);
+        let folder = lab.project.root().join("trails");
+        let name = |path: &PathBuf| path.strip_prefix(lab.project.root()).expect("a file of the project").to_path_buf();
+        let read = |path: PathBuf| (name(&path).display().to_string(), std::fs::read_to_string(&path).expect("text"));
+        Some(Recorded { trails: crate::support::files(&folder).into_iter().map(read).collect(), effects })
+    });
+    let Recorded { trails, effects } = RECORDED.as_ref()?;
+    let lab = acme()?;
+    trails.iter().for_each(|(path, text)| lab.project.write(path, text));
+    Some((lab, effects))
+}
+
 #[test]
 fn what_servers_did_is_played_where_they_cannot_start() {
-    let Some(lab) = acme() else { return };
-    let recorded = effects(&lab.run(&["--record", "effects"], 0).run);
+    let Some((lab, recorded)) = recorded_acme() else { return };
     let kept = lab.project.read("trails/pay-a-friend.effects.yaml");
     assert!(kept.contains("    - call:\n        acme_sendMoney:\n"), "{kept}");
     // Neither Node nor Bun nor Python is on the PATH, and a server's program does not exist.
@@ -351,8 +377,8 @@ fn what_servers_did_is_played_where_they_cannot_start() {
         effects.sort_by_key(|effects| format!("{effects:?}"));
         effects
     };
-    assert_eq!(sort(effects(&played.run)), sort(recorded));
-    // Without the effects it is refused, and says so.
+    assert_eq!(sort(effects(&played.run)), sort(recorded.to_vec()));
+    // Without its effects, a trail is refused with the reason.
     std::fs::remove_file(lab.project.root().join("trails/pay-a-friend.effects.yaml")).expect("it was there");
     let refused = lab.go(&["run", "--replay", "effects"]).exits(3);
     assert!(refused.stderr.contains("no effects of `acme_sendMoney` are recorded for"), "{}", refused.stderr);
@@ -360,8 +386,7 @@ fn what_servers_did_is_played_where_they_cannot_start() {
 
 #[test]
 fn what_servers_do_is_compared_with_what_they_did() {
-    let Some(lab) = acme() else { return };
-    lab.run(&["--record", "effects"], 0);
+    let Some((lab, _)) = recorded_acme() else { return };
     lab.run(&["--replay", "verify"], 0);
     let tools = lab.project.read("tools/payments.ts");
     let other = tools.replace("description: 'Fail unless", "description: 'Fails unless").replace(
@@ -370,18 +395,8 @@ fn what_servers_do_is_compared_with_what_they_did() {
     );
     assert_ne!(tools, other);
     lab.with("tools/payments.ts", &other);
-    let differs = lab
-        .go(&[
-            "run",
-            "--pictures",
-            "off",
-            "--replay",
-            "verify",
-            "-d",
-            "android/sim-1",
-            "trails/pay-a-friend.trail.yaml",
-        ])
-        .exits(1);
+    let trail = ["-d", "android/sim-1", "trails/pay-a-friend.trail.yaml"];
+    let differs = lab.run(&[&["--replay", "verify"], &trail[..]].concat(), 1).ran;
     assert!(differs.stdout.contains("`acme_sendMoney` behaved differently from its recording:"), "{}", differs.stdout);
     assert!(differs.stdout.contains("+ assertVisible: {id: review}"), "{}", differs.stdout);
     assert!(
@@ -389,7 +404,7 @@ fn what_servers_do_is_compared_with_what_they_did() {
         "{}",
         differs.stderr
     );
-    lab.run(&["--strict"], 3);
+    lab.run(&[&["--strict"], &trail[..]].concat(), 3);
     // A change of the file that the entry names is known without starting it.
     lab.with("tools/wallet.ts", "throw new Error('never started');\n");
     let stale = lab.go(&["run", "--replay", "effects"]).exits(3);

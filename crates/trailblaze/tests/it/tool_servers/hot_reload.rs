@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 const ACME: &str = include_str!("../../servers/acme.ts");
 
-/// The server as it says this word.
+/// The server that says this word.
 fn saying(word: &str) -> String {
     ACME.replace("@WORD@", word)
 }
@@ -24,7 +24,7 @@ fn acme() -> Option<Lab> {
     Some(lab)
 }
 
-/// How many processes of a server live.
+/// How many processes of a server are running.
 fn alive(lab: &Lab, script: &str) -> usize {
     lab.alive().iter().filter(|line| line.contains(script)).count()
 }
@@ -69,7 +69,7 @@ impl Author<'_> {
 
     #[track_caller]
     fn answer(&self) -> Value {
-        self.answers.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("no answer; it said\n{}", self.heard()))
+        self.answers.recv_timeout(PATIENCE).expect("the shell answers")
     }
 
     /// What the shell answers: a tool's text, or the error.
@@ -86,11 +86,7 @@ impl Author<'_> {
     /// Waits until these words were said, and takes all that was said.
     #[track_caller]
     fn hears(&self, words: &str) -> String {
-        let deadline = std::time::Instant::now() + PATIENCE;
-        while !self.heard().contains(words) {
-            assert!(std::time::Instant::now() < deadline, "nobody said `{words}`, but\n{}", self.heard());
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
+        wait_until(&format!("somebody says `{words}`"), || self.heard().contains(words).then_some(()));
         std::mem::take(&mut *self.heard.lock().expect("a lock"))
     }
 
@@ -108,6 +104,9 @@ impl Author<'_> {
 
 impl Drop for Author<'_> {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("the shell said\n{}", self.heard());
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -156,7 +155,7 @@ fn a_broken_edit_keeps_the_old_tools_and_a_mended_one_swaps() {
     let said = author.hears("half an edit");
     assert!(said.contains("warning: server `acme` is unchanged: it exited with code 1 before it answered"), "{said}");
     assert_eq!(author.ask("acme_say"), "one");
-    // As editors do that write beside a file and rename over it.
+    // Some editors write a new file and rename it over the old one.
     lab.with("tools/.acme.ts.new", &saying("two"));
     std::fs::rename(lab.path("tools/.acme.ts.new"), lab.path("tools/acme.ts")).expect("a rename");
     author.hears("server `acme` was swapped: its list of tools is unchanged\n");
@@ -380,7 +379,7 @@ fn every_call_is_answered_while_a_server_is_edited_again_and_again() {
         });
         last = next;
     }
-    // Edits in a row, which nobody waits for.
+    // Many edits in quick succession.
     let row: Vec<String> = (0..10).map(|n| format!("row {n}")).collect();
     for word in &row {
         lab.with("tools/acme.ts", &saying(word));

@@ -23,7 +23,7 @@ fn on_a_device_the_engine_is_the_default_and_tools_that_need_a_host_are_left_out
     assert!(!offered.contains(&"onHost".to_string()), "{offered:?}");
     let why = lab.go(&["toolbox", "why", "onHost", "-d", device]);
     assert!(why.stdout.contains("host") || why.stderr.contains("host"), "{}{}", why.stdout, why.stderr);
-    // On a host, it can be called; what it needs of Node is not there.
+    // On a host it can be called, but the Node module that it needs is missing.
     serve(&lab, "script: tools/toolset.ts, runtime: embedded");
     let called = lab.go(&["tool", "-d", device, "onHost"]).exits(1);
     let expected = "`node:path` is a module of Node, which the script engine does not have";

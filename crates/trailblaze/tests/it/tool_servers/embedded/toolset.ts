@@ -42,11 +42,11 @@ tool('callsOthers', about('Calls other tools.'), async (_, { client, captureScre
   const failed = await client.callTool('fails').catch((error: Error) => `${error.name}: ${error.message}`);
   const unknown = await client.callTool('noSuchTool').catch((error: Error) => `${error.name}: ${error.message}`);
   const wrong = await client.callTool('shout', { text: 5, more: 1 }).catch((error: Error) => `${error.name}: ${error.message}`);
-  const [a, b] = await Promise.all([client.callTool('count'), client.callTool('wait', { timeToWaitInSeconds: 1 })]);
+  const [a, b] = await Promise.all([client.callTool('count'), client.callTool('wait', { timeToWaitInSeconds: 0.1 })]);
   return [typeof screen, text, failed, unknown, wrong, typeof a.text, b.text, await isVisible('nowhere')].join('\n');
 });
 tool('taps', about('Taps something that is not there.'), async (_, { tap }) => void (await tap({ text: 'nowhere', timeoutMs: 50 } as never)));
-tool('asserts', about('Asserts something that is not so.'), (_, { assertVisible }) => assertVisible({ text: 'nowhere' }).then(() => 'fine'));
+tool('asserts', about('Asserts something that is not so.'), (_, { assertVisible }) => assertVisible({ text: 'nowhere', timeoutMs: 50 }).then(() => 'fine'));
 tool('types', about('Passes wrong parameters.'), (_, { tap }) => tap({ txt: 'x' } as never).then(() => 'fine'));
 tool('fails', about('Throws.'), () => {
   throw new RangeError('out of range');
@@ -58,7 +58,7 @@ tool('refuses', { ...about('Returns failures.'), input: { how: z.enum(['assertio
   const results = { assertion: assertionFailed('not so'), fatal: fatalError('the end'), unsupported: unsupported('cannot'), invalid: { a: 1 } };
   return results[how] as never;
 });
-tool('delegating', { ...about('Delegates.'), isDelegating: true }, () => delegates([{ tool: 'count' }, { tool: 'wait', args: { timeToWaitInSeconds: 1 } }]));
+tool('delegating', { ...about('Delegates.'), isDelegating: true }, () => delegates([{ tool: 'count' }, { tool: 'wait', args: { timeToWaitInSeconds: 0.1 } }]));
 tool('uses', about('Uses packages and the platform.'), () => {
   const url = new URL('/a?b=c', 'http://example.com');
   return [ms('2h'), url.searchParams.get('b'), new TextDecoder().decode(new TextEncoder().encode('ü')), atob('aGk='), typeof crypto.randomUUID()].join(' ');

@@ -3,14 +3,11 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 use std::sync::mpsc;
-use std::time::Duration;
 
-use crate::support::stage::Stage;
-use crate::support::wait_until;
+use crate::support::stage::{Stage, with_a_limit};
+use crate::support::{PATIENCE, wait_until};
 
 const AGAIN: &str = "restart: on-failure";
-/// How long an answer may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 fn trail(stage: &Stage, name: &str, calls: &str) {
     stage
@@ -137,14 +134,17 @@ fn the_last_listing_of_a_server_decides_which_trails_need_it() {
 
 #[test]
 fn a_server_that_hangs_is_stopped_and_started_again_for_the_next_trail() {
-    let stage = Stage::new("spins_in_its_first_call").with("callTimeout: 500ms");
-    trail(&stage, "b", "rogue_act: {text: well}");
-    let played = stage.play(1);
-    assert_eq!(played.answers("rogue_act").last().map(String::as_str), Some("did well"));
-    insta::assert_snapshot!(played.said(), @r#"
+    let said = with_a_limit(|limit| {
+        let stage = Stage::new("hangs_in_its_first_call").with(&format!("callTimeout: {limit}"));
+        trail(&stage, "b", "rogue_act: {text: well}");
+        let played = stage.play(1);
+        let is_well = played.answers("rogue_act").last().is_some_and(|answer| answer == "did well");
+        is_well.then(|| played.said().replace(&format!("silent for {limit}"), "silent for [limit]"))
+    });
+    insta::assert_snapshot!(said, @r#"
     warning: server `rogue` died: it hangs: it answered neither `rogue_act`, which was cancelled, nor a ping within 5s; it was stopped
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": `rogue_act` failed: `rogue_act` did not answer in time: server `rogue` was silent for 500ms; raise `callTimeout:` of its entry to allow more
+      step 1 "Act": `rogue_act` failed: `rogue_act` did not answer in time: server `rogue` was silent for [limit]; raise `callTimeout:` of its entry to allow more
 
     1 passed, 1 failed in [time]
     "#);
@@ -152,22 +152,28 @@ fn a_server_that_hangs_is_stopped_and_started_again_for_the_next_trail() {
 
 #[test]
 fn a_server_that_hangs_is_restarted_within_its_session() {
-    let stage = Stage::new("spins_in_its_first_call").with("callTimeout: 3s").with(AGAIN);
-    converse(&stage, |say| {
-        let late = say("rogue_act");
-        assert!(late.contains("did not answer in time"), "{late}");
-        wait_for_events(&stage, "died: it hangs", "serverStarted");
-        assert!(say("rogue_act text=well").contains("did well"), "the session goes on");
+    with_a_limit(|limit| {
+        let stage = Stage::new("hangs_in_its_first_call").with(&format!("callTimeout: {limit}")).with(AGAIN);
+        let mut goes_on = false;
+        converse(&stage, |say| {
+            let late = say("rogue_act");
+            assert!(late.contains("did not answer in time"), "{late}");
+            wait_for_events(&stage, "died: it hangs", "serverStarted");
+            goes_on = say("rogue_act text=well").contains("did well");
+        });
+        goes_on.then_some(())
     });
 }
 
 #[test]
 fn a_server_that_hangs_while_several_devices_use_it_is_started_again() {
-    let stage = Stage::new("spins_in_its_first_call").with("callTimeout: 500ms").with("multiDevice: stdio");
-    trail(&stage, "b", "rogue_act: {text: well}");
-    let run = ["run", "--pictures", "off", "-d", "android/sim-1,ios/sim-1"];
-    let ran = stage.finish(stage.command(&run)).exits(1);
-    let played = stage.judge(ran, 1);
-    let answers = played.answers("rogue_act");
-    assert_eq!(answers.iter().filter(|answer| *answer == "did well").count(), 2, "{answers:?}");
+    with_a_limit(|limit| {
+        let stage = Stage::new("hangs_in_its_first_call").with(&format!("callTimeout: {limit}"));
+        let stage = stage.with("multiDevice: stdio");
+        trail(&stage, "b", "rogue_act: {text: well}");
+        let run = ["run", "--pictures", "off", "-d", "android/sim-1,ios/sim-1"];
+        let ran = stage.finish(stage.command(&run)).exits(1);
+        let answers = stage.judge(ran, 1).answers("rogue_act");
+        (answers.iter().filter(|answer| *answer == "did well").count() == 2).then_some(())
+    });
 }

@@ -44,8 +44,8 @@ fn play(behaviour: &str, keys: &[&str], code: i32) -> (Played, String) {
 
 /// The message of a run whose server does not start.
 #[track_caller]
-fn refused(behaviour: &str) -> String {
-    let (played, said) = play(behaviour, &["startupTimeout: 5s"], 2);
+fn refused(behaviour: &str, keys: &[&str]) -> String {
+    let (played, said) = play(behaviour, keys, 2);
     played.assert_nothing_called();
     let line = said.lines().find(|line| line.contains("did not start")).unwrap_or(&said);
     line.trim().trim_start_matches("server `rogue` did not start: ").to_string()
@@ -65,9 +65,8 @@ fn a_server_that_refuses_the_connection_is_reported_with_a_hint() {
         "speaks_other_json",
         "says_nothing",
         "refuses_in_words",
-        "hangs",
     ]
-    .map(refused);
+    .map(|behaviour| refused(behaviour, &[]));
     insta::assert_snapshot!(told.join("\n"), @r#"
     [far]/mcp answers 401 Unauthorized: `token required`; set `headers:` in its entry if it needs credentials
     [far]/mcp answers 403 Forbidden: `not you`; set `headers:` in its entry if it needs credentials
@@ -80,8 +79,13 @@ fn a_server_that_refuses_the_connection_is_reported_with_a_hint() {
     it broke the protocol: not a JSON-RPC message: no `jsonrpc` in `{"hello": 1}`
     it ended its answer without a result
     it refuses `initialize` (not today (-32600)) and `server/discover` (not today (-32600))
-    it did not answer the MCP handshake within 5s; raise `startupTimeout:` in its entry to allow more
     "#);
+}
+
+#[test]
+fn a_server_that_never_answers_is_given_up() {
+    let told = refused("hangs", &["startupTimeout: 300ms"]);
+    insta::assert_snapshot!(told, @"it did not answer the MCP handshake within 300ms; raise `startupTimeout:` in its entry to allow more");
 }
 
 #[test]
@@ -138,8 +142,8 @@ fn a_server_may_send_requests_during_a_call() {
 
 #[test]
 fn a_call_that_is_never_answered_ends_in_time() {
-    let (_, said) = play("never_answers", &["callTimeout: 1s"], 1);
-    assert!(said.contains("server `rogue` was silent for 1s"), "{said}");
+    let (_, said) = play("never_answers", &["callTimeout: 300ms"], 1);
+    assert!(said.contains("server `rogue` was silent for 300ms"), "{said}");
 }
 
 #[test]

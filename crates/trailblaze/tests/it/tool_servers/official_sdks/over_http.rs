@@ -1,42 +1,46 @@
 //! Servers that are already running and are reached over HTTP, served with FastMCP and the TypeScript SDK.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
-use std::time::{Duration, Instant};
+use std::thread::JoinHandle;
+use std::time::Instant;
 
 use serde_json::json;
 use trailblaze_protocol::event::{Event, Level};
 
 use crate::support::lab::{Lab, parts};
-use crate::support::repository;
+use crate::support::stage::with_a_limit;
+use crate::support::{PATIENCE, repository, wait_until};
 
 /// A server that Trailblaze did not start.
 struct Elsewhere {
     child: Child,
     port: u16,
+    /// Its stderr so far.
+    said: Arc<Mutex<String>>,
+    listening: Option<JoinHandle<()>>,
 }
 
 impl Elsewhere {
-    /// FastMCP, on a port that was free a moment ago.
+    /// FastMCP.
     fn python(lab: &Lab) -> Elsewhere {
         Elsewhere::python_with(lab, &[])
     }
 
     fn python_with(lab: &Lab, variables: &[(&str, &str)]) -> Elsewhere {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let mut command = Command::new(repository().join(".parts/python/bin/python"));
-        command.arg(lab.path("tools/web.py")).env("FASTMCP_TRANSPORT", "http").env("FASTMCP_PORT", port.to_string());
+        command.arg(lab.path("tools/web.py")).env("FASTMCP_TRANSPORT", "http").env("FASTMCP_PORT", "0");
         command.envs(variables.iter().copied());
-        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
-        let until = Instant::now() + Duration::from_secs(60);
-        while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            assert!(Instant::now() < until, "it does not listen");
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        Elsewhere { child, port }
+        let mut server = Elsewhere::start(command.stdout(Stdio::null()));
+        server.port = wait_until("it listens", || {
+            let said = server.said();
+            let (_, address) = said.split_once("Uvicorn running on ")?;
+            address.split_once(" (")?.0.rsplit(':').next()?.parse().ok()
+        });
+        server
     }
 
     /// The TypeScript SDK.
@@ -47,11 +51,29 @@ impl Elsewhere {
     fn typescript_on(lab: &Lab, port: u16) -> Elsewhere {
         let mut command = Command::new(parts().expect("they are there").join("node/node_modules/.bin/bun"));
         command.args(["run", &lab.path("tools/web.ts"), "--transport", "http", "--port", &port.to_string()]);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+        let mut server = Elsewhere::start(command.stdout(Stdio::piped()));
         let mut line = String::new();
-        BufReader::new(child.stdout.take().expect("its stdout")).read_line(&mut line).expect("a line");
-        let port = line.trim().strip_prefix("listening on ").expect("a port").parse().expect("a number");
-        Elsewhere { child, port }
+        BufReader::new(server.child.stdout.take().expect("its stdout")).read_line(&mut line).expect("a line");
+        server.port = line.trim().strip_prefix("listening on ").expect("a port").parse().expect("a number");
+        server
+    }
+
+    /// Starts it and collects its stderr. Its port is not known yet.
+    fn start(command: &mut Command) -> Elsewhere {
+        let mut child = command.stderr(Stdio::piped()).spawn().expect("it starts");
+        let stderr = BufReader::new(child.stderr.take().expect("its stderr"));
+        let said = Arc::<Mutex<String>>::default();
+        let heard = Arc::clone(&said);
+        let listening = std::thread::spawn(move || {
+            for line in stderr.lines().map_while(Result::ok) {
+                heard.lock().expect("no test panics with it").push_str(&format!("{line}\n"));
+            }
+        });
+        Elsewhere { child, port: 0, said, listening: Some(listening) }
+    }
+
+    fn said(&self) -> String {
+        self.said.lock().expect("no test panics with it").clone()
     }
 
     fn entry(&self, keys: &str) -> String {
@@ -61,11 +83,8 @@ impl Elsewhere {
     /// Stops it, and returns its stderr.
     fn end(mut self) -> String {
         let _ = self.child.kill();
-        let mut said = String::new();
-        if let Some(mut stderr) = self.child.stderr.take() {
-            stderr.read_to_string(&mut said).expect("text");
-        }
-        said
+        self.listening.take().expect("it is stopped once").join().expect("it reads to the end");
+        self.said()
     }
 }
 
@@ -136,12 +155,18 @@ fn a_server_over_http_can_announce_new_tools() {
 fn cancelling_a_call_over_http_reaches_the_server() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.fixture("web.ts").calls(&["ts_stay: {}"]);
-    let server = Elsewhere::typescript(lab);
-    let played = lab.configured(&server.entry(", callTimeout: 1s")).run(&["-d", "android/sim-1"], 1);
-    let told = format!("{}{}", played.ran.stdout, played.ran.stderr);
-    assert!(told.contains("server `web` was silent for 1s"), "{told}");
-    let said = server.end();
-    assert!(said.contains("staying\ncalled off\n"), "{said}");
+    with_a_limit(|limit| {
+        let server = Elsewhere::typescript(lab);
+        let entry = server.entry(&format!(", callTimeout: {limit}"));
+        let played = lab.configured(&entry).run(&["-d", "android/sim-1"], 1);
+        let told = format!("{}{}", played.ran.stdout, played.ran.stderr);
+        assert!(told.contains(&format!("server `web` was silent for {limit}")), "{told}");
+        // If the tool had not started by then, there was nothing to cancel.
+        server.said().contains("staying\n").then_some(())?;
+        // The run does not wait until the server has noticed.
+        wait_until("the server notices", || server.said().contains("staying\ncalled off\n").then_some(()));
+        Some(())
+    });
 }
 
 #[test]
@@ -210,7 +235,7 @@ impl Shell {
 
     fn ask(&mut self) {
         writeln!(self.stdin.as_ref().expect("it is open"), "ts_device").expect("it reads");
-        let until = Instant::now() + Duration::from_secs(60);
+        let until = Instant::now() + PATIENCE;
         loop {
             let answer = self.answers.recv_timeout(until.saturating_duration_since(Instant::now()));
             if answer.expect("it answers").contains("android/sim-1") {
@@ -253,41 +278,52 @@ fn a_server_that_was_restarted_between_calls_is_reconnected() {
 struct Between {
     port: u16,
     resets: Arc<AtomicBool>,
-    open: Arc<Mutex<Vec<TcpStream>>>,
+    open: Arc<Mutex<Vec<Connection>>>,
+}
+
+/// A connection of a client, and what passes its requests on until the client closes it.
+struct Connection {
+    client: TcpStream,
+    requests: JoinHandle<()>,
 }
 
 impl Between {
     fn start(server: u16) -> Between {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("a port").port();
-        let (resets, open): (Arc<AtomicBool>, Arc<Mutex<Vec<TcpStream>>>) = Default::default();
+        let (resets, open): (Arc<AtomicBool>, Arc<Mutex<Vec<Connection>>>) = Default::default();
         let (is_told, kept) = (Arc::clone(&resets), Arc::clone(&open));
         std::thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
                 let mut method = [0; 4];
-                // What was only looked at is unread, so that the connection is reset when it is dropped.
+                // Peeking leaves the data unread, so dropping the connection resets it.
                 let is_post = client.peek(&mut method).is_ok() && method == *b"POST";
                 if is_post && is_told.swap(false, Ordering::SeqCst) {
                     continue;
                 }
                 let server = TcpStream::connect(("127.0.0.1", server)).expect("it listens");
                 let copy = |stream: &TcpStream| stream.try_clone().expect("a stream");
-                kept.lock().expect("no test panics with it").push(copy(&client));
-                for (mut from, mut to) in [(copy(&client), copy(&server)), (server, client)] {
+                let pass_on = |mut from: TcpStream, mut to: TcpStream| {
                     std::thread::spawn(move || {
                         let _ = std::io::copy(&mut from, &mut to);
                         let _ = to.shutdown(Shutdown::Both);
-                    });
-                }
+                    })
+                };
+                let requests = pass_on(copy(&client), copy(&server));
+                pass_on(server, copy(&client));
+                kept.lock().expect("no test panics with it").push(Connection { client, requests });
             }
         });
         Between { port, resets, open }
     }
 
+    /// Closes all connections, and resets the next one that makes a call.
     fn reset_next(&self) {
         self.resets.store(true, Ordering::SeqCst);
-        for open in self.open.lock().expect("no test panics with it").drain(..) {
-            let _ = open.shutdown(Shutdown::Both);
+        let open: Vec<Connection> = self.open.lock().expect("no test panics with it").drain(..).collect();
+        for Connection { client, requests } in open {
+            let _ = client.shutdown(Shutdown::Write);
+            wait_until("the client closes the connection too", || requests.is_finished().then_some(()));
         }
     }
 }
@@ -302,8 +338,6 @@ fn a_call_on_a_connection_that_is_reset_is_made_again() {
     let mut shell = Shell::start(lab);
     shell.ask();
     between.reset_next();
-    // The program notices that its connections were closed.
-    std::thread::sleep(Duration::from_millis(200));
     shell.ask();
     shell.end();
     assert!(!between.resets.load(Ordering::SeqCst), "a call was reset");

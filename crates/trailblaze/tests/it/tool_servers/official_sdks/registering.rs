@@ -71,7 +71,7 @@ fn a_tool_for_one_driver_is_absent_with_any_other() {
 fn a_tool_for_the_host_is_absent_where_the_agent_runs_on_the_device() {
     let Some(lab) = lab() else { return };
     assert_eq!(registered(&lab, &["-d", "android/sim-1"]), TOOLS);
-    // It needs Node, so it cannot run where the default is the engine.
+    // It needs Node, so it cannot run in the engine, which is the default there.
     let entry = "{name: fixture, script: tools/toolset.ts, runtime: process}";
     let lab = lab.configured("target: fixture\nagentMode: onDevice\n").target(&[entry]);
     assert_eq!(registered(lab, &["-d", "android/sim-1"]), without("fixture_onHost"));
@@ -294,7 +294,7 @@ fn offline_the_last_listing_counts_and_a_server_without_one_is_named() {
     ");
     let listed = lab.offered(&["--offline", "--all", "--search", "fixture_"]);
     assert_eq!(listed, TOOLS);
-    // An entry that starts something else has another listing.
+    // An entry that starts something else has a listing of its own.
     let lab = lab.target(&["{name: fixture, script: tools/other.ts}"]);
     let told: Value = lab.go(&["check", "--offline", "--json"]).exits(0).json();
     assert_eq!((&told["isOffline"], &told["serversUnknown"]), (&json!(true), &json!(["fixture"])));

@@ -1,12 +1,15 @@
 //! Tools that ask a model: with the official libraries, in both generations of the protocol, and with our packages.
 
 use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 use trailblaze_protocol::event::{Event, ModelPurpose};
 use trailblaze_protocol::ids::Parent;
 
-use crate::support::lab::{Lab, Played, Runtime, python, python_with_fastmcp_2};
+use crate::support::lab::{Lab, Runtime, python, python_with_fastmcp_2};
+use crate::support::{RunFolder, Running, wait_until};
 
 /// A project with this server and these replies of a model.
 fn project(lab: &Lab, entry: &str, keys: &str, replies: &str) {
@@ -20,9 +23,9 @@ fn script(name: &str) -> String {
 }
 
 /// What was asked: the tool that asked, the messages, and the reply or why there is none.
-fn asked(played: &Played) -> Vec<(String, String, String)> {
+fn asked(run: &RunFolder) -> Vec<(String, String, String)> {
     let (mut tools, mut lines, mut index_of) = (HashMap::new(), Vec::<(String, String, String)>::new(), HashMap::new());
-    for event in played.run.events() {
+    for event in run.events() {
         match event {
             Event::Called(called) => drop(tools.insert(called.call.clone(), called.tool.clone())),
             Event::ModelAsked(asked) => {
@@ -62,7 +65,7 @@ fn fastmcp_2_asks_about_text_and_pictures() {
     );
     let expected =
         [line("asks_sample", "What is it?", "A cat."), line("asks_about_a_picture", "What colour is it?", "Red.")];
-    assert_eq!(asked(&played), expected);
+    assert_eq!(asked(&played.run), expected);
     let pictures = played.run.events().into_iter().filter_map(|event| match event {
         Event::ModelAsked(asked) => Some(asked.pictures.len()),
         _ => None,
@@ -120,7 +123,7 @@ fn the_python_sdk_asks_in_either_generation_and_all_rounds_are_one_call() {
         assert_eq!(played.run.calls().len(), 1, "{keys}");
         let cut_off = "the reply was cut off at the limit of output tokens";
         let expected = [line("asks_twice", "What is it?", "a cat"), line("asks_twice", "Why a cat?", cut_off)];
-        assert_eq!(asked(&played), expected, "{keys}");
+        assert_eq!(asked(&played.run), expected, "{keys}");
     }
 }
 
@@ -139,7 +142,7 @@ fn the_newer_typescript_sdk_asks_in_either_generation() {
     let played = lab.run(&["-d", "android/sim-1"], 0);
     assert_eq!(played.texts("asks_rounds"), [format!("{told} kept")]);
     assert_eq!(played.texts("asks_waiting"), ["waited 3 times"]);
-    assert_eq!(asked(&played), [line("asks_rounds", "What is it?", "A cat.")]);
+    assert_eq!(asked(&played.run), [line("asks_rounds", "What is it?", "A cat.")]);
 }
 
 #[test]
@@ -152,7 +155,7 @@ fn rounds_that_do_not_end_and_requests_for_other_input_fail_the_call() {
         let played = lab.calls(&[&format!("{call}: {{}}")]).run(&["-d", "android/sim-1"], 1);
         let told = played.texts(call).remove(0);
         assert!(told.contains(expected), "{told}");
-        asked(&played).len()
+        asked(&played.run).len()
     };
     assert_eq!(check(SAMPLING, "asks_forever", "it asked for input: more than 10 times in one call"), 10);
     // A library does not send what the client has not offered; one that does is tested with a hostile server.
@@ -179,7 +182,7 @@ fn the_older_typescript_sdk_asks_and_each_call_has_its_quota() {
     assert_eq!(counted, [json!({"answered": 20, over: 30}), json!({"answered": 2})]);
     let over = "MCP error -1: `asks_at_length` was refused: the requests of one call to a model may take at most 100000 tokens";
     assert_eq!(played.texts("asks_at_length"), [over]);
-    assert_eq!(asked(&played).len(), 23);
+    assert_eq!(asked(&played.run).len(), 23);
 }
 
 #[test]
@@ -187,16 +190,26 @@ fn a_request_outside_of_a_call_is_refused() {
     let Some(lab) = Lab::new() else { return };
     let replies = "replies: [{repeat: true, reply: {text: A cat.}}]\n";
     project(&lab, &script("asks_older.ts"), SAMPLING, replies);
-    // The question is asked 100 ms after its call, while no other is in flight.
-    lab.fixture("asks_older.ts").calls(&[
-        "asks_afterwards: {}",
-        "wait: {timeToWaitInSeconds: 1}",
-        "asks_what_became_of_it: {}",
-    ]);
-    let played = lab.run(&["-d", "android/sim-1"], 0);
+    lab.fixture("asks_older.ts");
+    let mut command = lab.command(&["shell", "--json", "-d", "android/sim-1"]);
+    let mut child = command.stdin(Stdio::piped()).spawn().expect("it starts");
+    let mut input = child.stdin.take().expect("its stdin");
+    let mut answers = BufReader::new(child.stdout.take().expect("its stdout")).lines();
+    let mut running = Running::of(child);
+    let mut say = |line: &str| -> Value {
+        writeln!(input, "{line}").expect("it reads");
+        serde_json::from_str(&answers.next().expect("an answer").expect("text")).expect("JSON")
+    };
+    assert_eq!(say("asks_afterwards")["answer"]["text"], "done");
+    // The question is asked while no call is in flight.
+    lab.with("tools/ask", "");
+    wait_until("the question is answered", || lab.project.root().join("tools/asked").exists().then_some(()));
     let told = "MCP error -32602: a server can ask a model only while one of its tools is being called";
-    assert_eq!(played.texts("asks_what_became_of_it"), [told]);
-    assert_eq!(asked(&played), []);
+    assert_eq!(say("asks_what_became_of_it")["answer"]["text"], told);
+    drop(input);
+    assert!(running.status().success());
+    lab.assert_none_left();
+    assert_eq!(asked(&lab.project.last_run()), []);
 }
 
 #[test]
@@ -208,7 +221,7 @@ fn a_server_that_may_not_ask_is_told_how_to_allow_it() {
     let told = played.texts("asks_llm").remove(0);
     let expected = "`asks_llm` may not ask a model: set `sampling: true` in the entry of its server to allow that";
     assert!(told.contains(expected), "{told}");
-    assert_eq!(asked(&played), []);
+    assert_eq!(asked(&played.run), []);
 }
 
 #[test]
@@ -248,7 +261,7 @@ fn a_model_without_vision_gets_the_screen_as_text() {
     project(&lab, &script("asks_scripting.ts"), SAMPLING, replies);
     lab.fixture("asks_scripting.ts").calls(&["launchApp: {packageId: com.example.counter}", "asks_llm: {}"]);
     let played = lab.run(&["-d", "android/sim-1"], 0);
-    let (_, messages, _) = asked(&played).remove(0);
+    let (_, messages, _) = asked(&played.run).remove(0);
     assert!(messages.starts_with("Is the button green?") && messages.contains("<app replayed>"), "{messages}");
     assert!(messages.contains("Count"), "{messages}");
 }

@@ -182,7 +182,7 @@ fn a_running_tool_is_cancelled_with_its_run() {
     let trail = "trail:\n  - step: Sleep\n    tools:\n      - team_fail: {how: sleep}\n";
     let project = Project::counter().with("trails/sleep.trail.yaml", trail);
     let running = project.team_start("team", &["run", "-d", "android/sim-1"]);
-    wait_until("the tool runs", || (project.runs().pop()?.mentions("\"sleep\"") > 0).then_some(()));
+    wait_until("the tool sleeps", || (project.runs().pop()?.mentions("asleep") > 0).then_some(()));
     running.interrupt();
     project.ended(running).exits(2);
 }

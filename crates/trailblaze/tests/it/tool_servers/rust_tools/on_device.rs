@@ -25,7 +25,7 @@ fn no_port_is_opened_and_no_process_started() {
     let trail = "trail:\n  - step: Wait\n    tools:\n      - team_count: {}\n      - team_fail: {how: sleep}\n";
     let project = Project::counter().with("trailblaze.yaml", ON_DEVICE).with("trails/wait.trail.yaml", trail);
     let running = project.team_start("team", &["run"]);
-    wait_until("the tool runs", || (project.runs().pop()?.mentions("\"sleep\"") > 0).then_some(()));
+    wait_until("the tool sleeps", || (project.runs().pop()?.mentions("asleep") > 0).then_some(()));
     let process = Path::new("/proc").join(running.id().to_string());
     assert_eq!(listening(&process), Vec::<String>::new());
     let children =

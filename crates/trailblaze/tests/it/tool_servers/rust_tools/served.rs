@@ -56,7 +56,7 @@ fn a_tool_of_a_server_on_a_port_is_cancelled_with_its_run() {
     let trail = "trail:\n  - step: Sleep\n    tools:\n      - team_fail: {how: sleep}\n";
     let project = with_server(Project::counter(), "    multiDevice: http\n").with("trails/sleep.trail.yaml", trail);
     let running = project.team_start("", &["run", "-d", "android/sim-1"]);
-    wait_until("the tool runs", || (project.runs().pop()?.mentions("\"sleep\"") > 0).then_some(()));
+    wait_until("the tool sleeps", || (project.runs().pop()?.mentions("asleep") > 0).then_some(()));
     running.interrupt();
     project.ended(running).exits(2);
     let log = std::fs::read_dir(project.last_run().path.join("servers")).expect("the logs of servers");

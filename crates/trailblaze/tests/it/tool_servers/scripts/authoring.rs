@@ -59,7 +59,7 @@ fn a_wrong_name_or_argument_does_not_compile() {
         ran.stdout
     };
     assert_eq!(check(), "", "the template fits its types");
-    for (source, code) in [
+    let mistakes = [
         ("await callTool('tapp')", "TS2345"),
         ("await tools.tapp({})", "TS2551"),
         ("await tools.tap({ txt: 'a' })", "TS2561"),
@@ -69,11 +69,17 @@ fn a_wrong_name_or_argument_does_not_compile() {
             "export const a = async ({ screen }: TrailblazeScript): Promise<string> => (await screen()).elements[0].bounds.left",
             "TS2322",
         ),
-    ] {
-        project.write("tools/wrong.ts", format!("{source};\nexport {{}};\n"));
-        let said = check();
-        assert!(said.starts_with("tools/wrong.ts(1,") && said.contains(code), "{source}: {said}");
+    ];
+    let file = |number: usize| format!("tools/wrong{number}.ts");
+    for (number, (source, _)) in mistakes.iter().enumerate() {
+        project.write(&file(number), format!("{source};\nexport {{}};\n"));
     }
-    project.write("tools/wrong.ts", "await callTool('tap', { text: 'a' });\nawait tools.odd({ x: 1 });\nconst n: number = await tools.getElementCount({ text: 'a' });\nexport default n;\n");
+    let said = check();
+    for (number, (source, code)) in mistakes.iter().enumerate() {
+        let is_it = |line: &str| line.starts_with(&format!("{}(1,", file(number))) && line.contains(code);
+        assert!(said.lines().any(is_it), "{source}: {said}");
+        std::fs::remove_file(project.root().join(file(number))).expect("it was there");
+    }
+    project.write("tools/right.ts", "await callTool('tap', { text: 'a' });\nawait tools.odd({ x: 1 });\nconst n: number = await tools.getElementCount({ text: 'a' });\nexport default n;\n");
     assert_eq!(check(), "");
 }

@@ -1,6 +1,6 @@
 //! What bad scripts get: an error with its place. The session goes on.
 
-use super::{failure, tool, with_tool};
+use super::{failure, failure_in, tool_within, with_tool};
 use crate::support::Project;
 
 const PLACE: &str = "trailblaze-config/tools/tryIt.yaml";
@@ -48,8 +48,9 @@ fn errors_name_the_place_in_the_tools_file() {
 
 #[test]
 fn an_endless_loop_is_stopped_at_its_deadline() {
+    let endless = tool_within("500ms", "tryIt", "let i = 0;\nwhile (true) {\n  i++;\n}");
     assert_eq!(
-        failure("let i = 0;\nwhile (true) {\n  i++;\n}"),
+        failure_in(&Project::counter().with(PLACE, endless)),
         format!("it was stopped: it computed for 0.5 s without waiting for anything, in the loop at {PLACE}:8:5")
     );
 }
@@ -81,19 +82,19 @@ fn each_mistake_has_its_message() {
 #[test]
 fn the_session_goes_on_after_every_mistake() {
     let sources = [
-        "for (;;) {}",
-        "const f = () => f(); f()",
-        "return 'x'.repeat(2 ** 29)",
-        "throw null",
-        "await new Promise(() => {})",
-        "Object.prototype.toJSON = () => { throw 1 }; return {}",
-        "await tools.tryIt0()",
+        ("500ms", "for (;;) {}"),
+        ("60s", "const f = () => f(); f()"),
+        ("60s", "return 'x'.repeat(2 ** 29)"),
+        ("60s", "throw null"),
+        ("60s", "await new Promise(() => {})"),
+        ("60s", "Object.prototype.toJSON = () => { throw 1 }; return {}"),
+        ("60s", "await tools.tryIt0()"),
     ];
     let mut project = Project::counter();
     let mut lines = String::new();
-    for (index, source) in sources.iter().enumerate() {
+    for (index, (limit, source)) in sources.iter().enumerate() {
         let name = format!("tryIt{index}");
-        project = project.with(&format!("trailblaze-config/tools/{name}.yaml"), tool(&name, source));
+        project = project.with(&format!("trailblaze-config/tools/{name}.yaml"), tool_within(limit, &name, source));
         lines.push_str(&format!("{name}\nisVisible text=Nowhere\n"));
     }
     let ran = project.feed(&["shell", "-d", "android/sim-1"], &lines);

@@ -11,8 +11,13 @@ use serde_json::Value;
 
 /// The file of a tool without parameters whose script is this source.
 pub fn tool(name: &str, source: &str) -> String {
+    tool_within("60s", name, source)
+}
+
+/// Like [`tool`], with a limit to how long it may compute.
+pub fn tool_within(limit: &str, name: &str, source: &str) -> String {
     let lines: String = source.lines().map(|line| format!("    {line}\n")).collect();
-    format!("id: {name}\ndescription: A script.\nparameters: []\nscript:\n  timeout: 500ms\n  source: |\n{lines}")
+    format!("id: {name}\ndescription: A script.\nparameters: []\nscript:\n  timeout: {limit}\n  source: |\n{lines}")
 }
 
 /// The counter app with one tool.
@@ -27,7 +32,12 @@ pub fn call(project: &Project) -> Ran {
 
 /// The message of the tool's failure.
 pub fn failure(source: &str) -> String {
-    let ran = call(&with_tool(source)).exits(1);
+    failure_in(&with_tool(source))
+}
+
+/// The message of the failure of this project's tool.
+pub fn failure_in(project: &Project) -> String {
+    let ran = call(project).exits(1);
     let error = ran.stderr.lines().find_map(|line| line.strip_prefix("error: ")).unwrap_or_default();
     error.to_string()
 }

@@ -11,10 +11,12 @@ description: Tap on an element that contains the text.
 parameters:
   - {name: text, type: string, description: The text}
   - {name: index, type: integer, default: 0, description: Which of several}
+  - {name: timeoutMs, type: integer, default: 5000, description: How long to wait for it}
 script:
   source: |
     const escaped = args.text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-    await tools.maestro({ commands: [{ tapOn: { text: `.*${escaped}.*`, index: args.index } }] });
+    const commands = [{ tapOn: { text: `.*${escaped}.*`, index: args.index } }];
+    await tools.maestro({ commands, timeoutMs: args.timeoutMs });
     memory.set('tapped', escaped);
     return `tapped ${args.text}`;
 ";
@@ -44,6 +46,7 @@ fn text_is_escaped_before_it_is_used_as_a_pattern() {
             "tool",
             "tapOnElementWithTextLiterally",
             "text=Add.one",
+            "timeoutMs=50",
             "--launch",
             "com.example.counter",
             "-d",

@@ -51,9 +51,9 @@ fn nothing_that_clients_use_was_changed_or_removed() {
             std::fs::copy(&file, to).expect("a copy");
         }
     }
-    // What the copy lacks is not protected.
+    // Anything missing from the copy would not be protected.
     let added = breaking(&copy, &contract).expect("buf is there");
-    assert_eq!(added, "", "`UPDATE_CONTRACT=1 cargo test -p trailblaze --test peers` adds it to tests/contract");
+    assert_eq!(added, "", "`UPDATE_CONTRACT=1 cargo test -p trailblaze --test it contract` adds it to tests/contract");
 }
 
 #[test]

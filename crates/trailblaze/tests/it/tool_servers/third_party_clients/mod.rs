@@ -180,7 +180,7 @@ fn heard(peer: &Peer, cases: &[Value], line: &Value, session: &str) -> Heard {
     let results: Vec<Value> =
         serde_json::from_str(&text.replace(&format!("with {protocol}"), "with PROTOCOL")).unwrap();
     let results = cases.iter().zip(results).map(|(case, mut result)| {
-        // Whether client or server notices first is a matter of chance, and each has its own words.
+        // Either the client or the server may notice first, and their messages differ.
         if case.get("deadlineMs").is_some() && result.get("error").is_some() {
             result["error"]["message"] = Value::Null;
         }

@@ -4,10 +4,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use crate::support::lab::{Lab, Runtime, parts};
-use crate::support::{Project, files, repository, skip};
+use crate::support::{Project, Ran, files, repository, skip};
 
-/// A lab with Java and Maven on the PATH.
-fn with_maven() -> Option<Lab> {
+/// A lab with Java and Maven on the PATH, and a new tool.
+fn with_new_tool() -> Option<(Lab, Ran)> {
     let repository = parts()?.join("maven");
     if !repository.join("stamp").exists() {
         skip::without_part("Maven, with what the Kotlin libraries need; `scripts/parts` installs it");
@@ -16,7 +16,8 @@ fn with_maven() -> Option<Lab> {
     let lab = Lab::under(Runtime::Nothing)?;
     lab.env("PATH", std::env::var("PATH").expect("a PATH"));
     lab.env("MAVEN_OPTS", format!("-Dmaven.repo.local={}", repository.display()));
-    Some(lab)
+    let new = lab.go(&["tool", "new", "acme_countText", "--lang", "kotlin"]).exits(0);
+    Some((lab, new))
 }
 
 #[test]
@@ -65,9 +66,8 @@ fn missing_libraries_for_kotlin_are_told_and_tools_of_another_target_are_not_mix
 }
 
 #[test]
-fn a_new_kotlin_tool_runs_once_it_is_built() {
-    let Some(lab) = with_maven() else { return };
-    let new = lab.go(&["tool", "new", "acme_countText", "--lang", "kotlin"]).exits(0);
+fn a_new_kotlin_tool_says_how_to_build_it() {
+    let Some((lab, new)) = with_new_tool() else { return };
     assert_eq!(
         new.stdout,
         "tools/src/main/kotlin/AcmeCountText.kt\ntools/src/test/kotlin/AcmeCountTextTest.kt\n\
@@ -80,7 +80,15 @@ fn a_new_kotlin_tool_runs_once_it_is_built() {
     let early = lab.go(&["tool", "acme_countText", "text=Pay"]).exits(2);
     let hint = "hint: `tools/target/kotlin-tools.jar` does not exist; run `mvn -q -f tools package` in `";
     assert!(early.stderr.contains(hint), "{}", early.stderr);
+}
 
+/// With `SOAK=1`: Maven and the Kotlin compiler take more than a minute.
+#[test]
+fn a_new_kotlin_tool_runs_once_it_is_built() {
+    if std::env::var_os("SOAK").is_none() {
+        return;
+    }
+    let Some((lab, _)) = with_new_tool() else { return };
     // The libraries are installed already.
     lab.finish(lab.program("mvn", &["-q", "-B", "-o", "-f", "tools", "package"])).exits(0);
     assert_eq!(lab.go(&["tool", "acme_countText", "text=Pay"]).exits(0).stdout, "0 on the screen\n");

@@ -141,7 +141,10 @@ fn a_python_tool_calls_back_as_its_guide_says() {
     let code = block.split_once("```").expect("its end").0;
     let (head, tail) =
         ("from fastmcp import FastMCP\n\nserver = FastMCP('acme')\n", "\nserver.run(show_banner=False)\n");
-    lab.project.write("tools/acme.py", format!("{head}{code}{tail}"));
+    let (_, tool) = code.split_once("@server.tool").expect("a tool");
+    // The same tool, which does not wait for a button that never appears.
+    let impatient = tool.replace("acme_pressAndRead", "acme_pressNow").replace("=button)", "=button, timeout_ms=50)");
+    lab.project.write("tools/acme.py", format!("{head}{code}\n@server.tool{impatient}{tail}"));
     // As if it had been installed.
     let package = repository().join("sdks/python/src");
     let server = format!(
@@ -149,12 +152,15 @@ fn a_python_tool_calls_back_as_its_guide_says() {
         package.display()
     );
     lab.configured(&format!("mcpServers: [{server}]\n"));
-    let launch = ["--launch", "com.example.counter"];
-    let call = ["tool", "acme_pressAndRead", "button=Add one", "label=count"];
-    assert_eq!(lab.go(&[&call[..], &launch].concat()).exits(0).stdout, "Count: 1\n");
-    let call = ["tool", "acme_pressAndRead", "button=Add two", "label=count"];
-    let failed = lab.go(&[&call[..], &launch].concat()).exits(1);
-    assert!(failed.stderr.contains("Add two"), "{}", failed.stderr);
+    let lines = "launchApp packageId=com.example.counter\nacme_pressAndRead button='Add one' label=count\n\
+                 acme_pressNow button='Add two' label=count\n";
+    lab.with("lines", lines);
+    let mut shell = lab.command(&["shell", "--json"]);
+    shell.stdin(std::fs::File::open(lab.path("lines")).expect("a file"));
+    let answers = lab.finish(shell).json_lines();
+    assert_eq!(answers[1]["answer"]["text"], "Count: 1", "{answers:?}");
+    let failed = answers[2]["error"].as_str().unwrap_or_default();
+    assert!(failed.contains("nothing on the screen has the text \"Add two\""), "{answers:?}");
 }
 
 #[test]
@@ -164,7 +170,7 @@ fn the_python_of_the_project_comes_before_that_of_the_machine() {
     std::fs::create_dir_all(&own).expect("a folder");
     let Some(python) = parts().map(|parts| parts.join("python/bin/python3")) else { return };
     std::os::unix::fs::symlink(std::fs::canonicalize(python).expect("Python"), own.join("python")).expect("a link");
-    // An environment is told by this file, and has no libraries unless they are put there.
+    // This file makes it a virtual environment, which has no libraries of its own.
     lab.project.write(".venv/pyvenv.cfg", "home = /nowhere\n");
     lab.project.write("tools/acme.py", "import sys\nprint(sys.executable, file=sys.stderr)\nimport fastmcp\n");
     lab.configured("mcpServers: [{name: acme, command: python3, args: [tools/acme.py]}]\n");
@@ -186,7 +192,7 @@ fn a_tool_of_one_app_goes_into_its_target() {
     );
     assert_eq!(lab.project.read("trailblaze-config/targets/fixture.yaml"), after);
     lab.go(&["tool", "acme_countText", "text=Pay", "--target", "fixture"]).exits(0);
-    // Its trail asks for the target; a tool of the whole project stands beside it without a collision.
+    // Its trail uses the target. A tool of the whole project does not collide with it.
     lab.go(&["tool", "new", "acme_countAll", "--lang", "ts"]).exits(0);
     let played = lab.run(&[], 0);
     assert_eq!(played.run.summary()["counts"]["passed"], 2);
@@ -209,7 +215,7 @@ fn nothing_that_exists_is_written_over_unless_asked() {
     project.run(&[&new[..], &["--force"]].concat()).exits(0);
     project.run(&["tool", "acme_a", "text=Pay"]).exits(0);
 
-    // What stands in the way of a folder or a file stays too.
+    // A file in the way of a folder is kept, too.
     let project = Project::empty().with("tools", "mine");
     insta::assert_snapshot!(project.run(&["tool", "new", "acme_b", "--lang", "ts"]).refusal(), @"
     exit 3
@@ -217,7 +223,7 @@ fn nothing_that_exists_is_written_over_unless_asked() {
     ");
     assert_eq!(files(project.root()).len(), 1, "nothing was written");
 
-    // A list of servers that cannot be added to safely is left to people, and then nothing is written.
+    // If the list of servers cannot be extended safely, the user is asked to do it, and nothing is written.
     let project = Project::empty().with("trailblaze.yaml", "? mcpServers\n: {}\n");
     insta::assert_snapshot!(project.run(&["tool", "new", "acme_b", "--lang", "py"]).refusal(), @"
     exit 3
@@ -500,7 +506,7 @@ fn the_budget_counts_what_models_are_offered() {
         let rows = budget[0][kind].as_array().unwrap().iter();
         rows.filter(|row| row["name"] == name).cloned().collect()
     };
-    // The count can be made by hand from the toolbox.
+    // The same count, computed from the toolbox.
     let tool = offered.iter().find(|tool| tool["name"] == "wallet_signIn").unwrap();
     let characters = tool.to_string().chars().count();
     let expected =

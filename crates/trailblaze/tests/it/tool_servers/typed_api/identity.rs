@@ -43,7 +43,7 @@ async fn a_call_in_flight_is_named_by_its_id_and_only_by_it() {
         let foreign = json!({"invocationId": id, "deviceId": "ios/sim-1"});
         let message = format!("The invocation {id} belongs to another device.");
         assert_eq!(has_text(&caller, foreign).await, refused("permission_denied", &message));
-        // A session or a device alone is nothing to go by, and neither is a key that belongs to nothing.
+        // Neither a session nor a device alone identifies a call, and an unknown key is refused.
         let several = "`invocation_id` is missing: several sessions are open, so the call must name the tool call that it belongs to";
         let missing = refused("failed_precondition", several);
         assert_eq!(has_text(&caller, json!({})).await, missing);

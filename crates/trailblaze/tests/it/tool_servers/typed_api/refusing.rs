@@ -2,7 +2,6 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::time::Duration;
 
 use bytes::Bytes;
 use flate2::Compression;
@@ -15,7 +14,7 @@ use serde_json::{Value, json};
 use super::cases::project;
 use super::served::Served;
 use super::wire::{Caller, Protocol, frame};
-use crate::support::Project;
+use crate::support::{PATIENCE, Project};
 
 const TAP: &str = "trailblaze.v1.TrailblazeCommands/Tap";
 const HAS_TEXT: &str = "trailblaze.v1.TrailblazeCommands/HasText";
@@ -36,7 +35,7 @@ impl Server {
         Caller::of(&self.served, protocol)
     }
 
-    /// It still answers, and ends in order.
+    /// Checks that it still answers, and ends normally.
     async fn ends_well(self) {
         let answer = self.caller(Protocol::Grpc).call("TrailblazeCommands/HasText", json!({"text": "x"})).await;
         assert!(answer.is_ok(), "{answer:?}");
@@ -82,7 +81,7 @@ async fn bodies_that_are_no_message_are_refused_and_named() {
         let (status, answer) = post(&binary, TAP, body.to_vec()).await;
         assert_eq!((status.as_u16(), &answer["code"]), (400, &json!("invalid_argument")), "{body:?}: {answer}");
     }
-    // Random bytes: any answer, but an answer.
+    // Random bytes must get an answer, whatever it is.
     let mut seed = 7u32;
     for _ in 0..100 {
         let body: Vec<u8> = std::iter::repeat_with(|| {
@@ -144,7 +143,7 @@ async fn pages_and_other_hosts_are_refused_over_both_versions_of_http() {
         let page = "web pages may not call; this request comes from the page `https://evil.example`";
         assert_eq!((code.as_str(), message.as_str()), ("permission_denied", page), "{protocol:?}");
     }
-    // The name that a browser would send after the name was made to point here.
+    // What a browser would send after DNS rebinding.
     let stream = tokio::net::TcpStream::connect(server.served.host()).await.expect("it listens");
     let (mut sender, connection) =
         hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await.expect("HTTP/2");
@@ -170,8 +169,8 @@ async fn packed_requests_are_unpacked_up_to_a_limit() {
     let packed = Caller { headers: vec![("content-encoding", "gzip".into())], ..server.caller(Protocol::ConnectJson) };
     let (status, answer) = post(&packed, HAS_TEXT, gzip(br#"{"text": "x"}"#)).await;
     assert_eq!((status.as_u16(), answer), (200, json!({"value": false})));
-    let bomb = gzip(&vec![b' '; 64 << 20]);
-    assert!(bomb.len() < 1 << 17);
+    let bomb = gzip(&vec![b' '; 8 << 20]);
+    assert!(bomb.len() < 1 << 14);
     let (status, answer) = post(&packed, HAS_TEXT, bomb).await;
     assert_eq!((status.as_u16(), &answer["code"]), (429, &json!("resource_exhausted")), "{answer}");
     let (status, answer) = post(&packed, HAS_TEXT, "not packed at all").await;
@@ -232,7 +231,7 @@ async fn many_streams_and_readers_that_never_read_cost_little() {
     let mut deaf = Vec::new();
     for _ in 0..20 {
         let mut stream = TcpStream::connect(server.served.host()).expect("it listens");
-        stream.set_write_timeout(Some(Duration::from_millis(200))).expect("a timeout");
+        stream.set_write_timeout(Some(PATIENCE)).expect("a timeout");
         let screen =
             request("trailblaze.v1.TrailblazeCommands/CaptureScreen", "application/json", b"{\"picture\": true}");
         let events = request("trailblaze.v1.TrailblazeSession/WatchEvents", "application/connect+json", &frame(b"{}"));
@@ -256,8 +255,8 @@ async fn many_streams_and_readers_that_never_read_cost_little() {
 async fn streams_that_are_reset_at_once_do_not_stop_the_server() {
     let server = Server::start();
     let mut stream = TcpStream::connect(server.served.host()).expect("it listens");
-    stream.set_read_timeout(Some(Duration::from_millis(500))).expect("a timeout");
-    stream.set_write_timeout(Some(Duration::from_secs(5))).expect("a timeout");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+    stream.set_write_timeout(Some(PATIENCE)).expect("a timeout");
     let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
     bytes.extend(h2_frame(4, 0, 0, &[]));
     for number in 0..2000u32 {

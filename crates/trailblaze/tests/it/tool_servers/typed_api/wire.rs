@@ -68,7 +68,7 @@ impl Caller {
         params.extend(self.ids.clone());
         let body = match self.protocol.body(method, &params) {
             Ok(body) => body,
-            // A word that does not exist cannot be written in the binary format.
+            // The binary format cannot express an unknown enum value.
             Err(error) => return Err(("invalid_argument".into(), error.to_string())),
         };
         let response = self.send(method.path, body).await;
