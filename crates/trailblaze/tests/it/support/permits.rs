@@ -7,8 +7,6 @@ pub struct Permit(Mutex<()>);
 
 /// The port that the documentation shows.
 pub static DOCUMENTED_PORT: Permit = Permit::new();
-/// Much memory or many processes: beside another test like it, the machine would decide the result.
-pub static WHOLE_MACHINE: Permit = Permit::new();
 
 impl Permit {
     const fn new() -> Permit {
