@@ -76,10 +76,15 @@ impl Concerns {
         files
     }
 
-    /// The folders with code of servers that are outside this folder.
+    /// The folders with code of servers that are outside this folder, or that links in it lead to.
     pub fn folders_outside<'a>(&'a self, root: &'a Path) -> impl Iterator<Item = &'a Path> {
+        let real_root = root.canonicalize().ok();
+        let is_linked = move |folder: &Path| {
+            let real = folder.canonicalize().ok();
+            real.zip(real_root.as_ref()).is_some_and(|(real, root)| !real.starts_with(root))
+        };
         let folders = self.0.iter().flat_map(|concern| &concern.folders);
-        folders.map(PathBuf::as_path).filter(move |folder| !folder.starts_with(root))
+        folders.map(PathBuf::as_path).filter(move |folder| !folder.starts_with(root) || is_linked(folder))
     }
 }
 

@@ -22,7 +22,7 @@ fn its_trails_pass() {
     let server = open(&lab, "node");
     let base = format!("base={}", server.address);
     // Two devices share the trails: much of their time is waiting for the shop.
-    let repeats = if std::env::var_os("SOAK").is_some() { 100 } else { 1 };
+    let repeats = if crate::support::is_full_tier() { 100 } else { 1 };
     let each = repeats.to_string();
     let played = lab.run(&["-d", "web/one,web/two", "--memory", &base, "--repeat-each", &each], 0);
     let is_trail = |path: &&PathBuf| path.to_string_lossy().ends_with(".trail.yaml");

@@ -122,7 +122,7 @@ fn a_run_without_room_for_its_record_says_so_and_leaves_nothing() {
 /// However much room there is: the trail is as it was or wholly recorded, and no part of a file stays.
 #[test]
 fn a_disk_that_fills_up_during_a_run_leaves_whole_files_only() {
-    let step = if std::env::var_os("SOAK").is_some() { 4 } else { 100 };
+    let step = if crate::support::is_full_tier() { 4 } else { 100 };
     for free in (4..400).step_by(step) {
         let Some(disk) = SmallDisk::mount() else { return };
         let project = project(&disk);

@@ -252,7 +252,7 @@ fn ctrl_c_ends_a_shell() {
 
 #[test]
 fn a_killed_run_still_opens_as_a_report() {
-    let rounds: usize = if std::env::var_os("SOAK").is_some() { 200 } else { 4 };
+    let rounds: usize = if crate::support::is_full_tier() { 200 } else { 4 };
     let project = Project::wallet();
     let names = ["activity", "send-money", "wrong-pin"].map(|name| format!("trails/{name}.trail.yaml"));
     let endless = "trails/z-endless.trail.yaml";

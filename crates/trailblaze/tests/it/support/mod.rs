@@ -26,6 +26,11 @@ use trailblaze_protocol::ids::Parent;
 /// How long anything may take before a test gives up.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Whether this is the full tier of tests, which `SOAK=1` chooses: large counts, and what takes long.
+pub fn is_full_tier() -> bool {
+    std::env::var_os("SOAK").is_some()
+}
+
 /// A small app: a counter, a visible field, and a page that opens after a while.
 pub const COUNTER_APP: &str = "\
 app: {id: com.example.counter, web: https://counter.example, name: Counter}
@@ -51,9 +56,11 @@ pub const COUNTER_PROJECT: &str = "sim:\n  apps: [counter.app.yaml]\n";
 /// The program under test.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_trailblaze");
 
-/// Another program that cargo built beside it, such as an example.
-pub fn built(name: &str) -> PathBuf {
-    Path::new(PROGRAM).with_file_name(name)
+/// An example that cargo built beside it.
+pub fn example(name: &str) -> PathBuf {
+    let path = Path::new(PROGRAM).with_file_name("examples").join(name);
+    assert!(path.is_file(), "the example `{name}` is not built; `cargo build --workspace --examples` does it");
+    path
 }
 
 pub struct Project {

@@ -365,7 +365,7 @@ fn a_run_goes_on_with_the_new_tool_and_only_what_it_affects_runs_again() {
 #[test]
 fn every_call_is_answered_while_a_server_is_edited_again_and_again() {
     let Some(lab) = acme() else { return };
-    let n_edits = if std::env::var_os("SOAK").is_some() { 50 } else { 4 };
+    let n_edits = if crate::support::is_full_tier() { 50 } else { 4 };
     let mut author = Author::at(&lab, &[]);
     assert_eq!(author.ask("acme_say"), "one");
     let mut last = "one".to_string();

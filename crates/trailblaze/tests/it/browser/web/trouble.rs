@@ -241,7 +241,7 @@ fn a_page_that_hangs_is_left_for_another() {
 #[test]
 fn a_script_that_is_given_up_is_stopped() {
     // It keeps a core busy for as long as a command of a driver may take.
-    if std::env::var_os("SOAK").is_none() {
+    if !crate::support::is_full_tier() {
         return;
     }
     let Some(shop) = Shop::with_own_browser("") else { return };

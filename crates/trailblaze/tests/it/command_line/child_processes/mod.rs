@@ -386,7 +386,7 @@ async fn a_large_environment_passes() {
 
 /// How often we are killed.
 fn n_kills() -> usize {
-    if std::env::var_os("SOAK").is_some() { 50 } else { 5 }
+    if crate::support::is_full_tier() { 50 } else { 5 }
 }
 
 /// Set for the process that is to be killed; it holds a folder for the children's folders.

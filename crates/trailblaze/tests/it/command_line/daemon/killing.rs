@@ -5,7 +5,7 @@ use crate::support::{parcels, wait_until};
 
 /// How often things are killed: rarely in CI, often in the soak tier.
 fn times(often: usize) -> usize {
-    if std::env::var_os("SOAK").is_some() { often } else { 4 }
+    if crate::support::is_full_tier() { often } else { 4 }
 }
 
 /// The processes of the test whose command line contains this.

@@ -42,7 +42,7 @@ fn cases() -> Vec<Case> {
     let mut problems = Problems::new(&source);
     let corpus = loose(&read(&source, &mut problems).expect("the corpus is YAML"));
     let kinds = ["renamed", "moved", "newId", "newRole", "decoys"];
-    let stride = if std::env::var_os("SOAK").is_some() { 1 } else { STRIDE };
+    let stride = if crate::support::is_full_tier() { 1 } else { STRIDE };
     let mut cases = Vec::new();
     for kind in kinds {
         let of_kind = corpus[kind].as_array().unwrap_or_else(|| panic!("no {kind}"));

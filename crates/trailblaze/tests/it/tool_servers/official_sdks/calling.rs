@@ -101,7 +101,7 @@ fn place(lab: &Lab, is_shared: bool) {
 #[test]
 fn calls_act_on_the_device_that_they_were_made_for() {
     let Some(lab) = lab() else { return };
-    let n_calls = if std::env::var_os("SOAK").is_some() { 200 } else { 12 };
+    let n_calls = if crate::support::is_full_tier() { 200 } else { 12 };
     let launch = "      - launchApp: {packageId: '{{target.appId}}'}\n";
     let calls: String = (0..n_calls).map(|_| "      - call_count: {}\n      - call_device: {}\n").collect();
     let lab = lab.with("trails/a.trail.yaml", &format!("trail:\n  - step: Go\n    tools:\n{launch}{calls}"));

@@ -9,11 +9,11 @@ mod served;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use crate::support::{Project, Ran, Running, built};
+use crate::support::{Project, Ran, Running, example};
 
 /// The team's own build of the program.
 fn program() -> PathBuf {
-    built("examples/team")
+    example("team")
 }
 
 /// The program with these toolsets compiled in.

@@ -52,13 +52,16 @@ const PEERS: &[Peer] = &[
     Peer { name: "Connect for Go", program: ".parts/peers/go/bin/peer", args: &[], modules: "" },
 ];
 
-/// Whether the programs are installed. If not, the test is skipped, or fails in CI.
+/// Whether the programs are to be run. They belong to the full tier: if they are not installed there, the test is skipped, or fails in CI.
 fn is_installed() -> bool {
+    if !crate::support::is_full_tier() {
+        return false;
+    }
     let is_installed = ["grpc", "connect", "node", "peers"]
         .iter()
         .all(|part| repository().join(".parts").join(part).join("stamp").is_file());
     if !is_installed {
-        skip::without_part("clients of the typed API are missing: `scripts/parts` installs them");
+        skip::without_part("clients of the typed API are missing: `scripts/parts full` installs them");
     }
     is_installed
 }

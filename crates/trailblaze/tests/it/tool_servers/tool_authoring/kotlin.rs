@@ -85,7 +85,7 @@ fn a_new_kotlin_tool_says_how_to_build_it() {
 /// With `SOAK=1`: Maven and the Kotlin compiler take more than a minute.
 #[test]
 fn a_new_kotlin_tool_runs_once_it_is_built() {
-    if std::env::var_os("SOAK").is_none() {
+    if !crate::support::is_full_tier() {
         return;
     }
     let Some((lab, _)) = with_new_tool() else { return };

@@ -200,7 +200,7 @@ async fn requests_and_headers_that_are_too_large_are_refused() {
 #[tokio::test]
 async fn many_streams_and_readers_that_never_read_cost_little() {
     let server = Server::start();
-    let n_streams = if std::env::var_os("SOAK").is_some() { 1000 } else { 200 };
+    let n_streams = if crate::support::is_full_tier() { 1000 } else { 200 };
     let stream = tokio::net::TcpStream::connect(server.served.host()).await.expect("it listens");
     let (sender, connection) =
         hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await.expect("HTTP/2");
