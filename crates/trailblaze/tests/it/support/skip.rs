@@ -1,4 +1,4 @@
-//! Tests that are left out for want of something. `scripts/test` counts them at its end.
+//! Tests that are skipped because something is missing. `scripts/test` lists them at its end.
 
 use std::io::Write;
 
