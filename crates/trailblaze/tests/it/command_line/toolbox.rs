@@ -265,7 +265,7 @@ fn schema(kind: &str) -> Value {
     trailblaze::cli::schemas().into_iter().find(|(known, _)| *known == kind).expect("a kind of file").1
 }
 
-/// `UPDATE_SCHEMAS=1 cargo test -p trailblaze --test it toolbox` writes them anew.
+/// `UPDATE_SCHEMAS=1 cargo test -p trailblaze --test it toolbox` writes them again.
 #[test]
 fn the_committed_schemas_are_fresh() {
     for (kind, schema) in trailblaze::cli::schemas() {
