@@ -9,4 +9,11 @@ internal fun source(path: String): String = REPOSITORY.resolve("sdks/kotlin/tool
 
 /** The command that starts a class of these tests. */
 internal fun java(main: String): List<String> =
-    listOf(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp", System.getProperty("java.class.path"), main)
+    listOf(
+        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+        // It lives for seconds: optimising costs more than it gains.
+        "-XX:TieredStopAtLevel=1",
+        "-cp",
+        System.getProperty("java.class.path"),
+        main,
+    )
