@@ -40,7 +40,7 @@ impl Host for Recorder {
 }
 
 /// No script that ends by itself computes for so long, even on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 /// How long a script computes that does not end by itself.
 const BRIEF: Duration = Duration::from_secs(2);
 

@@ -79,7 +79,7 @@ serve({ list: () => Object.keys(tools), call: ({ tool, ...args }, about) => tool
 ";
 
 /// No script that ends by itself computes for so long, even on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 /// How long a script computes that does not end by itself.
 const BRIEF: Duration = Duration::from_secs(2);
 

@@ -24,7 +24,7 @@ use trailblaze_protocol::event::{Called, Event, Header, Line, Parsed};
 use trailblaze_protocol::ids::Parent;
 
 /// How long anything may take before a test gives up.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Whether this is the full tier of tests, which `SOAK=1` chooses: large counts, and what takes long.
 pub fn is_full_tier() -> bool {
