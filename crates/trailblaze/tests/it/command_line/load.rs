@@ -36,7 +36,7 @@ impl Load {
                 trails: 60,
                 devices: 10,
                 faults: ["refuse=0.05", "lostAt=0.005"],
-                patience: Duration::from_secs(60),
+                patience: Duration::from_secs(300),
             },
         }
     }

@@ -15,7 +15,7 @@ use crate::support::{COUNTER_APP, Project, Ran, RunFolder, Running};
 const RUN: [&str; 5] = ["run", "--pictures", "off", "-d", "android/sim-1"];
 
 /// How long a run may take on a busy machine, whatever its servers do.
-const WATCHDOG: Duration = Duration::from_secs(120);
+const WATCHDOG: Duration = Duration::from_secs(300);
 
 /// The call to the well-behaved server, made after the hostile one has been called.
 const OTHER_TRAIL: &str = "\
