@@ -16,7 +16,7 @@ use crate::support::marked::Mark;
 use crate::support::{COUNTER_APP, Project, Ran, RunFolder, repository, skip};
 
 /// How long a command may take on a busy machine.
-const WATCHDOG: Duration = Duration::from_secs(180);
+const WATCHDOG: Duration = Duration::from_secs(300);
 
 /// A soak test does everything a hundred times.
 fn watchdog() -> Duration {
