@@ -57,7 +57,7 @@ pub fn lint(batch: &Batch, granted: &[String]) -> Vec<Finding> {
     }
     for tool in &batch.tools {
         let mut found = Found { tool, findings: &mut findings };
-        if let Some(objection) = judge(&tool.name, tool.contributor.origin, granted) {
+        if let Some(objection) = tool.contributor.judge(&tool.name, granted) {
             found.add(objection.consequence.severity(), "name", objection.message, None);
         }
         description(&mut found);
