@@ -112,7 +112,7 @@ async fn take_lock(files: &DaemonFiles) -> io::Result<Option<DaemonLock>> {
     }
 }
 
-/// Writes the key file again if someone removed or replaced it. Returns if clients can no longer find this daemon, because they
+/// Writes the key file again if someone removed, replaced or changed it. Returns if clients can no longer find this daemon, because they
 /// see another lock.
 async fn stay_known(files: &DaemonFiles, lock: &DaemonLock, key_lock: &mut DaemonLock, key_file: &KeyFile) {
     let mut check = tokio::time::interval(CHECK_EVERY);
@@ -121,7 +121,7 @@ async fn stay_known(files: &DaemonFiles, lock: &DaemonLock, key_lock: &mut Daemo
         if !files.is_own_lock(lock) {
             return;
         }
-        if !files.is_own_key(key_lock) {
+        if !files.is_own_key(key_lock) || !files.says(key_file) {
             match files.write(key_file) {
                 Ok(written) => *key_lock = written,
                 Err(error) => tracing::warn!(target: "trailblaze::daemon", "cannot write the key file again: {error}"),
