@@ -127,6 +127,9 @@ pub async fn open(context: &Context, request: OpenRequest) -> Result<SessionInfo
     }
 }
 
+/// How often a session is opened for a command. A program of another version may end the daemon in between.
+const TRIES: usize = 5;
+
 /// Executes commands in a session, which is opened first if it is not open.
 pub async fn execute(
     context: &Context,
@@ -139,13 +142,15 @@ pub async fn execute(
     if on.has_options() {
         choice.name = Some(open_now(context, on, session).await?);
     }
-    match execute_in(context, choice.clone(), commands.clone()).await {
-        Err(Refusal::Service(ServiceError { is_no_session: true, .. })) => {
-            let name = Some(open_now(context, on, session).await?);
-            execute_in(context, SessionChoice { name, ..choice }, commands).await
+    for _ in 0..TRIES {
+        match execute_in(context, choice.clone(), commands.clone()).await {
+            Err(Refusal::Service(ServiceError { is_no_session: true, .. })) => {
+                choice.name = Some(open_now(context, on, session).await?);
+            }
+            executed => return executed,
         }
-        executed => executed,
     }
+    execute_in(context, choice, commands).await
 }
 
 async fn open_now(context: &Context, on: &OnDeviceArgs, session: &SessionArgs) -> Result<String, Refusal> {

@@ -224,13 +224,16 @@ impl Service for DaemonClient {
         cancel: &CancellationToken,
     ) -> Result<Answer, ServiceError> {
         let sending = async {
-            let daemon = self.connect(progress).await?;
-            let response = match send(&daemon, &request).await {
-                Ok(response) => response,
-                Err(_) => {
+            let end = Instant::now() + TO_END;
+            let response = loop {
+                let daemon = self.connect(progress).await?;
+                let asked = Instant::now();
+                match send(&daemon, &request).await {
+                    Ok(response) => break response,
+                    // One that hangs does not recover.
+                    Err(error) if asked.elapsed() >= TO_ANSWER || Instant::now() >= end => return Err(error),
                     // The daemon answers at once before it does anything; this one is ending or was killed, and is not quite gone.
-                    let _ = timeout(TO_CONNECT, self.ended()).await;
-                    send(&self.connect(progress).await?, &request).await?
+                    Err(_) => drop(timeout(TO_CONNECT, self.ended()).await),
                 }
             };
             response.read(progress).await
@@ -281,8 +284,10 @@ async fn send(daemon: &KeyFile, request: &Request) -> Result<Response, ServiceEr
         gone("it is silent").with_hint(hint)
     };
     let response = response.map_err(|_| silent())?.map_err(|error| broken(&error))?;
-    if response.status() == StatusCode::UNAUTHORIZED {
-        return Err(gone("it has another key"));
+    match response.status() {
+        StatusCode::UNAUTHORIZED => return Err(gone("it has another key")),
+        StatusCode::SERVICE_UNAVAILABLE => return Err(gone("it is ending")),
+        _ => {}
     }
     Ok(Response { body: response.into_body(), _connection })
 }

@@ -3,7 +3,6 @@
 use serde_json::Value;
 use trailblaze_core::engine::registry::Batch;
 use trailblaze_core::engine::tool::Tool;
-use trailblaze_core::names::judge;
 use trailblaze_core::yaml::Severity;
 use trailblaze_protocol::driver::{DriverKey, Platform};
 

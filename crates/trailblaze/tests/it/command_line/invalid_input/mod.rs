@@ -403,7 +403,7 @@ fn one_name_for_two_tools() {
         ("trailblaze-config/tools/b.yaml", tool("twice", "  - pressHome: {}\n")),
         ("trailblaze-config/tools/c.yaml", tool("tap", "  - pressHome: {}\n")),
     ];
-    insta::assert_snapshot!(refused(&files.each_ref().map(|(path, text)| (*path, text.as_str()))), @"
+    insta::assert_snapshot!(refused(&files.each_ref().map(|(path, text)| (*path, text.as_str()))), @r#"
     exit 3
     error: the tool `twice` is offered twice: by trailblaze-config/tools/a.yaml and by trailblaze-config/tools/b.yaml
      --> trailblaze-config/tools/b.yaml:1:5
@@ -418,7 +418,7 @@ fn one_name_for_two_tools() {
       |     ^^^
 
     error: 2 problems
-    ");
+    "#);
 }
 
 #[test]
