@@ -3,7 +3,7 @@
 use serde_json::Value;
 use trailblaze_core::record::effects::{CallEffects, Effect};
 use trailblaze_core::selector::{Case, Pattern};
-use trailblaze_core::template::{Fill, Token, fill};
+use trailblaze_core::template::{Fill, Token, Uncoercible, fill};
 use trailblaze_core::trail::{Form, Merge, NewCalls, NewStep, Slot, StepCalls, Trail, convert, merge, save};
 use trailblaze_core::yaml::decode;
 use trailblaze_core::yaml::{Entries, Node, Problems, Source, block, loose, read};
@@ -45,13 +45,11 @@ pub fn selector_pattern(data: &[u8]) {
 pub fn template_fill(data: &[u8]) {
     let text = Value::from(String::from_utf8_lossy(data).into_owned());
     let with = |fills: Fill| {
-        let mut lookup = |_: &Token<'_>| Ok::<_, std::convert::Infallible>(fills.clone());
-        match fill(&text, &mut lookup) {
-            Ok(filled) => filled,
-            Err(never) => match never {},
-        }
+        let mut lookup = |_: &Token<'_>| Ok::<_, Uncoercible>(fills.clone());
+        fill(&text, &mut lookup).unwrap_or_default()
     };
     with(Fill::Value(Value::from("{{x}}")));
+    with(Fill::Value(Value::from("5")));
     with(Fill::Nothing);
     assert_eq!(with(Fill::Keep), Some(text.clone()));
 }

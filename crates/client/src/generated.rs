@@ -359,6 +359,9 @@ pub mod types {
         pub clipped: bool,
         /// The elements in it. Elements that are nested deeper than 60 are children of the deepest one above them.
         pub children: Vec<Element>,
+        /// The number by which tapOnElementByNodeId finds it, on this screen only.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub node_id: Option<i32>,
     }
 
     /// A rectangle on the screen, in pixels from the top left corner.

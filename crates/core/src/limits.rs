@@ -6,6 +6,10 @@ use std::time::Duration;
 pub const FILE_BYTES: usize = 16 << 20;
 /// The most YAML nodes in one file, after expanding aliases.
 pub const YAML_NODES: usize = 500_000;
+/// How much anchors and aliases may copy in any YAML file, in values and bytes of text, and how much more for each byte of
+/// the file.
+pub const YAML_COPIES: usize = 100_000;
+pub const YAML_COPIES_PER_BYTE: usize = 10;
 /// The deepest nesting of a YAML file.
 pub const YAML_DEPTH: usize = 100;
 /// How deep calls may nest: one counter for delegates, expansions and callbacks.

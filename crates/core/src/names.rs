@@ -52,9 +52,9 @@ impl Consequence {
     }
 }
 
-/// Checks a tool's name. `granted` are the reserved prefixes that the project may use.
-pub fn judge(name: &str, origin: ToolOrigin, granted: &[String]) -> Option<Objection> {
-    // A server may belong to a third party, whose names cannot be changed here.
+/// Checks a tool's name. `granted` are the reserved prefixes that its source may use.
+pub fn judge(name: &str, origin: ToolOrigin, granted: &[impl AsRef<str>]) -> Option<Objection> {
+    // A server may belong to a third party, whose names cannot be changed here; it loses only the tool.
     let (unusable, unconventional) = if origin.is_server() {
         (Consequence::LeaveOut, Consequence::Warn)
     } else {
@@ -71,14 +71,16 @@ pub fn judge(name: &str, origin: ToolOrigin, granted: &[String]) -> Option<Objec
     }
     let reserved = RESERVED_PREFIXES.into_iter().find(|prefix| name.starts_with(prefix))?;
     if origin == ToolOrigin::BuiltIn
-        || granted.iter().any(|prefix| prefix == reserved || prefix == reserved.trim_end_matches('_'))
+        || granted.iter().map(AsRef::as_ref).any(|prefix| [reserved, reserved.trim_end_matches('_')].contains(&prefix))
     {
         return None;
     }
+    let or_entry = if origin.is_server() { ", or `allowReserved: true` to the server's entry" } else { "" };
     let message = format!(
-        "the name `{name}` starts with the reserved prefix `{reserved}`; grant it with `reservedPrefixes:` in trailblaze.yaml"
+        "the name `{name}` starts with the reserved prefix `{reserved}`; to allow it, add `reservedPrefixes: [{reserved}]` to \
+         trailblaze.yaml{or_entry}"
     );
-    Some(Objection { consequence: unconventional, message })
+    Some(Objection { consequence: unusable, message })
 }
 
 /// A name that is safe to print: it may contain anything, but must not control or flood a terminal.
@@ -143,8 +145,14 @@ mod tests {
     #[test]
     fn a_reserved_prefix_must_be_granted() {
         check("web_click", ToolOrigin::Yaml, Some(RefuseBatch));
-        check("web_click", ToolOrigin::ProjectServer, Some(Warn));
+        check("web_click", ToolOrigin::ProjectServer, Some(LeaveOut));
         check("web_click", ToolOrigin::BuiltIn, None);
         check("org_login", ToolOrigin::Yaml, None);
+        check("org_login", ToolOrigin::TargetServer, None);
+        let message = |origin| judge("ios_login", origin, &["org_"]).unwrap().message;
+        let line = "to allow it, add `reservedPrefixes: [ios_]` to trailblaze.yaml";
+        assert!(message(ToolOrigin::Yaml).ends_with(line), "{}", message(ToolOrigin::Yaml));
+        let entry = format!("{line}, or `allowReserved: true` to the server's entry");
+        assert!(message(ToolOrigin::TargetServer).ends_with(&entry), "{}", message(ToolOrigin::TargetServer));
     }
 }

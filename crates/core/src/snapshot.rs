@@ -87,15 +87,16 @@ const TREE_DEPTH: usize = 60;
 /// An element and the elements in it, for programs. Elements that are nested too deeply become children of the deepest one above
 /// them.
 pub fn tree(root: &Node) -> Value {
-    nested(root, TREE_DEPTH)
+    nested(root, TREE_DEPTH, &mut 0)
 }
 
-fn nested(node: &Node, depth: usize) -> Value {
+/// `next` is the number of the element in document order: its node id.
+fn nested(node: &Node, depth: usize, next: &mut usize) -> Value {
+    let mut element = fields(node, next);
     let children: Vec<Value> = match depth {
-        0 => node.walk().skip(1).map(|inner| Value::Object(fields(inner))).collect(),
-        _ => node.children.iter().map(|child| nested(child, depth - 1)).collect(),
+        0 => node.walk().skip(1).map(|inner| Value::Object(fields(inner, next))).collect(),
+        _ => node.children.iter().map(|child| nested(child, depth - 1, next)).collect(),
     };
-    let mut element = fields(node);
     if !children.is_empty() {
         element.insert("children".into(), children.into());
     }
@@ -103,13 +104,14 @@ fn nested(node: &Node, depth: usize) -> Value {
 }
 
 /// The properties of an element. What is absent or false is left out: a screen has hundreds of elements.
-fn fields(node: &Node) -> Map<String, Value> {
+fn fields(node: &Node, next: &mut usize) -> Map<String, Value> {
     let label = node.label().filter(|label| Some(*label) != node.text());
     let element = json!({
         "ref": node.reference, "role": node.class(), "text": node.text(), "label": label, "id": node.developer_id(),
         "bounds": node.bounds, "enabled": node.is_enabled(), "checked": node.is_checked(),
-        "selected": node.is_selected(), "focused": node.is_focused(), "clipped": node.is_clipped,
+        "selected": node.is_selected(), "focused": node.is_focused(), "clipped": node.is_clipped, "nodeId": *next,
     });
+    *next += 1;
     let Value::Object(mut fields) = element else { unreachable!("an object") };
     let is_told = |name: &str| matches!(name, "enabled" | "checked");
     fields.retain(|name, value| !value.is_null() && (*value != Value::Bool(false) || is_told(name)));

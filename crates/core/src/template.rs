@@ -1,7 +1,7 @@
-//! Placeholders in values: `{{name}}`, `{{?name}}` and `${name}`. Only values are templates, never keys. There is one pass:
-//! inserted text is not scanned again.
+//! Placeholders in values: `{{name}}`, `{{?name}}`, `{{int:name}}` and `${name}`. Only values are templates, never keys. There is one
+//! pass: inserted text is not scanned again.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Token<'t> {
@@ -13,6 +13,108 @@ pub struct Token<'t> {
     pub drops: bool,
     /// `{{x}}`, as opposed to `${x}`.
     pub is_curly: bool,
+    /// `{{int:x}}`: the type that the value is converted to.
+    pub coercion: Option<Coercion>,
+}
+
+/// The type that a value is converted to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Coercion {
+    Integer,
+    Number,
+    Boolean,
+    Text,
+}
+
+/// A value that does not have the type that its token asks for.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the value of `{token}` is not {}", .to.noun())]
+pub struct Uncoercible {
+    pub token: String,
+    to: Coercion,
+}
+
+impl Coercion {
+    pub const WORDS: [&'static str; 4] = ["int", "number", "bool", "string"];
+
+    /// The words before the colon: the types of parameters, and their short forms.
+    pub fn parse(word: &str) -> Option<Coercion> {
+        match word {
+            "int" | "integer" => Some(Coercion::Integer),
+            "number" => Some(Coercion::Number),
+            "bool" | "boolean" => Some(Coercion::Boolean),
+            "string" => Some(Coercion::Text),
+            _ => None,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Coercion::Integer => "int",
+            Coercion::Number => "number",
+            Coercion::Boolean => "bool",
+            Coercion::Text => "string",
+        }
+    }
+
+    fn noun(self) -> &'static str {
+        match self {
+            Coercion::Integer => "a whole number",
+            Coercion::Number => "a number",
+            Coercion::Boolean => "true or false",
+            Coercion::Text => "a text",
+        }
+    }
+
+    fn convert(self, value: &Value) -> Option<Value> {
+        let text = value.as_str().map(str::trim);
+        match self {
+            Coercion::Text if text.is_some() => Some(value.clone()),
+            Coercion::Text => Some(Value::from(value.to_string())),
+            Coercion::Integer => match text {
+                Some(text) => text.parse::<i64>().ok().map(Value::from),
+                None => value.as_i64().or_else(|| whole_number(value.as_f64()?)).map(Value::from),
+            },
+            Coercion::Number => match text {
+                Some(text) => text.parse::<i64>().map(Value::from).ok().or_else(|| float(text)),
+                None => value.is_number().then(|| value.clone()),
+            },
+            Coercion::Boolean => match text {
+                Some(text) => ["true", "false"]
+                    .into_iter()
+                    .find(|word| text.eq_ignore_ascii_case(word))
+                    .map(|word| Value::from(word == "true")),
+                None => value.is_boolean().then(|| value.clone()),
+            },
+        }
+    }
+}
+
+fn float(text: &str) -> Option<Value> {
+    text.parse::<f64>().ok().and_then(Number::from_f64).map(Value::from)
+}
+
+fn whole_number(number: f64) -> Option<i64> {
+    let is_whole = number.fract() == 0.0 && number.abs() < (1_u64 << 53) as f64;
+    is_whole.then_some(number as i64)
+}
+
+impl Token<'_> {
+    /// The value as the token wants it.
+    fn coerced(&self, value: Value) -> Result<Value, Uncoercible> {
+        let Some(coercion) = self.coercion.filter(|_| !value.is_null()) else { return Ok(value) };
+        // A template that is only known later is converted then.
+        match value.as_str().and_then(whole) {
+            Some(inner) if inner.is_curly && inner.coercion.is_none() => {
+                let drops = if inner.drops { "?" } else { "" };
+                return Ok(Value::from(format!("{{{{{drops}{}:{}}}}}", coercion.word(), inner.path)));
+            }
+            Some(_) => return Ok(value),
+            None => {}
+        }
+        let converted = coercion.convert(&value);
+        converted.ok_or_else(|| Uncoercible { token: self.raw.to_string(), to: coercion })
+    }
 }
 
 /// The replacement of a token.
@@ -67,7 +169,10 @@ pub fn whole(text: &str) -> Option<Token<'_>> {
 }
 
 /// Returns a copy of `value` with its tokens replaced; `None` if the value itself is dropped.
-pub fn fill<E>(value: &Value, lookup: &mut impl FnMut(&Token<'_>) -> Result<Fill, E>) -> Result<Option<Value>, E> {
+pub fn fill<E: From<Uncoercible>>(
+    value: &Value,
+    lookup: &mut impl FnMut(&Token<'_>) -> Result<Fill, E>,
+) -> Result<Option<Value>, E> {
     Ok(Some(match value {
         Value::String(text) => return fill_text(text, lookup),
         Value::Array(items) => {
@@ -82,7 +187,7 @@ pub fn fill<E>(value: &Value, lookup: &mut impl FnMut(&Token<'_>) -> Result<Fill
     }))
 }
 
-pub fn fill_map<E>(
+pub fn fill_map<E: From<Uncoercible>>(
     map: &Map<String, Value>,
     lookup: &mut impl FnMut(&Token<'_>) -> Result<Fill, E>,
 ) -> Result<Map<String, Value>, E> {
@@ -95,7 +200,16 @@ pub fn fill_map<E>(
     Ok(filled)
 }
 
-fn fill_text<E>(text: &str, lookup: &mut impl FnMut(&Token<'_>) -> Result<Fill, E>) -> Result<Option<Value>, E> {
+fn fill_text<E: From<Uncoercible>>(
+    text: &str,
+    lookup: &mut impl FnMut(&Token<'_>) -> Result<Fill, E>,
+) -> Result<Option<Value>, E> {
+    let mut lookup = |token: &Token<'_>| -> Result<Fill, E> {
+        Ok(match lookup(token)? {
+            Fill::Value(value) => Fill::Value(token.coerced(value)?),
+            other => other,
+        })
+    };
     if let Some(token) = whole(text) {
         return Ok(match lookup(&token)? {
             Fill::Value(value) => Some(value),
@@ -163,9 +277,14 @@ fn next_token(text: &str) -> Option<(usize, Token<'_>)> {
                 Some(path) if is_curly => (true, path.trim()),
                 _ => (false, path),
             };
-            if is_path(path) {
+            let (coercion, path) = match path.split_once(':').filter(|_| is_curly) {
+                Some((word, path)) => (Coercion::parse(word.trim()), path.trim()),
+                None => (None, path),
+            };
+            let is_token = is_path(path) && (coercion.is_some() || !inside[..end].contains(':'));
+            if is_token {
                 let raw = &text[at..at + open.len() + end + close.len()];
-                return Some((at, Token { raw, path, drops, is_curly }));
+                return Some((at, Token { raw, path, drops, is_curly, coercion }));
             }
         }
         from = at + 1;
@@ -185,11 +304,15 @@ mod tests {
     use super::*;
 
     fn check(value: Value, expected: Option<Value>) {
-        let filled = fill::<()>(&value, &mut |token| {
+        let filled = fill::<Uncoercible>(&value, &mut |token| {
             Ok(match token.path {
                 "n" => Fill::Value(json!(5)),
                 "name" => Fill::Value(json!("Ada")),
                 "evil" => Fill::Value(json!("{{name}}")),
+                "text5" => Fill::Value(json!(" 5 ")),
+                "half" => Fill::Value(json!("2.5")),
+                "yes" => Fill::Value(json!("True")),
+                "float" => Fill::Value(json!(3.0)),
                 "gone" => Fill::Nothing,
                 _ => Fill::Keep,
             })
@@ -214,6 +337,44 @@ mod tests {
         );
         check(json!("{{?gone}}"), None);
         check(json!({"a": "{{?n}}"}), Some(json!({"a": 5})));
+    }
+
+    #[test]
+    fn a_value_is_converted_to_the_type_before_the_colon() {
+        check(json!("{{int:text5}}"), Some(json!(5)));
+        check(json!("{{ integer: text5 }}"), Some(json!(5)));
+        check(json!("{{int:float}}"), Some(json!(3)));
+        check(json!("{{number:half}}"), Some(json!(2.5)));
+        check(json!("{{number:text5}}"), Some(json!(5)));
+        check(json!("{{bool:yes}}"), Some(json!(true)));
+        check(json!("{{string:n}}"), Some(json!("5")));
+        check(json!({"a": "{{?int:gone}}", "b": "{{int:gone}}"}), Some(json!({"b": null})));
+        check(json!("{{int:text5}} of {{bool:yes}}"), Some(json!("5 of true")));
+        // A template that is only known later is converted then.
+        check(json!("{{int:evil}}"), Some(json!("{{int:name}}")));
+        for text in ["{{itn:n}}", "{{int:}}", "{{:n}}", "{{int:bool:n}}", "${int:n}"] {
+            check(json!(text), Some(json!(text)));
+        }
+    }
+
+    #[test]
+    fn a_value_that_cannot_be_converted_is_an_error() {
+        for (text, noun) in [
+            ("{{int:name}}", "a whole number"),
+            ("{{int:half}}", "a whole number"),
+            ("{{number:yes}}", "a number"),
+            ("{{bool:n}}", "true or false"),
+        ] {
+            let lookup = |token: &Token<'_>| {
+                Ok(Fill::Value(match token.path {
+                    "n" => json!(1),
+                    "half" => json!("2.5"),
+                    other => json!(other),
+                }))
+            };
+            let error = fill::<Uncoercible>(&json!(text), &mut { lookup }).unwrap_err();
+            assert_eq!(error.to_string(), format!("the value of `{text}` is not {noun}"));
+        }
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub struct ScriptFile {
 impl ScriptFile {
     /// The tool, with its compiled script.
     pub fn with_code(self, code: Arc<dyn Code>) -> Batch {
-        let contributor = Contributor { label: Arc::from(self.source.path.as_str()), origin: ToolOrigin::Script };
+        let contributor = Contributor::new(&self.source.path, ToolOrigin::Script);
         let tool = tool(self.file, contributor.clone(), Body::Code(code));
         Batch::new(contributor, vec![tool])
     }
@@ -76,7 +76,7 @@ pub fn read(source: &Arc<Source>) -> (Option<FileTool>, Vec<Problem>) {
 }
 
 fn build(file: ToolFile, source: &Arc<Source>) -> Option<FileTool> {
-    let contributor = Contributor { label: Arc::from(source.path.as_str()), origin: ToolOrigin::Yaml };
+    let contributor = Contributor::new(&source.path, ToolOrigin::Yaml);
     let calls = match &file.mode {
         Mode::Class(class) => {
             let (id, class) = (file.id.value, class.clone());
@@ -102,6 +102,7 @@ fn tool(file: ToolFile, contributor: Contributor, body: Body) -> Tool {
     tool.supported_drivers = file.supported_drivers;
     tool.toolset = file.toolset;
     tool.groups = file.groups;
+    tool.overrides = file.overrides;
     tool
 }
 

@@ -14,10 +14,10 @@ pub const PATH: &str = "/scripting/callback";
 /// A request that a running tool sends.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
-    /// The session that the tool runs in. Empty if it was left out.
+    /// The session that the tool runs in. Empty if both ids were left out.
     pub session_id: String,
-    /// The call that sends the request. It must be in flight. Empty if it was left out, which is allowed while only one tool is
-    /// being called.
+    /// The call that sends the request. It must be in flight. Empty if both ids were left out, which is allowed while only one
+    /// tool is being called.
     pub invocation_id: String,
     pub action: Action,
 }
@@ -40,6 +40,8 @@ pub enum BadRequest {
     NoVersion(Value),
     #[error("`{0}` is missing or not a string")]
     Missing(&'static str),
+    #[error("`{missing}` is missing: a callback names its session and its call, or neither")]
+    OneId { missing: &'static str },
     #[error("unknown action `{0}`; this Trailblaze supports `call_tool`")]
     UnknownAction(String),
 }
@@ -56,6 +58,11 @@ impl Request {
         }
         let session_id = take_id(object.get_mut("session_id"), "session_id")?;
         let invocation_id = take_id(object.get_mut("invocation_id"), "invocation_id")?;
+        match (session_id.is_empty(), invocation_id.is_empty()) {
+            (true, false) => return Err(BadRequest::OneId { missing: "session_id" }),
+            (false, true) => return Err(BadRequest::OneId { missing: "invocation_id" }),
+            (true, true) | (false, false) => {}
+        }
         let mut action = object.get_mut("action");
         let mut of_action = |key: &str, name| take_text(action.as_mut().and_then(|action| action.get_mut(key)), name);
         let kind = of_action("type", "action.type")?;
@@ -135,6 +142,12 @@ mod tests {
         }
         check(json!([]), Err("the request must be a JSON object"));
         check(json!({"session_id": 5}), Err("`session_id` is missing or not a string"));
+        for (given, missing) in [("session_id", "invocation_id"), ("invocation_id", "session_id")] {
+            let one = format!("`{missing}` is missing: a callback names its session and its call, or neither");
+            check(json!({given: "x", "action": action}), Err(&one));
+            check(json!({given: "x", missing: "", "action": action}), Err(&one));
+        }
+        check(json!({"action": action}), Ok("tap"));
         let action = json!({"type": "fly"});
         let unknown = "unknown action `fly`; this Trailblaze supports `call_tool`";
         check(json!({"session_id": "s", "invocation_id": "c", "action": action}), Err(unknown));

@@ -372,6 +372,9 @@ pub struct Called {
     pub kind: ToolKind,
     /// Whether the call may be part of a recording.
     pub is_recordable: bool,
+    /// Whether the call is recorded even if it changed nothing, because the tool's author says so. Absent if false.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_always_recorded: bool,
     /// Whether the tool only answers with delegates and may not act by itself.
     pub is_delegating: bool,
     /// Whether the tool is the project's own. Absent (false) for built-in tools.

@@ -149,6 +149,22 @@ impl Outcome {
     pub fn is_error(&self) -> bool {
         self.variant != Variant::Success
     }
+
+    /// Whether it passed although it contains `success: false`: in its value, or in a text that is only JSON. The author of the
+    /// tool most likely meant a failure.
+    pub fn says_it_failed(&self) -> bool {
+        let says_so = |value: &Value| value.get("success") == Some(&Value::Bool(false));
+        let in_text = |text: &str| {
+            // Avoids parsing texts that cannot match.
+            let may_say_so = text.trim_start().starts_with('{') && text.contains("\"success\"");
+            may_say_so && serde_json::from_str(text).is_ok_and(|value| says_so(&value))
+        };
+        let further = self.attachments.iter().filter(|attachment| attachment.mime == "text/plain");
+        !self.is_error()
+            && (self.structured.as_ref().is_some_and(says_so)
+                || in_text(&self.text)
+                || further.filter_map(|text| std::str::from_utf8(&text.bytes).ok()).any(in_text))
+    }
 }
 
 #[cfg(test)]

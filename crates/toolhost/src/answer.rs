@@ -62,19 +62,6 @@ fn without_reason(tool: &str) -> String {
     format!("`{tool}` gave no reason for its failure")
 }
 
-/// Whether an answer that passed contains `success: false`, as a value or as JSON text. Its author most likely meant a
-/// failure, but only `isError` is one.
-pub fn says_it_failed(outcome: &Outcome) -> bool {
-    let says_so = |value: &Value| value.get("success") == Some(&Value::Bool(false));
-    let in_text = || {
-        let text = outcome.text.trim_start();
-        // Avoids parsing texts that cannot match.
-        let may_say_so = text.starts_with('{') && text.contains("\"success\"");
-        may_say_so && serde_json::from_str(text).is_ok_and(|value| says_so(&value))
-    };
-    !outcome.is_error() && (outcome.structured.as_ref().is_some_and(says_so) || in_text())
-}
-
 /// What is malformed about an answer.
 fn flaw(answer: &Value) -> Option<String> {
     let Some(answer) = answer.as_object() else { return Some(format!("it must be an object, got {}", brief(answer))) };
@@ -275,11 +262,14 @@ mod tests {
     #[test]
     fn success_false_is_noticed_in_a_call_that_passed() {
         let check = |answer: Value, expected: bool| {
-            assert_eq!(says_it_failed(&outcome(answer.clone(), "pay", false)), expected, "{answer}");
+            assert_eq!(outcome(answer.clone(), "pay", false).says_it_failed(), expected, "{answer}");
         };
         let text = |text: &str| json!([{"type": "text", "text": text}]);
         check(json!({"content": text(r#"{"success": false, "error": "no money"}"#)}), true);
         check(json!({"content": [], "structuredContent": {"success": false}}), true);
+        let second = json!({"type": "text", "text": r#"{"success": false}"#});
+        check(json!({"content": [{"type": "text", "text": "Paying"}, second]}), true);
+        check(json!({"content": [], "structuredContent": {"result": {"success": false}}}), false);
         check(json!({"content": text("no"), "structuredContent": {"success": false}, "isError": true}), false);
         check(json!({"content": text(r#"{"success": true}"#)}), false);
         check(json!({"content": text(r#"{"success": "false"}"#)}), false);

@@ -7,9 +7,10 @@
 use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
+use trailblaze_protocol::callback;
 
 use crate::connection::{Connection, Parts, Request, RequestError, RpcError};
-use crate::envelope::Call;
+use crate::envelope::{ARGUMENT, Call, INVOCATION_ARGUMENT};
 use crate::http::Protocol;
 use crate::limits;
 use crate::listing::ParamHeader;
@@ -160,9 +161,17 @@ async fn discover(connection: &Connection, may_sample: bool) -> Result<Handshake
 /// The header that names the tool or resource of a request.
 const NAME: &str = "mcp-name";
 
-/// Tells servers that calls carry our context, that they can call back, and whether they may ask for completions.
+/// Tells servers what they may use: where calls carry our context, how to call back, what results may contain, and whether they
+/// may ask for completions.
 fn capabilities(may_sample: bool) -> Value {
-    let mut capabilities = json!({"extensions": {"trailblaze/v1": {}}});
+    let supported = json!({
+        "context": ["_meta.trailblaze", ARGUMENT, INVOCATION_ARGUMENT],
+        "callback": {"versions": [callback::VERSION]},
+        "api": ["trailblaze.v1"],
+        "registry": true,
+        "results": ["variant", "memoryDelta", "memoryDeletions", "_trailblaze_delegates"],
+    });
+    let mut capabilities = json!({"extensions": {"trailblaze/v1": supported}});
     if may_sample {
         capabilities["sampling"] = json!({});
     }

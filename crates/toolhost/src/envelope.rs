@@ -78,7 +78,11 @@ impl<'a> Call<'a> {
             base_url: asked.base_url,
             session_id: &session.id,
             invocation_id,
-            device: Device { id: Some(&description.id), ..Device::new(description, Case::Lower) },
+            device: MetaDevice {
+                device: Device { id: Some(&description.id), ..Device::new(description, Case::Lower) },
+                width: description.size.width,
+                height: description.size.height,
+            },
             memory,
             capabilities: Capabilities { sampling: asked.can_sample },
         };
@@ -202,9 +206,18 @@ struct Trailblaze<'a> {
     base_url: &'a str,
     session_id: &'a SessionId,
     invocation_id: &'a str,
-    device: Device<'a>,
+    device: MetaDevice<'a>,
     memory: Remembered<'a>,
     capabilities: Capabilities,
+}
+
+/// The device in `_meta`, whose size has two names.
+#[derive(Serialize)]
+struct MetaDevice<'a> {
+    #[serde(flatten)]
+    device: Device<'a>,
+    width: u32,
+    height: u32,
 }
 
 #[derive(Serialize)]

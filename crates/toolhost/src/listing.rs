@@ -155,7 +155,10 @@ impl Facts<'_> {
         let tool = &mut *self.tool;
         match key {
             "isForLlm" | "exposedToLlm" | "exposed_to_llm" => tool.is_for_llm = flag(value)?,
-            "isRecordable" | "is_recordable" => tool.is_recordable = flag(value)?,
+            "isRecordable" | "is_recordable" => {
+                tool.is_recordable = flag(value)?;
+                tool.is_always_recorded = tool.is_recordable;
+            }
             "isDelegating" | "is_delegating" => tool.is_delegating = flag(value)?,
             "requiresHost" => tool.requires_host = flag(value)?,
             "requiresContext" => tool.requires_context = flag(value)?,

@@ -7,14 +7,13 @@ use serde_json::{Map, Value};
 use trailblaze_core::engine::cx::Cx;
 use trailblaze_core::engine::source::{Listing, SourceError, ToolSource};
 use trailblaze_core::engine::tool::Contributor;
-use trailblaze_core::names::ToolOrigin;
 use trailblaze_protocol::outcome::Outcome;
 
 use crate::listing::{RawListing, interpret};
 
 pub struct Remembered {
     name: String,
-    origin: ToolOrigin,
+    contributor: Contributor,
     toolset: Option<String>,
     raw: RawListing,
     /// Why it is not running; `None` if it was not supposed to be started.
@@ -23,28 +22,28 @@ pub struct Remembered {
 }
 
 impl Remembered {
-    pub fn new(name: &str, origin: ToolOrigin, toolset: Option<&str>, raw: RawListing) -> Arc<Remembered> {
-        Remembered::with((name, origin, toolset), raw, None)
+    pub fn new(name: &str, contributor: Contributor, toolset: Option<&str>, raw: RawListing) -> Arc<Remembered> {
+        Remembered::with((name, contributor, toolset), raw, None)
     }
 
     /// A server that should be running but is not.
     pub fn absent(
         name: &str,
-        origin: ToolOrigin,
+        contributor: Contributor,
         toolset: Option<&str>,
         raw: RawListing,
         absence: SourceError,
     ) -> Arc<Remembered> {
-        Remembered::with((name, origin, toolset), raw, Some(absence))
+        Remembered::with((name, contributor, toolset), raw, Some(absence))
     }
 
     fn with(
-        (name, origin, toolset): (&str, ToolOrigin, Option<&str>),
+        (name, contributor, toolset): (&str, Contributor, Option<&str>),
         raw: RawListing,
         absence: Option<SourceError>,
     ) -> Arc<Remembered> {
         let (name, toolset) = (name.to_string(), toolset.map(str::to_string));
-        Arc::new_cyclic(|me| Remembered { name, origin, toolset, raw, absence, me: Weak::clone(me) })
+        Arc::new_cyclic(|me| Remembered { name, contributor, toolset, raw, absence, me: Weak::clone(me) })
     }
 }
 
@@ -55,7 +54,7 @@ impl ToolSource for Remembered {
     }
 
     fn contributor(&self) -> Contributor {
-        Contributor { label: Arc::from(format!("server {}", self.name)), origin: self.origin }
+        self.contributor.clone()
     }
 
     async fn start(&self) -> Result<(), SourceError> {

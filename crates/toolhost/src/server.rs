@@ -27,7 +27,6 @@ use trailblaze_core::config::Context;
 use trailblaze_core::engine::cx::Cx;
 use trailblaze_core::engine::source::{Listing, SourceError, ToolSource};
 use trailblaze_core::engine::tool::{Contributor, Tool};
-use trailblaze_core::names::ToolOrigin;
 use trailblaze_core::values::secret::Secrets;
 use trailblaze_protocol::event::Level;
 use trailblaze_protocol::outcome::Outcome;
@@ -51,7 +50,7 @@ pub use renewal::Renewed;
 /// How to start and call a server, and where to report its events.
 pub struct Spec {
     pub name: String,
-    pub origin: ToolOrigin,
+    pub contributor: Contributor,
     pub startup: Duration,
     pub call_idle: Option<Duration>,
     /// The secrets whose values may be sent to it.
@@ -386,7 +385,7 @@ impl ToolSource for Server {
     }
 
     fn contributor(&self) -> Contributor {
-        Contributor { label: Arc::from(format!("server {}", self.spec.name)), origin: self.spec.origin }
+        self.spec.contributor.clone()
     }
 
     async fn start(&self) -> Result<(), SourceError> {

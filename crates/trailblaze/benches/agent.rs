@@ -134,6 +134,7 @@ impl Stage {
             invocations: Arc::default(),
             pictures: PicturePolicy::Off,
             is_recording: false,
+            strictness: Arc::default(),
             home: String::new(),
         });
         Stage { session, wiring, folder, _project: project }

@@ -197,6 +197,7 @@ async fn replayed(logs: &Path, rounds: usize, call: &str) -> Vec<Duration> {
         invocations: Arc::default(),
         pictures: PicturePolicy::Off,
         is_recording: false,
+        strictness: Arc::default(),
         home: String::new(),
     });
     let trail = trail(&format!("trail:\n{}", format!("  - step: Count\n    tools:\n      - {call}\n").repeat(STEPS)));
@@ -284,6 +285,7 @@ async fn least(logs: &Path, rounds: usize) -> Vec<Duration> {
             is_recordable: true,
             is_delegating: false,
             is_custom: false,
+            is_always_recorded: false,
             source: "built-in".into(),
         })));
         let answer = CallResult::Outcome(Box::new(Outcome::success("tapped Button \"Add one\"")));
@@ -417,7 +419,7 @@ fn peak_megabytes() -> f64 {
 // Reading and registering.
 
 fn ten_thousand_tools() {
-    let contributor = Contributor { label: "bench".into(), origin: names::ToolOrigin::ProjectServer };
+    let contributor = Contributor::new("bench", names::ToolOrigin::ProjectServer);
     let param = Param {
         name: "text".into(),
         schema: json!({"type": "string"}),

@@ -9,10 +9,13 @@ use crate::engine::registry::{MissingTool, Registry};
 use crate::engine::source::SourceError;
 use crate::engine::tool::{Body, Tool};
 use crate::screen::Shape;
-use crate::selector::Selector;
+use crate::selector::{Case, Pattern, Selector, invalid_pattern};
 use crate::template::{self, Token};
 use crate::trail::{Step, StepPlan, ToolCall, Trail};
 use crate::yaml::{Node, Problem, Problems, Span, loose, nearest, to_json};
+
+/// The tool that asserts that what a selector matches is absent.
+pub const ASSERT_ABSENT: &str = "assertNotVisibleBySelector";
 
 /// All problems that keep the trail from running on a device with these classifiers and tools.
 /// `no_model` says why steps that need a model cannot be carried out; `None` if they can.
@@ -266,6 +269,7 @@ fn check_call(call: &ToolCall, registry: &Registry, problems: &mut Problems) {
     };
     if let Body::BuiltIn(_) = tool.body {
         check_selectors(&call.args, registry.shape, problems);
+        check_absent(name, &call.args, problems);
     }
     let Err(invalid) = tool.schema.check(&args) else { return };
     let has_templates = args.values().any(template::holds_token);
@@ -303,4 +307,23 @@ fn check_selectors(args: &Node, shape: Shape, problems: &mut Problems) {
             problems.error_with_hint(given.span, message, "record this step on this platform");
         }
     });
+}
+
+/// Reports invalid patterns of a selector whose absence is asserted, which would always hold.
+fn check_absent(name: &str, args: &Node, problems: &mut Problems) {
+    if name != ASSERT_ABSENT {
+        return;
+    }
+    args.walk(&mut |node| {
+        for (_, value) in node.entries().into_iter().flatten().filter(|(key, _)| is_pattern_key(key)) {
+            let source = value.raw().filter(|source| !template::has_token(source));
+            if let Some(source) = source.filter(|source| Pattern::new(*source, Case::Sensitive).is_invalid()) {
+                problems.error(value.span, format!("`{name}`: {}", invalid_pattern(source)));
+            }
+        }
+    });
+}
+
+fn is_pattern_key(key: &Node) -> bool {
+    key.raw().is_some_and(|key| key.ends_with("Regex"))
 }

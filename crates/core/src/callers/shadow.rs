@@ -10,10 +10,13 @@ use crate::yaml::{Problem, Problems, Source, loose, to_json};
 
 /// Whether a recording contains the same calls as `tools:`.
 pub fn is_copy(recorded: &[Value], tools: &[ToolCall], registry: &Registry) -> bool {
-    // Queries are not recorded.
+    // Queries are not recorded, unless their author wants that.
     let is_recorded = |call: &&ToolCall| {
-        let kind = registry.get(&call.tool.value).map(|tool| tool.kind);
-        !matches!(kind, Some(ToolKind::Query | ToolKind::Meta))
+        registry.get(&call.tool.value).is_none_or(|tool| match tool.kind {
+            ToolKind::Query => tool.is_always_recorded,
+            ToolKind::Meta => false,
+            ToolKind::Action | ToolKind::Assertion => true,
+        })
     };
     let authored: Vec<Value> = tools.iter().filter(is_recorded).map(|call| typed(call, registry)).collect();
     same_calls(&authored, recorded)

@@ -28,8 +28,10 @@ table! {
         "agent" => agent: Option<Agent> = None,
         /// Tool servers.
         "mcpServers" | "mcp_servers" => servers: Servers = Servers::default(),
-        /// Reserved name prefixes that this project's own tools may use, such as `org_`.
+        /// Reserved name prefixes that this project's tools and tool servers may use, such as `org_`.
         "reservedPrefixes" => reserved_prefixes: Vec<String> = Vec::new(),
+        /// Whether a call has failed if its tool answers `success: false` without `isError`.
+        "strictResults" => strict_results: bool = false,
         /// The browser for web devices.
         "browser" => browser: Option<BrowserEntry> = None,
         /// Language models: providers, their models and prices.

@@ -48,6 +48,8 @@ table! {
         "sampling" => sampling: bool = false,
         /// The toolset that offers its tools; without one, all are offered.
         "toolset" => toolset: Option<String> = None,
+        /// Whether its tools may have reserved prefixes such as `web_`; otherwise such a tool is left out.
+        "allowReserved" => allow_reserved: bool = false,
     }
 }
 

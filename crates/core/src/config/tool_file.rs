@@ -6,7 +6,7 @@ use trailblaze_protocol::driver::Platform;
 use crate::names;
 use crate::schema::{Param, Schema, Types};
 use crate::table;
-use crate::template;
+use crate::template::{self, Coercion};
 use crate::trail::ToolCall;
 use crate::words;
 use crate::yaml::{Decode, Kind, Millis, Node, Problems, Reading, Spanned, Style, scalar};
@@ -42,6 +42,8 @@ table! {
         "toolset" => toolset: Option<String> = None,
         /// The groups that the tool is part of.
         "groups" => groups: Vec<String> = Vec::new(),
+        /// Whether the tool replaces the built-in tool of the same name.
+        "override" => overrides: bool = false,
     }
 }
 
@@ -110,6 +112,7 @@ pub struct ToolFile {
     pub supported_drivers: Vec<String>,
     pub toolset: Option<String>,
     pub groups: Vec<String>,
+    pub overrides: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -149,6 +152,7 @@ impl Decode for ToolFile {
             supported_drivers: raw.supported_drivers,
             toolset: raw.toolset,
             groups: raw.groups,
+            overrides: raw.overrides,
         })
     }
 
@@ -230,6 +234,15 @@ fn check_tokens(declared: &[&str], node: &Node, problems: &mut Problems) {
                 };
                 if must_be_param && !declared.contains(&name) {
                     problems.unknown(node.span, "parameter", name, declared.iter().copied());
+                }
+            }
+            // Text that only looks like `{{int:x}}` would be inserted as it is.
+            for inside in raw.split("{{").skip(1).filter_map(|rest| Some(rest.split_once("}}")?.0)) {
+                let Some((word, name)) = inside.split_once(':') else { continue };
+                let (word, name) = (word.trim().trim_start_matches('?').trim(), name.trim());
+                let is_declared = declared.contains(&name.strip_prefix("params.").unwrap_or(name));
+                if is_declared && Coercion::parse(word).is_none() {
+                    problems.unknown(node.span, "type", word, Coercion::WORDS);
                 }
             }
         }

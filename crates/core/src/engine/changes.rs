@@ -89,7 +89,8 @@ fn definition(tool: &Tool) -> Option<&[u8]> {
 
 fn facts(tool: &Tool) -> impl PartialEq {
     (
-        [tool.is_for_llm, tool.is_recordable, tool.is_delegating, tool.requires_host, tool.requires_context],
+        [tool.is_for_llm, tool.is_recordable, tool.is_always_recorded, tool.is_delegating],
+        [tool.requires_host, tool.requires_context],
         (tool.kind, tool.supported_drivers.clone(), tool.supported_platforms.clone()),
         (tool.toolset.clone(), tool.groups.clone()),
     )
@@ -134,7 +135,7 @@ mod tests {
     use crate::schema::Schema;
 
     fn tool(name: &str, about: &str, schema: Value) -> Tool {
-        let contributor = Contributor { label: "server acme".into(), origin: ToolOrigin::ProjectServer };
+        let contributor = Contributor::new("server acme", ToolOrigin::ProjectServer);
         Tool::new(name, about, Schema::new(schema), contributor, Body::Expansion([].into()))
     }
 

@@ -37,8 +37,16 @@ pub struct Device {
     secrets: Arc<Secrets>,
     /// Held during one find and act, and released between polls.
     lease: tokio::sync::Mutex<()>,
-    /// The elements that refs referred to in the last snapshot that was shown.
-    shown: Mutex<HashMap<String, Fingerprint>>,
+    /// The elements that refs and node ids referred to in the last snapshot that was shown.
+    shown: Mutex<HashMap<String, Shown>>,
+}
+
+/// An element that was shown.
+#[derive(Debug, Clone, PartialEq)]
+struct Shown {
+    /// Its id in the driver's tree.
+    node: u64,
+    fingerprint: Fingerprint,
 }
 
 /// The properties by which an element is recognized on a later screen.
@@ -169,11 +177,11 @@ impl Device {
 
     async fn show_all(&self, cx: &Cx, want: Want) -> Result<(Screen, Vec<Rect>), Stop> {
         let (screen, masks) = self.observe(cx, want).await?;
-        let names =
-            |node: &Node| [node.reference.clone(), Some(node_name(node.id))].into_iter().flatten().collect::<Vec<_>>();
-        let fingerprintes =
-            screen.root.walk().flat_map(|node| names(node).into_iter().map(|name| (name, Fingerprint::of(node))));
-        *self.shown.lock() = fingerprintes.collect();
+        let shown = screen.root.walk().enumerate().flat_map(|(id, node)| {
+            let names = [node.reference.clone(), Some(node_name(id as u64))].into_iter().flatten();
+            names.map(|name| (name, Shown { node: node.id, fingerprint: Fingerprint::of(node) }))
+        });
+        *self.shown.lock() = shown.collect();
         Ok((screen, masks))
     }
 
@@ -185,30 +193,47 @@ impl Device {
     /// Finds the element that a ref refers to on the current screen.
     pub async fn resolve_ref(&self, cx: &Cx, reference: &str) -> Result<(Screen, u64), Stop> {
         let reference = refs::of_line(reference).unwrap_or(reference.trim());
-        let fingerprint = self.shown.lock().get(reference).cloned();
-        let screen = self.look(cx).await?;
-        let stale = || Stop::failed(Reason::StaleReference { reference: reference.to_string() }.to_string());
-        let unknown = || {
-            Stop::failed(format!(
+        let found = self.resolve_shown(cx, reference, |node, _| node.reference.as_deref() == Some(reference)).await?;
+        found.map_err(|error| match error {
+            NotShown::Unknown => Stop::failed(format!(
                 "unknown ref `{reference}`: no snapshot has shown it; take a snapshot and use a ref from it"
-            ))
-        };
-        let fingerprint = fingerprint.ok_or_else(unknown)?;
-        let is_named = |node: &&Node| {
-            node.reference.as_deref() == Some(reference) || reference.strip_prefix('#') == Some(&node.id.to_string())
-        };
-        let node = if self.description().knows_elements {
-            screen.root.walk().find(is_named).filter(|node| node.document == fingerprint.document)
-        } else {
-            fingerprint.nearest(&screen.root)
-        };
-        let node = node.ok_or_else(stale)?.id;
-        Ok((screen, node))
+            )),
+            NotShown::Gone => Stop::failed(Reason::StaleReference { reference: reference.to_string() }.to_string()),
+        })
     }
 
-    /// Finds the element that a node id refers to on the current screen.
-    pub async fn resolve_node(&self, cx: &Cx, node: u64) -> Result<(Screen, u64), Stop> {
-        self.resolve_ref(cx, &node_name(node)).await
+    /// Finds the element that a node id refers to on the current screen: the number of the element in what was last shown.
+    pub async fn resolve_node(&self, cx: &Cx, id: u64) -> Result<(Screen, u64), Stop> {
+        let found = self.resolve_shown(cx, &node_name(id), |node, shown| node.id == shown.node).await?;
+        found.map_err(|error| {
+            let what = match error {
+                NotShown::Unknown => format!("no element of the last `captureScreen` has the node id {id}"),
+                NotShown::Gone => format!("the element with the node id {id} is no longer on the screen"),
+            };
+            Stop::failed(format!("{what}; node ids are valid for one screen only, so call `captureScreen` again"))
+        })
+    }
+
+    /// Finds an element that was shown under a name.
+    async fn resolve_shown(
+        &self,
+        cx: &Cx,
+        name: &str,
+        is_it: impl Fn(&Node, &Shown) -> bool,
+    ) -> Result<Result<(Screen, u64), NotShown>, Stop> {
+        let shown = self.shown.lock().get(name).cloned();
+        let screen = self.look(cx).await?;
+        let Some(shown) = shown else { return Ok(Err(NotShown::Unknown)) };
+        let node = if self.description().knows_elements {
+            let named = screen.root.walk().find(|node| is_it(node, &shown));
+            named.filter(|node| node.document == shown.fingerprint.document)
+        } else {
+            shown.fingerprint.nearest(&screen.root)
+        };
+        Ok(match node.map(|node| node.id) {
+            Some(node) => Ok((screen, node)),
+            None => Err(NotShown::Gone),
+        })
     }
 
     /// Stores a screenshot and the element tree. Returns `None` if the device has no screenshots.
@@ -488,6 +513,14 @@ impl Device {
         }
         query
     }
+}
+
+/// Why a name does not lead to an element.
+enum NotShown {
+    /// It was not in what was last shown.
+    Unknown,
+    /// Its element is no longer on the screen.
+    Gone,
 }
 
 /// The key of a node id among refs. Refs start with a letter.

@@ -291,6 +291,7 @@ impl Opened {
             origin: call.origin,
             kind: tool.map_or(ToolKind::Meta, |tool| tool.kind),
             is_recordable: tool.is_some_and(|tool| tool.is_recordable),
+            is_always_recorded: tool.is_some_and(|tool| tool.is_always_recorded),
             is_delegating: tool.is_some_and(|tool| tool.is_delegating),
             is_custom: tool.is_some_and(Tool::is_custom),
             source: tool.map_or_else(|| Arc::from("unknown"), |tool| Arc::clone(&tool.contributor.label)),
@@ -444,15 +445,33 @@ async fn run(
 ) -> Result<Outcome, Stop> {
     match &tool.body {
         Body::BuiltIn(built_in) => built_in(cx, args).await,
-        Body::Foreign(source) => call_source(cx, source.as_ref(), tool, args).await,
+        Body::Foreign(source) => Ok(judged(cx, tool, call_source(cx, source.as_ref(), tool, args).await?)),
         Body::Code(code) => {
             cx.session.secrets.share_map(&mut args.0, &[]);
-            code.call(cx, &args.0).await
+            Ok(judged(cx, tool, code.call(cx, &args.0).await?))
         }
         // Boxed to keep the futures of built-in tools small.
         Body::Expansion(calls) => Box::pin(expand(cx, registry, tool, calls, authored.clone())).await,
         Body::Effects(effects) => Box::pin(play(cx, tool, effects)).await,
     }
+}
+
+/// With strict results, a tool that says `success: false` has failed.
+fn judged(cx: &Cx, tool: &Tool, outcome: Outcome) -> Outcome {
+    if !outcome.says_it_failed() {
+        return outcome;
+    }
+    if !cx.session.strictness.results {
+        cx.session.strictness.let_pass("results");
+        return outcome;
+    }
+    let said = match (&outcome.structured, outcome.text.trim()) {
+        (Some(value), "") => value.to_string(),
+        (_, text) => text.to_string(),
+    };
+    let text = format!("`{}` answered `success: false`: {said}", tool.name);
+    let Outcome { structured, attachments, .. } = outcome;
+    Outcome { structured, attachments, ..Outcome::failed(text) }
 }
 
 /// Calls a server tool. Secrets stay templates, which are resolved in callbacks, unless the server may have the value.

@@ -8,6 +8,7 @@ use crate::driver::DriverError;
 use crate::engine::registry::MissingTool;
 use crate::engine::source::SourceError;
 use crate::schema::InvalidArguments;
+use crate::template::Uncoercible;
 use crate::values::secret::Secrets;
 use crate::yaml::Problem;
 
@@ -117,6 +118,12 @@ impl Stop {
 impl From<Fault> for Stop {
     fn from(fault: Fault) -> Stop {
         Stop::Fault(Box::new(fault))
+    }
+}
+
+impl From<Uncoercible> for Stop {
+    fn from(error: Uncoercible) -> Stop {
+        Stop::failed(error.to_string())
     }
 }
 

@@ -14,6 +14,7 @@ pub mod changes;
 pub mod invocations;
 pub mod ask;
 pub mod quota;
+pub mod strictness;
 pub mod dispatch;
 mod play;
 pub mod fault;

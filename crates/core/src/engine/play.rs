@@ -17,7 +17,7 @@ use crate::schema::Schema;
 impl Tool {
     /// A tool that plays the recorded effects of another one. It accepts any arguments.
     pub(crate) fn playing(name: &str, effects: Arc<[Effect]>, file: &str) -> Tool {
-        let contributor = Contributor { label: Arc::from(file), origin: names::ToolOrigin::Yaml };
+        let contributor = Contributor::new(file, names::ToolOrigin::Yaml);
         Tool::new(name, "", Schema::new(json!({"type": "object"})), contributor, Body::Effects(effects))
     }
 }

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use trailblaze_protocol::driver::{AgentMode, DriverKey, Platform};
+use trailblaze_protocol::event::ToolKind;
 
 use crate::config::{PlatformEntry, Toolset};
 use crate::engine::aliases;
 use crate::engine::source::SourceError;
 use crate::engine::tool::{Contributor, Tool};
-use crate::names::{Consequence, Objection, ToolOrigin, judge};
+use crate::names::{Consequence, Objection, ToolOrigin};
 use crate::screen::Shape;
 use crate::yaml::nearest;
 
@@ -82,8 +83,8 @@ pub struct Registry {
     /// The toolsets that this session has, each with the tools it offers.
     pub toolsets: BTreeMap<String, ActiveToolset>,
     not_offered: BTreeMap<String, String>,
-    /// The declared groups, and whether each is enabled by default.
-    groups: BTreeMap<String, bool>,
+    /// The declared groups.
+    pub groups: BTreeMap<String, Group>,
     /// The requested groups and prefixes.
     wanted_groups: Vec<String>,
     prefixes: Vec<String>,
@@ -290,9 +291,7 @@ impl Registry {
                 let tools = batch.tools.iter().map(|tool| tool.name.clone()).collect();
                 Refusal { contributor: contributor.clone(), reason, tools }
             };
-            if let Some(Objection { consequence, message }) =
-                judge(&tool.name, contributor.origin, &scope.reserved_prefixes)
-            {
+            if let Some(Objection { consequence, message }) = contributor.judge(&tool.name, &scope.reserved_prefixes) {
                 match consequence {
                     Consequence::RefuseBatch => return self.refused.push(refuse(message)),
                     Consequence::LeaveOut => {
@@ -303,25 +302,16 @@ impl Registry {
                     Consequence::Warn => warnings.push(format!("{}: {message}", contributor.label)),
                 }
             }
-            let earlier = self.tools.get(&tool.name).map(|tool| &tool.contributor);
-            let earlier = earlier.or(accepted.get(&tool.name).map(|tool| &tool.contributor));
-            if let Some(earlier) = earlier {
-                let reason = if earlier.label == contributor.label {
-                    format!("{} offers the tool `{}` twice", contributor.label, tool.name)
-                } else {
-                    format!(
-                        "the tool `{}` is offered twice: by {} and by {}",
-                        tool.name, earlier.label, contributor.label
-                    )
-                };
-                return self.refused.push(refuse(reason));
+            let earlier = self.tools.get(&tool.name).or(accepted.get(&tool.name));
+            if let Some(earlier) = earlier.filter(|earlier| !replaces(tool, earlier)) {
+                return self.refused.push(refuse(taken(tool, earlier)));
             }
             accepted.insert(tool.name.clone(), Arc::new(tool.clone()));
         }
         self.tools.append(&mut accepted);
         self.filtered.append(&mut filtered);
         self.warnings.append(&mut warnings);
-        self.groups.extend(batch.groups.iter().map(|(name, group)| (name.clone(), group.is_default)));
+        self.groups.extend(batch.groups.iter().map(|(name, group)| (name.clone(), group.clone())));
     }
 
     /// Decides which tools are offered to models, by toolsets, groups and prefixes.
@@ -411,6 +401,27 @@ impl Registry {
     }
 }
 
+/// Whether a tool of a file takes the place of a built-in one. What ends a step cannot be replaced.
+fn replaces(tool: &Tool, earlier: &Tool) -> bool {
+    tool.overrides && earlier.contributor.origin == ToolOrigin::BuiltIn && earlier.kind != ToolKind::Meta
+}
+
+/// Why a tool cannot have the name of an earlier one.
+fn taken(tool: &Tool, earlier: &Tool) -> String {
+    let (name, by, earlier_by) = (&tool.name, &tool.contributor, &earlier.contributor);
+    let is_file = matches!(by.origin, ToolOrigin::Yaml | ToolOrigin::Script);
+    if earlier_by.label == by.label {
+        format!("{} offers the tool `{name}` twice", by.label)
+    } else if is_file && replaces(&Tool { overrides: true, ..tool.clone() }, earlier) {
+        let about = earlier.description.lines().next().unwrap_or_default();
+        format!(
+            "`{name}` is a built-in tool (\"{about}\"); choose another id, or write `override: true` to replace it in this project"
+        )
+    } else {
+        format!("the tool `{name}` is offered twice: by {} and by {}", earlier_by.label, by.label)
+    }
+}
+
 fn own_urls(target: &PlatformEntry) -> impl Iterator<Item = &String> {
     target.base_url.iter().chain(&target.app_ids).chain(&target.allowed_urls).filter(|url| url.contains("://"))
 }
@@ -440,11 +451,11 @@ fn is_named_by_target(name: &str, scope: &ToolScope) -> bool {
 }
 
 /// A tool is shown if any of its groups is enabled. Undeclared groups count as enabled, as does having no group.
-fn hidden_by_group(tool: &Tool, groups: &BTreeMap<String, bool>, wanted: &[String]) -> Option<String> {
+fn hidden_by_group(tool: &Tool, groups: &BTreeMap<String, Group>, wanted: &[String]) -> Option<String> {
     let is_enabled = |name: &String| match groups.get(name) {
         None => true,
         Some(_) if !wanted.is_empty() => wanted.contains(name),
-        Some(is_default) => *is_default,
+        Some(group) => group.is_default,
     };
     let is_hidden = !tool.groups.is_empty() && !tool.groups.iter().any(is_enabled);
     is_hidden.then(|| format!("none of its groups ({}) is enabled", tool.groups.join(", ")))

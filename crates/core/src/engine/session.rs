@@ -19,6 +19,7 @@ use crate::engine::invocations::Invocations;
 use crate::engine::registry::Registry;
 use crate::engine::session_key::SessionKey;
 use crate::engine::source::{Shelf, ShelfError, SourceError, ToolSource};
+use crate::engine::strictness::Strictness;
 use crate::limits;
 use crate::record::events::{EventSink, PicturePolicy, Redacted};
 use crate::record::feed::Feed;
@@ -33,6 +34,7 @@ pub struct Session {
     pub pictures: PicturePolicy,
     /// Whether the events must contain what healing needs later.
     pub is_recording: bool,
+    pub strictness: Arc<Strictness>,
     /// The absolute path of the project's folder.
     pub home: String,
     pub invocations: Arc<Invocations>,
@@ -94,6 +96,7 @@ pub struct Parts {
     pub pictures: PicturePolicy,
     /// Whether the events must contain what healing needs later, which takes another look for each action.
     pub is_recording: bool,
+    pub strictness: Arc<Strictness>,
     /// The absolute path of the project's folder.
     pub home: String,
 }
@@ -113,6 +116,7 @@ impl Session {
             secrets: Arc::clone(&parts.secrets),
             pictures: parts.pictures,
             is_recording: parts.is_recording,
+            strictness: parts.strictness,
             home: parts.home,
             invocations: parts.invocations,
             registry: RwLock::new(Arc::new(parts.registry)),

@@ -12,7 +12,7 @@ use crate::engine::code::Code;
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
 use crate::engine::source::ToolSource;
-use crate::names::ToolOrigin;
+use crate::names::{self, Objection, ToolOrigin};
 use crate::record::effects::Effect;
 use crate::schema::Schema;
 use crate::trail::ToolCall;
@@ -29,6 +29,9 @@ pub struct Tool {
     pub is_for_llm: bool,
     /// Whether its calls are recorded.
     pub is_recordable: bool,
+    /// Whether they are recorded even if the tool is a query and they changed nothing: its author says explicitly that it is
+    /// recordable.
+    pub is_always_recorded: bool,
     /// Whether it asks a model in every call.
     pub needs_model: bool,
     /// Whether it returns delegates instead of acting.
@@ -44,6 +47,8 @@ pub struct Tool {
     /// The toolset that the tool itself asks to be part of.
     pub toolset: Option<String>,
     pub groups: Vec<String>,
+    /// Whether it replaces the built-in tool of the same name.
+    pub overrides: bool,
     pub body: Body,
 }
 
@@ -53,6 +58,22 @@ pub struct Contributor {
     /// A label for people: `built-in`, `trailblaze-config/tools/login.yaml`, `server acme-tools`.
     pub label: Arc<str>,
     pub origin: ToolOrigin,
+    /// Whether its tools may have reserved prefixes, whatever the project grants.
+    pub allows_reserved: bool,
+}
+
+impl Contributor {
+    pub fn new(label: &str, origin: ToolOrigin) -> Contributor {
+        Contributor { label: Arc::from(label), origin, allows_reserved: false }
+    }
+
+    /// Checks the name of one of its tools. `granted` are the reserved prefixes that the project may use.
+    pub fn judge(&self, name: &str, granted: &[String]) -> Option<Objection> {
+        match self.allows_reserved {
+            true => names::judge(name, self.origin, &names::RESERVED_PREFIXES),
+            false => names::judge(name, self.origin, granted),
+        }
+    }
 }
 
 /// What happens when a tool is called.
@@ -81,6 +102,7 @@ impl Tool {
             contributor,
             is_for_llm: true,
             is_recordable: true,
+            is_always_recorded: false,
             needs_model: false,
             is_delegating: false,
             requires_host: false,
@@ -89,6 +111,7 @@ impl Tool {
             supported_platforms: Vec::new(),
             toolset: None,
             groups: Vec::new(),
+            overrides: false,
             body,
         }
     }

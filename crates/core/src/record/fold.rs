@@ -168,7 +168,9 @@ impl<'e> Calls<'e> {
         let Some(CallResult::Outcome(outcome)) = self.answer(call) else { return };
         let is_query = match call.kind {
             // A tool of a server that only reads may still act by calling back, or remember what it read.
-            ToolKind::Query => !self.acted_beneath(call) && outcome.memory == MemoryChanges::default(),
+            ToolKind::Query => {
+                !call.is_always_recorded && !self.acted_beneath(call) && outcome.memory == MemoryChanges::default()
+            }
             ToolKind::Meta => true,
             ToolKind::Action | ToolKind::Assertion => false,
         };
@@ -221,6 +223,7 @@ mod tests {
         origin: CallOrigin,
         kind: ToolKind,
         is_recordable: bool,
+        is_always_recorded: bool,
         is_delegating: bool,
         outcome: Outcome,
         tool: &'s str,
@@ -232,6 +235,7 @@ mod tests {
             origin: CallOrigin::Step,
             kind: ToolKind::Action,
             is_recordable: true,
+            is_always_recorded: false,
             is_delegating: false,
             outcome: Outcome::default(),
             tool,
@@ -278,6 +282,7 @@ mod tests {
                 is_recordable: of.is_recordable,
                 is_delegating: of.is_delegating,
                 is_custom: false,
+                is_always_recorded: of.is_always_recorded,
                 source: "built-in".into(),
             })));
             let answer = CallResult::Outcome(Box::new(of.outcome));
@@ -344,8 +349,9 @@ mod tests {
             .call(Of { kind: ToolKind::Query, ..top("readAndTap") })
             .call(beneath("readAndTap", "press", CallOrigin::Callback))
             .call(Of { kind: ToolKind::Query, outcome: remembering(), ..top("readCode") })
+            .call(Of { kind: ToolKind::Query, is_always_recorded: true, ..top("readAnyway") })
             .call(Of { kind: ToolKind::Assertion, ..top("assertVisible") })
-            .check(&["readAndTap", "readCode", "assertVisible"], &[]);
+            .check(&["readAndTap", "readCode", "readAnyway", "assertVisible"], &[]);
     }
 
     #[test]

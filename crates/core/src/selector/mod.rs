@@ -12,7 +12,7 @@ mod schema;
 pub(crate) use outline::Outline;
 pub use parse::SelectorError;
 pub(crate) use pattern::Patience;
-pub use pattern::{Case, Pattern};
+pub use pattern::{Case, Pattern, invalid_pattern};
 pub use schema::json_schema;
 
 use crate::screen::{Field, Shape};
@@ -50,4 +50,16 @@ pub enum Want {
     Exact(String),
     Flag(bool),
     Number(i64),
+}
+
+impl Selector {
+    /// The source of a pattern, in it or in a selector nested in it, that is not a valid regular expression.
+    pub fn invalid_pattern(&self) -> Option<&str> {
+        let own = self.matcher.iter().flat_map(|matcher| &matcher.wants).find_map(|(_, want)| match want {
+            Want::Pattern(pattern) if pattern.is_invalid() => Some(pattern.source()),
+            _ => None,
+        });
+        let mut nested = self.relations().into_iter().flatten().chain(&self.contains_descendants);
+        own.or_else(|| nested.find_map(Selector::invalid_pattern))
+    }
 }

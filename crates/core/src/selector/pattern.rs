@@ -37,6 +37,11 @@ impl Pattern {
         &self.source
     }
 
+    /// Whether it is not a valid regular expression, so that it only matches a text that is the same.
+    pub fn is_invalid(&self) -> bool {
+        self.regex.is_none() && compile(&self.source, self.case).is_none()
+    }
+
     pub fn matches(&self, text: &str) -> bool {
         self.matches_within(&mut Patience::default(), text)
     }
@@ -72,6 +77,11 @@ impl PartialEq for Pattern {
     fn eq(&self, other: &Pattern) -> bool {
         self.source == other.source && self.case == other.case
     }
+}
+
+/// Why a pattern is refused where it must be a valid expression.
+pub fn invalid_pattern(source: &str) -> String {
+    format!("`{source}` is not a valid regular expression; to look for this text, write `\\Q{source}\\E`")
 }
 
 fn compile(source: &str, case: Case) -> Option<Regex> {

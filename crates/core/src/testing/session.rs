@@ -20,6 +20,7 @@ use crate::engine::fault::Fault;
 use crate::engine::invocations::Invocations;
 use crate::engine::registry::{Batch, Offer, Registry, ToolScope};
 use crate::engine::session::{Parts, Session};
+use crate::engine::strictness::Strictness;
 use crate::ids;
 use crate::record::events::PicturePolicy;
 use crate::tools;
@@ -35,6 +36,7 @@ pub struct Wiring {
     pub invocations: Arc<Invocations>,
     pub pictures: PicturePolicy,
     pub is_recording: bool,
+    pub strictness: Arc<Strictness>,
     pub memory: Map<String, Value>,
 }
 
@@ -58,6 +60,7 @@ impl Wiring {
             invocations: Arc::default(),
             pictures: PicturePolicy::Off,
             is_recording: false,
+            strictness: Arc::default(),
             memory: Map::new(),
         }
     }
@@ -92,6 +95,7 @@ impl Wiring {
             invocations: self.invocations,
             pictures: self.pictures,
             is_recording: self.is_recording,
+            strictness: self.strictness,
             home: String::new(),
         });
         let attempt = Attempt::new(ids::attempt(), Memory::new(self.memory, Map::new()), "");

@@ -152,7 +152,7 @@ impl ToolSource for FakeSource {
     }
 
     fn contributor(&self) -> Contributor {
-        Contributor { label: Arc::from(format!("server {}", self.name)), origin: self.origin }
+        Contributor::new(&format!("server {}", self.name), self.origin)
     }
 
     async fn start(&self) -> Result<(), SourceError> {

@@ -9,6 +9,7 @@ use super::commands::{element, millis, timeout};
 use super::contract::AssertVisible;
 use super::elements::{by_selector, delegate, described, find_stable, index, missed};
 use super::row::{P, Preset, REASON, Row, TIMEOUT, Ty, WHY, defaulted, optional, required};
+use crate::callers::preflight::ASSERT_ABSENT;
 use crate::engine::cx::Cx;
 use crate::engine::device::{Goal, Reached};
 use crate::engine::fault::Stop;
@@ -16,6 +17,7 @@ use crate::engine::tool::Args;
 use crate::limits;
 use crate::query::Stable;
 use crate::query::{Element, Query, TextMatch, What};
+use crate::selector::invalid_pattern;
 
 const SELECTOR: P = required("nodeSelector", Ty::Selector, "A selector for the element, in its platform's properties.");
 const EXPECTED: P = optional("expectedText", Ty::Text, "The text that the element must have.");
@@ -39,7 +41,7 @@ pub const ROWS: &[Row] = &[
     )
     .hidden(),
     Row::assertion(
-        "assertNotVisibleBySelector",
+        ASSERT_ABSENT,
         "Assert that the element that a selector matches is not visible.",
         &[SELECTOR, TIMEOUT, WHY, REASON],
         |cx, args| {
@@ -173,6 +175,12 @@ pub async fn expect_visible(cx: &Cx, query: Query, timeout: Duration, text: Opti
 }
 
 pub async fn expect_gone(cx: &Cx, query: Query, timeout: Duration) -> Result<Outcome, Stop> {
+    // An invalid pattern matches nearly nothing, so its absence would prove nothing.
+    if let What::Selector(selector) = &query.what
+        && let Some(source) = selector.invalid_pattern()
+    {
+        return Err(Stop::failed(invalid_pattern(source)));
+    }
     match cx.session.device.wait_for(cx, &query, Goal::Gone, timeout).await? {
         Reached::Met { .. } => Ok(Outcome::success(format!("{query} is not on the screen"))),
         Reached::Missed { saw, .. } => Err(Stop::Failed(differs(&format!("{query} to be gone"), &saw))),

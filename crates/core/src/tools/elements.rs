@@ -27,7 +27,13 @@ pub const ROWS: &[Row] = &[
     Row::action(
         "tapOnElementByNodeId",
         "Tap an element by its node id in the last captureScreen.",
-        &[required("nodeId", Ty::Integer, "The node id."), LONG, TIMEOUT, WHY, REASON],
+        &[
+            required("nodeId", Ty::Integer, "The `nodeId` of the element in the last captureScreen."),
+            LONG,
+            TIMEOUT,
+            WHY,
+            REASON,
+        ],
         |cx, args| Box::pin(tap_by_node(cx, args)),
     )
     .delegating()

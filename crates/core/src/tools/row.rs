@@ -1,7 +1,5 @@
 //! The row type of the tables of built-in tools.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::event::ToolKind;
@@ -215,7 +213,7 @@ impl Preset {
 }
 
 pub fn contributor() -> Contributor {
-    Contributor { label: Arc::from("built-in"), origin: ToolOrigin::BuiltIn }
+    Contributor::new("built-in", ToolOrigin::BuiltIn)
 }
 
 pub fn batch<'a>(commands: impl Iterator<Item = Row>, rows: impl Iterator<Item = &'a Row>) -> Batch {

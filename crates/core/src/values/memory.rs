@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use trailblaze_protocol::outcome::MemoryChanges;
 
 use crate::schema::{Place, Types};
-use crate::template::{self, Fill, Token};
+use crate::template::{self, Fill, Token, Uncoercible};
 use crate::values::secret::Secrets;
 use crate::yaml::{Reading, Style, scalar};
 
@@ -22,10 +22,13 @@ pub struct Memory {
     warned: BTreeSet<String>,
 }
 
+/// Why templates could not be resolved.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("`{token}` refers to an argument that the trail does not declare")]
-pub struct UnknownArgument {
-    pub token: String,
+pub enum TemplateError {
+    #[error("`{token}` refers to an argument that the trail does not declare")]
+    UnknownArgument { token: String },
+    #[error(transparent)]
+    Uncoercible(#[from] Uncoercible),
 }
 
 /// Arguments with their templates resolved, and the unknown templates.
@@ -103,7 +106,7 @@ impl Memory {
         args: &Map<String, Value>,
         schema: &Value,
         secrets: &Secrets,
-    ) -> Result<Resolved, UnknownArgument> {
+    ) -> Result<Resolved, TemplateError> {
         if !args.values().any(template::holds_token) {
             return Ok(Resolved { args: args.clone(), unknown: Vec::new(), to_warn_of: Vec::new() });
         }
@@ -120,14 +123,14 @@ impl Memory {
         Ok(Resolved { args: filled, unknown, to_warn_of })
     }
 
-    fn lookup(&self, token: &Token<'_>, secrets: &Secrets, unknown: &mut Vec<String>) -> Result<Fill, UnknownArgument> {
+    fn lookup(&self, token: &Token<'_>, secrets: &Secrets, unknown: &mut Vec<String>) -> Result<Fill, TemplateError> {
         if let Some(path) = token.path.strip_prefix("args.") {
             let mut parts = path.split('.');
             let first = parts.next().and_then(|name| self.args.get(name));
             let value = parts.try_fold(first, |value, part| Some(value.and_then(|value| value.get(part)))).flatten();
             return value
                 .map(|value| Fill::Value(value.clone()))
-                .ok_or_else(|| UnknownArgument { token: token.raw.to_string() });
+                .ok_or_else(|| TemplateError::UnknownArgument { token: token.raw.to_string() });
         }
         let name = token.path.strip_prefix("memory.").unwrap_or(token.path);
         if let Some(seal) = secrets.seal(name) {
@@ -197,7 +200,11 @@ mod tests {
                 secrets.redact_value(&mut args);
                 assert_eq!(args, expected);
             }
-            Err(token) => assert_eq!(resolved.unwrap_err().token, token),
+            Err(token) => {
+                let (TemplateError::UnknownArgument { token: found }
+                | TemplateError::Uncoercible(Uncoercible { token: found, .. })) = resolved.unwrap_err();
+                assert_eq!(found, token);
+            }
         }
     }
 
@@ -208,8 +215,11 @@ mod tests {
         check(json!({"n": "{{args.n}}", "s": "{{args.n}}"}), Ok(json!({"n": 3, "s": "3"})));
         check(json!({"s": "{{args.who.first}}", "l": ["{{count}}"]}), Ok(json!({"s": "Grace", "l": [5]})));
         check(json!({"s": "{{flag}}"}), Ok(json!({"s": "true"})));
-        // Without a declared type, text stays text.
+        // Without a declared type, text stays text, unless the token asks for another.
         check(json!({"any": "{{count}}"}), Ok(json!({"any": "5"})));
+        check(json!({"any": "{{int:count}}", "s": "{{int:count}}"}), Ok(json!({"any": 5, "s": "5"})));
+        check(json!({"any": "{{int:name}}"}), Err("{{int:name}}"));
+        check(json!({"any": "{{int:PIN}}"}), Err("{{int:PIN}}"));
     }
 
     #[test]

@@ -133,13 +133,24 @@ pub fn nth_bracket(text: &str, from: usize, to: usize, n_open: usize) -> Option<
     None
 }
 
-/// The span with another start.
+/// The span with another start. Looks only at the text between the two, because a line may be as long as the file.
 pub fn moved(text: &str, span: Span, start: usize) -> Span {
-    let (low, high) = (span.start.min(start), span.start.max(start));
-    let between = &text[low..high];
+    if start == span.start {
+        return span;
+    }
+    let is_later = start > span.start;
+    let between = &text[span.start.min(start)..span.start.max(start)];
     let breaks = between.replace("\r\n", "\n").matches(['\n', '\r']).count();
-    let line = if start >= span.start { span.line + breaks } else { span.line - breaks };
-    let line_start = text[..start].rfind(['\n', '\r']).map_or(0, |at| at + 1);
-    let before = text[line_start..start].trim_start_matches('\u{feff}');
-    Span { start, end: span.end.max(start), line, column: before.chars().count() + 1 }
+    let line = if is_later { span.line + breaks } else { span.line - breaks };
+    let n_chars = |text: &str| text.chars().count();
+    let column = match between.rfind(['\n', '\r']) {
+        None if is_later => span.column + n_chars(between),
+        None => span.column - n_chars(between),
+        Some(at) if is_later => 1 + n_chars(&between[at + 1..]),
+        Some(_) => {
+            let line_start = text[..start].rfind(['\n', '\r']).map_or(0, |at| at + 1);
+            1 + n_chars(text[line_start..start].trim_start_matches('\u{feff}'))
+        }
+    };
+    Span { start, end: span.end.max(start), line, column }
 }

@@ -24,6 +24,8 @@ pub fn read(source: &Arc<Source>, problems: &mut Problems) -> Option<Node> {
         parser: Parser::new_from_str(&source.text),
         anchors: HashMap::new(),
         nodes: 0,
+        text_bytes: 0,
+        copied: 0,
         read_to: 0,
         n_open: 0,
     };
@@ -61,13 +63,34 @@ struct Reader<'t> {
     /// The byte offset of each character; `None` if all characters are ASCII.
     bytes: Option<Vec<usize>>,
     parser: Parser<'t, saphyr_parser::StrInput<'t>>,
-    /// Anchored nodes, each with its size in nodes.
-    anchors: HashMap<usize, (Node, usize)>,
+    /// Anchored nodes, each with its size.
+    anchors: HashMap<usize, (Node, TreeSize)>,
+    /// How many nodes were read, aliases included, and how long their texts are together.
     nodes: usize,
+    text_bytes: usize,
+    /// How much anchors and aliases copied: nodes and bytes of text.
+    copied: usize,
     /// The end of the parser's last event.
     read_to: usize,
     /// How many collections are open there.
     n_open: usize,
+}
+
+/// How large a value is, with all that is nested in it.
+#[derive(Clone, Copy)]
+struct TreeSize {
+    nodes: usize,
+    text_bytes: usize,
+    /// How many levels are beneath it.
+    height: usize,
+}
+
+fn height(node: &Node) -> usize {
+    match &node.kind {
+        Kind::Scalar { .. } => 0,
+        Kind::Seq(items) => 1 + items.iter().map(height).max().unwrap_or(0),
+        Kind::Map(entries) => 1 + entries.iter().map(|(_, value)| height(value)).max().unwrap_or(0),
+    }
 }
 
 fn byte_offsets(text: &str) -> Option<Vec<usize>> {
@@ -113,8 +136,8 @@ impl<'t> Reader<'t> {
     }
 
     fn node(&mut self, event: Event<'t>, span: Span, depth: usize) -> Result<Node, Broken> {
+        let (nodes_before, text_before) = (self.nodes, self.text_bytes);
         self.nodes += 1;
-        let before = self.nodes - 1;
         if self.nodes > limits::YAML_NODES {
             return Err(Broken::new(span, format!("the file has more than {} values", limits::YAML_NODES)));
         }
@@ -139,6 +162,7 @@ impl<'t> Reader<'t> {
                     None => None,
                 };
                 let span = self.scalar_span(span, &raw, style, n_properties(anchor, tag.is_some()));
+                self.text_bytes += raw.len();
                 (Node { span, kind: Kind::Scalar { raw: raw.into_owned(), style, tag } }, anchor)
             }
             Event::SequenceStart(anchor, tag) => {
@@ -187,25 +211,36 @@ impl<'t> Reader<'t> {
                 (Node { span: self.collection_span(span, end, last), kind: Kind::Map(entries) }, anchor)
             }
             Event::Alias(anchor) => {
-                let Some((node, size)) = self.anchors.get(&anchor) else {
+                let Some(size) = self.anchors.get(&anchor).map(|(_, size)| *size) else {
                     return Err(Broken::new(span, "the alias refers to an anchor that is not complete here"));
                 };
-                // Counted before copying, so that a small file cannot produce a huge tree.
-                self.nodes += size;
-                if self.nodes > limits::YAML_NODES {
-                    return Err(Broken::new(
-                        span,
-                        format!("the aliases expand to more than {} values", limits::YAML_NODES),
-                    ));
+                if depth + size.height > limits::YAML_DEPTH {
+                    return Err(Broken::too_deep(span));
                 }
-                return Ok(Node { span, kind: node.kind.clone() });
+                self.nodes += size.nodes;
+                self.text_bytes += size.text_bytes;
+                self.count_copy(size, span)?;
+                return Ok(Node { span, kind: self.anchors[&anchor].0.kind.clone() });
             }
             other => unreachable!("the parser gives no {other:?} inside a document"),
         };
         if anchor != 0 {
-            self.anchors.insert(anchor, (node.clone(), self.nodes - before));
+            let (nodes, text_bytes) = (self.nodes - nodes_before, self.text_bytes - text_before);
+            let size = TreeSize { nodes, text_bytes, height: height(&node) };
+            self.count_copy(size, node.span)?;
+            self.anchors.insert(anchor, (node.clone(), size));
         }
         Ok(node)
+    }
+
+    /// Counts a copy before it is made, so that a file cannot expand to much more than its size.
+    fn count_copy(&mut self, size: TreeSize, span: Span) -> Result<(), Broken> {
+        self.copied += size.nodes + size.text_bytes;
+        if self.copied > limits::YAML_COPIES + limits::YAML_COPIES_PER_BYTE * self.text.len() {
+            let message = "the anchors and aliases make this file many times as large as it is";
+            return Err(Broken::new(span, message).hint("write such values out where they are used"));
+        }
+        Ok(())
     }
 
     fn span(&self, span: saphyr_parser::Span) -> Span {
@@ -401,13 +436,42 @@ mod tests {
     }
 
     #[test]
-    fn an_alias_bomb_is_rejected_before_it_takes_memory() {
-        let mut text = String::from("a: &a [x, x, x, x, x, x, x, x, x, x]\n");
+    fn anchors_and_aliases_copy_little_more_than_the_file_has() {
+        let too_large = "the anchors and aliases make this file many times as large as it is";
+        // Few bytes that expand to many values.
+        let mut values = String::from("a: &a [x, x, x, x, x, x, x, x, x, x]\n");
         for (name, of) in ["b", "c", "d", "e", "f", "g", "h"].iter().zip(["a", "b", "c", "d", "e", "f", "g"]) {
-            text +=
+            values +=
                 &format!("{name}: &{name} [*{of}, *{of}, *{of}, *{of}, *{of}, *{of}, *{of}, *{of}, *{of}, *{of}]\n");
         }
-        assert!(refused(&text).contains("aliases expand to more than 500000 values"), "{}", refused(&text));
+        assert!(refused(&values).contains(too_large), "{}", refused(&values));
+        // One long text that is used often.
+        let text = format!("a: &a '{}'\nb: [{}]\n", "x".repeat(100_000), "*a, ".repeat(1_000));
+        assert!(refused(&text).contains(too_large), "{}", refused(&text));
+        // A large value inside many anchors.
+        let anchors: String = (0..90).map(|n| format!("&a{n} [")).collect();
+        let nested = format!("a: {anchors}{}{}\n", "xxxx, ".repeat(10_000), "]".repeat(90));
+        assert!(refused(&nested).contains(too_large), "{}", refused(&nested));
+        // Each alias one level deeper than the last.
+        let chain: String = (1..200).map(|n| format!("k{n}: &k{n} [*k{}]\n", n - 1)).collect();
+        let deep = refused(&format!("k0: &k0 x\n{chain}"));
+        assert_eq!(deep, "a.yaml:101:12: the file is nested deeper than 100 levels");
+        // What people write.
+        let shared: String = (0..500).map(|n| format!("k{n}: *shared\n")).collect();
+        assert!(check(&format!("a: &shared {{user: ada, password: '{}'}}\n{shared}", "x".repeat(40))).is_ok());
+    }
+
+    /// Looking back to the start of the line for every value would take minutes.
+    #[test]
+    fn a_long_line_is_read_once() {
+        let n_values = 50_000;
+        let values: String = (0..n_values).map(|n| format!("&a{n} !!str {n}, ")).collect();
+        let text = format!("é: [{values}]\n");
+        let node = check(&text).unwrap().unwrap();
+        let last = node.get("é").unwrap().items().unwrap().last().unwrap();
+        let before_last = text.find(&format!("{}, ]", n_values - 1)).unwrap();
+        assert_eq!((last.span.start, last.span.line), (before_last, 1));
+        assert_eq!(last.span.column, text[..before_last].chars().count() + 1);
     }
 
     #[test]

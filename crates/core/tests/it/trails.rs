@@ -188,7 +188,7 @@ fn config_has_known_keys_with_valid_values() {
     check(
         &with("{devices: {android: NOKIA}}"),
         &[
-            "a:1:29: unknown driver `NOKIA` (expected one of: android-ondevice-accessibility, android-ondevice-instrumentation, android-host, ios-host, ios-axe, playwright-native, playwright-electron, desktop-atspi, compose, webdriver, sim)",
+            "a:1:29: unknown driver `NOKIA` (expected one of: android-ondevice-accessibility, android-ondevice-instrumentation, android-host, revyl-android, ios-host, ios-axe, revyl-ios, playwright-native, playwright-electron, desktop-atspi, compose, webdriver, sim)",
         ],
     );
     check(&with("{tags: smoke}"), &["a:1:16: expected a list, found a single value"]);

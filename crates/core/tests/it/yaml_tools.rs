@@ -357,3 +357,43 @@ fn many_paths_through_the_same_tools_are_checked_quickly() {
     batches.push(own("id: t40\ndescription: d\nparameters: []\ntools: []\n"));
     assert_eq!(check_tools(&session(batches).inner.registry()), []);
 }
+
+#[tokio::test]
+async fn a_parameter_is_converted_to_the_type_before_the_colon() {
+    let both = |value: Value| (value.clone(), value);
+    let (called, got) = both(json!({"count": 3, "text": "2", "loud": true}));
+    check(
+        r#"{count: "{{int:who}}", text: "{{string:n}}", loud: "{{bool:loud}}"}"#,
+        json!({"who": "3", "n": 2, "loud": true}),
+        called,
+        got,
+    )
+    .await;
+    // A template that the caller passes is converted when its value is known.
+    check(
+        r#"{city: "{{string:who}}"}"#,
+        json!({"who": "{{city}}"}),
+        json!({"city": "{{string:city}}"}),
+        json!({"city": "Paris"}),
+    )
+    .await;
+    let session = session([greet(r#"{count: "{{int:who}}"}"#)]);
+    let outcome = session.call("greet", json!({"who": "three"})).await.unwrap();
+    assert!(outcome.is_error(), "{outcome:?}");
+    assert_eq!(outcome.text, "the value of `{{int:who}}` is not a whole number");
+    let unknown = problems(
+        "id: greet\ndescription: Greets.\nparameters: [{name: n, type: integer}]\ntools: [{echo: {count: '{{itn:n}}'}}]\n",
+    );
+    assert_eq!(unknown, ["tool.yaml:4:23: unknown type `itn` (did you mean `int`?)"]);
+}
+
+#[tokio::test]
+async fn a_tool_replaces_a_built_in_one_if_its_file_says_so() {
+    let tap = "id: tap\ndescription: Taps more carefully.\nparameters: []\ntools: [{echo: {word: carefully}}]\n";
+    let session = session([own(&format!("{tap}override: true\n"))]);
+    let outcome = session.call("tap", json!({})).await.unwrap();
+    assert!(!outcome.is_error(), "{}", outcome.text);
+    let called =
+        session.events.all().into_iter().any(|event| matches!(event, Event::Called(called) if called.tool == "echo"));
+    assert!(called, "the built-in tool was called");
+}

@@ -10,7 +10,6 @@ use serde_json::{Map, Value};
 use trailblaze_core::engine::cx::Cx;
 use trailblaze_core::engine::source::{Listing, SourceError, ToolSource};
 use trailblaze_core::engine::tool::Contributor;
-use trailblaze_core::names::ToolOrigin;
 use trailblaze_core::yaml::inline;
 use trailblaze_protocol::event::Level;
 use trailblaze_protocol::outcome::Outcome;
@@ -23,7 +22,7 @@ use crate::{answer, limits};
 /// The server that is replayed.
 pub struct Role {
     pub name: String,
-    pub origin: ToolOrigin,
+    pub contributor: Contributor,
     pub toolset: Option<String>,
     pub call_idle: Option<Duration>,
     /// The path of the cassette, for messages.
@@ -142,7 +141,7 @@ impl ToolSource for Player {
     }
 
     fn contributor(&self) -> Contributor {
-        Contributor { label: Arc::from(format!("server {}", self.role.name)), origin: self.role.origin }
+        self.role.contributor.clone()
     }
 
     async fn start(&self) -> Result<(), SourceError> {

@@ -100,9 +100,10 @@ impl Server {
         match answered {
             Ok(value) => {
                 let outcome = answer::outcome(value, tool, style.is_delegating);
-                if answer::says_it_failed(&outcome) {
+                if outcome.says_it_failed() && !cx.session.strictness.results {
                     let text = format!(
-                        "`{tool}` answered `success: false` but not `isError: true`, so the call counts as passed"
+                        "`{tool}` answered `success: false` but not `isError: true`, so the call counts as passed; \
+                         `strictResults: true` in trailblaze.yaml makes it a failure"
                     );
                     self.warn_once(WarnedOnce::SuccessFalse { tool: tool.to_string() }, text);
                 }

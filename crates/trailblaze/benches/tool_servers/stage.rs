@@ -135,6 +135,7 @@ impl Stage {
             invocations: Arc::clone(&self.invocations),
             pictures: PicturePolicy::Off,
             is_recording: false,
+            strictness: Arc::default(),
             home: String::new(),
         });
         let attempt = Attempt::new(ids::attempt(), Memory::new(Map::new(), Map::new()), "");

@@ -189,6 +189,7 @@ impl BenchSession {
             invocations: Arc::default(),
             pictures,
             is_recording: false,
+            strictness: Arc::default(),
             home: String::new(),
         });
         let attempt = Attempt::new(ids::attempt(), Memory::new(Map::new(), Map::new()), "");

@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use axum::Json;
 use axum::extract::{self, ConnectInfo, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{StatusCode, header};
 use serde_json::Value;
 use trailblaze_core::engine::fault::Fault;
 use trailblaze_core::foreign_json;
@@ -63,8 +63,7 @@ pub fn refuse(status: StatusCode, message: &str) -> Refused {
 
 async fn answer(callers: &Callers, request: Request, peer: SocketAddr) -> Response {
     let ids = Ids { invocation: request.invocation_id, session: request.session_id, device: String::new() };
-    // Session keys are for the typed API.
-    let cx = match callers.find(&ids, &HeaderMap::new(), peer) {
+    let cx = match callers.find_tool(&ids, peer) {
         Ok(Caller { cx, .. }) => cx,
         Err(refused) => return Response::error(refused.to_string()),
     };

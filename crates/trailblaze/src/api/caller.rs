@@ -1,5 +1,5 @@
 //! On whose behalf a request is made: a tool call in flight, by its id; a session, by its key; or, without either, the only tool
-//! call in flight.
+//! call in flight or the only open session.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -25,6 +25,8 @@ pub struct Ids {
 pub struct Callers {
     pub invocations: Arc<Invocations>,
     pub our_port: u16,
+    /// Whether this is the daemon, whose only session needs no key.
+    pub is_daemon: bool,
 }
 
 /// Who makes a request.
@@ -32,6 +34,8 @@ pub struct Caller {
     /// The context of its calls.
     pub cx: Cx,
     pub is_tool: bool,
+    /// Whether it is a program of our user that presents neither an id nor a key, and is no tool. It may not use secrets.
+    pub is_bare: bool,
 }
 
 /// Why a request belongs to nothing. Nothing was dispatched.
@@ -49,6 +53,13 @@ pub enum NoCaller {
     NotAdmitted,
     #[error("`invocation_id` is missing: {0}{hint}", hint = key_hint(.0))]
     NoChain(#[from] NoChain),
+    #[error("no tool is being called, and no session is open; `trailblaze device connect` opens one")]
+    NoSession,
+    #[error(
+        "several sessions are open, on {devices}; send the key of one, which `trailblaze session key` writes to a file: \
+         `Authorization: Bearer KEY`"
+    )]
+    SeveralSessions { devices: String },
     #[error("`invocation_id` is missing, and only programs of the user who runs Trailblaze may leave it out")]
     OtherUser,
 }
@@ -64,31 +75,68 @@ fn key_hint(error: &NoChain) -> &'static str {
 impl Callers {
     /// The caller of a request from this peer.
     pub fn find(&self, ids: &Ids, headers: &HeaderMap, peer: SocketAddr) -> Result<Caller, NoCaller> {
-        let session = Some(&ids.session).filter(|id| !id.is_empty()).map(|id| SessionId::new(id.clone()));
-        let device = Some(&ids.device).filter(|id| !id.is_empty()).map(|id| DeviceId::new(id.clone()));
         if !ids.invocation.is_empty() {
-            let call = CallId::new(ids.invocation.clone());
-            let cx = self.invocations.find(&call, session.as_ref(), device.as_ref())?;
-            return Ok(Caller { cx, is_tool: true });
+            return self.find_tool(ids, peer);
         }
         let caller = match key(headers) {
             Some(key) => {
                 let session = self.invocations.session(&key).ok_or(NoCaller::UnknownKey)?;
-                Caller { cx: session.top_level().ok_or(NoCaller::NotAdmitted)?, is_tool: false }
+                let cx = session.top_level().ok_or(NoCaller::NotAdmitted)?;
+                Caller { cx, is_tool: false, is_bare: false }
             }
-            None => {
-                let cx = self.invocations.single_chain()?;
-                if !is_own_user(peer, self.our_port) {
-                    return Err(NoCaller::OtherUser);
-                }
-                Caller { cx, is_tool: true }
-            }
+            None => match self.only_call(peer) {
+                Err(NoCaller::NoChain(NoChain::NoCall | NoChain::Sessions)) if self.is_daemon => self.only_session()?,
+                found => found?,
+            },
         };
-        // Session and device are only cross-checked; they never find a call.
-        if session.is_some_and(|session| session != caller.cx.session.id) {
+        self.check(ids, caller)
+    }
+
+    /// The same for a request that only tools make.
+    pub fn find_tool(&self, ids: &Ids, peer: SocketAddr) -> Result<Caller, NoCaller> {
+        if ids.invocation.is_empty() {
+            let caller = self.only_call(peer)?;
+            return self.check(ids, caller);
+        }
+        let session = Some(&ids.session).filter(|id| !id.is_empty()).map(|id| SessionId::new(id.clone()));
+        let device = Some(&ids.device).filter(|id| !id.is_empty()).map(|id| DeviceId::new(id.clone()));
+        let call = CallId::new(ids.invocation.clone());
+        let cx = self.invocations.find(&call, session.as_ref(), device.as_ref())?;
+        Ok(Caller { cx, is_tool: true, is_bare: false })
+    }
+
+    /// The only tool call in flight, for programs of our own user.
+    fn only_call(&self, peer: SocketAddr) -> Result<Caller, NoCaller> {
+        if !is_own_user(peer, self.our_port) {
+            return Err(NoCaller::OtherUser);
+        }
+        Ok(Caller { cx: self.invocations.single_chain()?, is_tool: true, is_bare: false })
+    }
+
+    /// The only session that admits calls from outside. The peer is a program of our own user, and no tool.
+    fn only_session(&self) -> Result<Caller, NoCaller> {
+        let sessions = self.invocations.sessions();
+        let mut open: Vec<(&str, Cx)> = sessions
+            .iter()
+            .filter_map(|session| Some((session.device.description().id.as_str(), session.top_level()?)))
+            .collect();
+        match open.len() {
+            0 => Err(NoCaller::NoSession),
+            1 => Ok(Caller { cx: open.remove(0).1, is_tool: false, is_bare: true }),
+            _ => {
+                let mut devices: Vec<&str> = open.iter().map(|(device, _)| *device).collect();
+                devices.sort_unstable();
+                Err(NoCaller::SeveralSessions { devices: devices.join(", ") })
+            }
+        }
+    }
+
+    /// Session and device are only cross-checked; they never find a caller.
+    fn check(&self, ids: &Ids, caller: Caller) -> Result<Caller, NoCaller> {
+        if !ids.session.is_empty() && ids.session != caller.cx.session.id.as_str() {
             return Err(NoCaller::OtherSession(ids.session.clone()));
         }
-        if device.is_some_and(|device| device != caller.cx.session.device.description().id) {
+        if !ids.device.is_empty() && ids.device != caller.cx.session.device.description().id.as_str() {
             return Err(NoCaller::OtherDevice(ids.device.clone()));
         }
         Ok(caller)

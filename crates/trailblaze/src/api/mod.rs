@@ -128,7 +128,7 @@ fn serve(listener: TcpListener, app: Router) -> AbortHandle {
 }
 
 fn router(invocations: Arc<Invocations>, port: u16, offered: Option<&Offered>) -> Router {
-    let callers = Callers { invocations, our_port: port };
+    let callers = Callers { invocations, our_port: port, is_daemon: offered.is_some() };
     let mut routes = Router::new().route(PATH, post(callback::callback)).with_state(callers.clone());
     if let Some(offered) = offered {
         routes = routes.merge(Router::new().route(service::PATH, post(service::request)).with_state(offered.clone()));

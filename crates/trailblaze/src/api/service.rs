@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -13,7 +14,7 @@ use axum::response::{IntoResponse, Response};
 use futures::stream::unfold;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::body;
@@ -47,6 +48,43 @@ pub struct Offered {
     pub entrance: Arc<dyn Entrance>,
     /// What sessions of clients without variables of their own get.
     pub variables: BTreeMap<String, String>,
+    pub in_flight: Arc<InFlight>,
+}
+
+/// Counts the requests in flight, so that a daemon that ends can finish them.
+pub struct InFlight {
+    count: watch::Sender<usize>,
+    is_ending: AtomicBool,
+}
+
+impl Default for InFlight {
+    fn default() -> InFlight {
+        InFlight { count: watch::Sender::new(0), is_ending: AtomicBool::new(false) }
+    }
+}
+
+impl InFlight {
+    /// Counts a request until its response was sent. `None` if the daemon is ending.
+    fn enter(self: &Arc<Self>) -> Option<Entered> {
+        self.count.send_modify(|count| *count += 1);
+        let entered = Entered(Arc::clone(self));
+        // In this order, so that either this sees the end coming or the end sees this request.
+        (!self.is_ending.load(Ordering::SeqCst)).then_some(entered)
+    }
+
+    /// Refuses further requests, and waits for those in flight.
+    pub async fn finish(&self) {
+        self.is_ending.store(true, Ordering::SeqCst);
+        let _ = self.count.subscribe().wait_for(|count| *count == 0).await;
+    }
+}
+
+struct Entered(Arc<InFlight>);
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        self.0.count.send_modify(|count| *count -= 1);
+    }
 }
 
 impl Offered {
@@ -79,6 +117,9 @@ pub async fn request(State(offered): State<Offered>, request: HttpRequest) -> Re
     if !offered.admits(request.headers()) {
         return Offered::refuse();
     }
+    let Some(entered) = offered.in_flight.enter() else {
+        return refused(StatusCode::SERVICE_UNAVAILABLE, "the daemon is ending".to_string());
+    };
     let bytes = match body::read(request.into_body(), REQUEST_BYTES).await {
         Ok(bytes) => bytes,
         Err(error) => return refused(StatusCode::PAYLOAD_TOO_LARGE, error.to_string()),
@@ -99,7 +140,8 @@ pub async fn request(State(offered): State<Offered>, request: HttpRequest) -> Re
         };
         let _ = lines.send(line).await;
     });
-    let stream = unfold(Streaming { lines: receiver, _cancels: cancel.drop_guard() }, |mut streaming| async move {
+    let streaming = Streaming { lines: receiver, _cancels: cancel.drop_guard(), _entered: entered };
+    let stream = unfold(streaming, |mut streaming| async move {
         let line = match tokio::time::timeout(ALIVE_EVERY, streaming.lines.recv()).await {
             Ok(line) => line?,
             Err(_) => Line::Alive,
@@ -115,6 +157,7 @@ pub async fn request(State(offered): State<Offered>, request: HttpRequest) -> Re
 struct Streaming {
     lines: mpsc::Receiver<Line>,
     _cancels: DropGuard,
+    _entered: Entered,
 }
 
 struct Lines(mpsc::Sender<Line>);

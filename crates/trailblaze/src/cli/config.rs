@@ -68,6 +68,7 @@ fn effective(loaded: &Loaded) -> Result<Value, Refusal> {
         "agentMode": project.agent_mode,
         "devices": devices,
         "reservedPrefixes": project.reserved_prefixes,
+        "strictResults": project.strict_results,
         "servers": servers(&project.servers),
         "targets": targets.collect::<Map<_, _>>(),
         "toolsets": toolsets.collect::<Map<_, _>>(),

@@ -10,7 +10,7 @@ use super::in_session::unexpected;
 use super::interrupt::told_to_stop;
 use super::session::line;
 use super::{Context, Refusal};
-use crate::daemon::{HostOptions, client_variables, host};
+use crate::daemon::{HostOptions, daemon_variables, host};
 use crate::output::print;
 use crate::sessions::service::{Answer, Request};
 
@@ -68,7 +68,7 @@ async fn run(context: &Context) -> Result<Exit, Refusal> {
         idle,
         idle_empty: idle.min(IDLE_EMPTY),
         port,
-        variables: client_variables(&context.environment, &[]),
+        variables: daemon_variables(&context.environment),
         log: context.environment.text("TRAILBLAZE_LOG").map(str::to_string),
     };
     match host(options, told_to_stop()).await {

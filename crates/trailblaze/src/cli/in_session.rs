@@ -9,8 +9,6 @@ use super::shell::{OnDeviceArgs, show};
 use super::{Context, Refusal, pairs};
 use crate::daemon::{DaemonClient, client_variables};
 use crate::output::print;
-use crate::project::models::key_variables;
-use crate::servers::transport::declared_secrets;
 use crate::sessions::interactive::{Command, Reply};
 use crate::sessions::service::{
     Answer, ClientPlace, ExecuteRequest, OpenRequest, ProgressSink, Request, Service, ServiceError, SessionChoice,
@@ -62,13 +60,9 @@ impl Context {
         SessionChoice { name: session.session.clone(), project, device: device.first().cloned() }
     }
 
-    /// Where this command runs, with the variables that the project and the options name.
-    pub fn place(&self, secrets: &[String], model: Option<&str>) -> Result<ClientPlace, Refusal> {
-        let loaded = self.load(None)?;
-        let mut named = declared_secrets(&loaded);
-        named.extend(key_variables(&loaded, model));
-        named.extend(secrets.iter().cloned());
-        Ok(ClientPlace { variables: client_variables(&self.environment, &named), ..self.bare_place() })
+    /// Where this command runs, with its variables.
+    pub fn place(&self) -> ClientPlace {
+        ClientPlace { variables: client_variables(&self.environment), ..self.bare_place() }
     }
 
     /// The same without variables, for requests that start nothing.
@@ -86,7 +80,7 @@ impl Context {
 pub fn open_request(context: &Context, on: &OnDeviceArgs, session: &SessionArgs) -> Result<OpenRequest, Refusal> {
     let agent = on.agent.options()?;
     Ok(OpenRequest {
-        client: context.place(&on.secret, agent.model.model.as_deref())?,
+        client: context.place(),
         name: session.session.clone(),
         device: one_device(&on.device)?,
         is_headed: on.headed,
@@ -133,6 +127,9 @@ pub async fn open(context: &Context, request: OpenRequest) -> Result<SessionInfo
     }
 }
 
+/// How often a session is opened for a command. A program of another version may end the daemon in between.
+const TRIES: usize = 5;
+
 /// Executes commands in a session, which is opened first if it is not open.
 pub async fn execute(
     context: &Context,
@@ -145,13 +142,15 @@ pub async fn execute(
     if on.has_options() {
         choice.name = Some(open_now(context, on, session).await?);
     }
-    match execute_in(context, choice.clone(), commands.clone()).await {
-        Err(Refusal::Service(ServiceError { is_no_session: true, .. })) => {
-            let name = Some(open_now(context, on, session).await?);
-            execute_in(context, SessionChoice { name, ..choice }, commands).await
+    for _ in 0..TRIES {
+        match execute_in(context, choice.clone(), commands.clone()).await {
+            Err(Refusal::Service(ServiceError { is_no_session: true, .. })) => {
+                choice.name = Some(open_now(context, on, session).await?);
+            }
+            executed => return executed,
         }
-        executed => executed,
     }
+    execute_in(context, choice, commands).await
 }
 
 async fn open_now(context: &Context, on: &OnDeviceArgs, session: &SessionArgs) -> Result<String, Refusal> {

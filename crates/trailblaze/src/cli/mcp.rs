@@ -1,7 +1,5 @@
 //! `trailblaze mcp`: devices and trails for outer agents.
 
-use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -91,23 +89,8 @@ impl Service for Daemon {
         cancel: &CancellationToken,
     ) -> Result<Answer, ServiceError> {
         if let Some(place) = request.starting_place() {
-            place.variables = self.variables(place.project.as_deref());
+            place.variables = client_variables(&self.context.environment);
         }
         self.client.request(request, progress, cancel).await
-    }
-}
-
-impl Daemon {
-    /// The variables that sessions of a project get. They are read only now, because they depend on the project's files.
-    fn variables(&self, project: Option<&Path>) -> BTreeMap<String, String> {
-        let context = match project {
-            Some(project) => &self.context.within(project),
-            None => &self.context,
-        };
-        match context.place(&[], None) {
-            Ok(place) => place.variables,
-            // The daemon reports what is wrong with the project.
-            Err(_) => client_variables(&self.context.environment, &[]),
-        }
     }
 }

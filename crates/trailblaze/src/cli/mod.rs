@@ -411,11 +411,16 @@ impl Context {
 
     /// Reads the project. It is searched for from the command's first path, if there is one.
     fn load(&self, first_path: Option<&PathBuf>) -> Result<Arc<Loaded>, Refusal> {
+        self.read(first_path).map(Arc::new)
+    }
+
+    /// The same, for a command that changes what the project says.
+    fn read(&self, first_path: Option<&PathBuf>) -> Result<Loaded, Refusal> {
         let root = self.root(first_path.map_or(Path::new("."), PathBuf::as_path));
         if let Some(project) = self.project.as_ref().filter(|_| !root.is_dir()) {
             return Err(Refusal::usage(format!("no such folder: `{}`", project.display())));
         }
-        Ok(Arc::new(Loaded::read(&root, &self.environment)?))
+        Ok(Loaded::read(&root, &self.environment)?)
     }
 
     /// Resolves a path given by the user.

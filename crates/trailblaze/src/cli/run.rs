@@ -138,6 +138,8 @@ impl RunArgs {
             healing: Healing { mode: self.heal.mode(), may_ask: !self.heal_without_model },
             cassette: self.cassettes.wanted(),
             changes: preflight::strictness(self.strict),
+            strict_results: false,
+            notes_leniency: self.strict,
             pictures: self.pictures.into(),
             memory: pairs("memory", &self.memory)?,
             args: args.collect(),
@@ -265,7 +267,7 @@ async fn open_ui(context: &Context, args: &RunArgs) -> Result<Exit, Refusal> {
     if !args.devices.device.is_empty() {
         params.push(("devices", args.devices.device.join(",")));
     }
-    let client = context.place(&args.secret, args.agent.options()?.model.model.as_deref())?;
+    let client = context.place();
     open_page(context, StudioRequest { client, device: None }, &params, PageArgs::default()).await
 }
 

@@ -156,7 +156,7 @@ pub async fn session(context: &Context, command: SessionCommand) -> Result<Exit,
             Ok(show_all(&execute_in(context, which.choice(context), vec![undo]).await?, json))
         }
         Verb::Replay { which, stretch: Stretch { from, to }, on, json } => {
-            let client = context.place(&[], None)?;
+            let client = context.place();
             let request = ReplayRequest { session: which.choice(context), client, device: on, from, to };
             replay(context, request, json).await
         }

@@ -67,7 +67,7 @@ pub async fn studio(context: &Context, args: StudioArgs) -> Result<Exit, Refusal
     let device = args.on.device.first().cloned();
     // The page shows them too, but only once it is open.
     print::problems(&context.load(None)?.problems);
-    let client = context.place(&args.on.secret, args.on.agent.options()?.model.model.as_deref())?;
+    let client = context.place();
     open_page(context, StudioRequest { client, device }, &view, args.page).await
 }
 

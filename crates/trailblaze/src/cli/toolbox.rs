@@ -10,6 +10,7 @@ use trailblaze_core::callers::agent::offer;
 use trailblaze_core::engine::registry::{Offer, Refusal as Refused, Registry};
 use trailblaze_core::engine::tool::Tool;
 use trailblaze_core::yaml::nearest;
+use trailblaze_protocol::driver::AgentMode;
 use trailblaze_protocol::event::StepKind;
 use trailblaze_protocol::exit::Exit;
 
@@ -33,6 +34,12 @@ pub struct ToolboxArgs {
     /// The app under test, by its id in trailblaze-config/targets [default: the project's target]
     #[arg(long, global = true, env = "TRAILBLAZE_TARGET")]
     target: Option<String>,
+    /// Show the tools for this driver, such as android-host [default: the driver of the device]
+    #[arg(long, global = true, value_name = "KEY")]
+    driver: Option<String>,
+    /// Show the tools for an agent that runs there [default: the project's agentMode]
+    #[arg(long, global = true, value_name = "MODE")]
+    agent_mode: Option<AgentModeArg>,
     /// List only tools whose name or description contains this
     #[arg(long, value_name = "WORD")]
     search: Option<String>,
@@ -62,6 +69,23 @@ enum ForModel {
     Verify,
 }
 
+/// Spelled as in `agentMode:`.
+#[derive(ValueEnum, Clone, Copy)]
+enum AgentModeArg {
+    Host,
+    #[value(name = "onDevice", alias = "on-device")]
+    OnDevice,
+}
+
+impl From<AgentModeArg> for AgentMode {
+    fn from(mode: AgentModeArg) -> AgentMode {
+        match mode {
+            AgentModeArg::Host => AgentMode::Host,
+            AgentModeArg::OnDevice => AgentMode::OnDevice,
+        }
+    }
+}
+
 #[derive(Subcommand)]
 enum Verb {
     /// Show which source offers a tool, which filter removed it, and what its schema costs
@@ -75,8 +99,10 @@ enum Verb {
 }
 
 pub async fn toolbox(context: &Context, args: ToolboxArgs) -> Result<Exit, Refusal> {
-    let loaded = context.load(None)?;
+    let mut loaded = context.read(None)?;
     Refusal::unless_sound(&loaded.problems)?;
+    loaded.project.agent_mode = args.agent_mode.map_or(loaded.project.agent_mode, AgentMode::from);
+    let loaded = Arc::new(loaded);
     let mut wiring = context.wiring(&loaded, args.target.clone());
     wiring.check_target()?;
     wiring.groups.clone_from(&args.groups);
@@ -86,7 +112,10 @@ pub async fn toolbox(context: &Context, args: ToolboxArgs) -> Result<Exit, Refus
         Some(Verb::Budget(budget)) if !budget.devices.device.is_empty() => &budget.devices.device,
         _ => &args.devices.device,
     };
-    let devices = loaded.devices(named)?;
+    let devices = match &args.driver {
+        Some(driver) => loaded.devices_with(named, driver)?,
+        None => loaded.devices(named)?,
+    };
     let mode = if args.offline { Mode::Remember } else { Mode::Start };
     let outlets = Outlets { console: Some(Arc::new(Progress::new(args.json))), ..Outlets::default() };
     wiring.servers = wiring.tool_servers(mode).with_outlets(outlets).for_devices(devices.len());

@@ -8,6 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
 use http_body_util::{BodyExt, Full};
+use hyper::StatusCode;
 use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
@@ -31,7 +32,7 @@ const SILENCE: Duration = Duration::from_secs(6 * ALIVE_EVERY.as_secs());
 /// The longest line of a response, in bytes; a screenshot is one.
 const LINE_BYTES: usize = 64 << 20;
 
-/// Variables that sessions need besides those that the project names: how to find programs and the network, and how text is shown.
+/// The variables that the daemon itself needs: how to find programs and the network, and how text is shown.
 const ALLOWED: &[&str] = &[
     "PATH",
     "HOME",
@@ -79,17 +80,20 @@ const ALLOWED: &[&str] = &[
 ];
 const ALLOWED_PREFIXES: &[&str] = &["LC_", "XDG_", "TRAILBLAZE_", "UV_", "PIP_", "NPM_CONFIG_", "npm_config_"];
 
-/// The variables of a client that the daemon gets: a fixed list, and those that the project and the command line name.
-pub fn client_variables(environment: &Environment, named: &[String]) -> BTreeMap<String, String> {
-    let is_allowed = |name: &str| {
-        ALLOWED.contains(&name)
-            || ALLOWED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
-            || named.iter().any(|named| named == name)
-    };
+/// The variables of a client, which the sessions that it opens get.
+pub fn client_variables(environment: &Environment) -> BTreeMap<String, String> {
     let text = |(name, value): (&std::ffi::OsStr, &std::ffi::OsStr)| {
         Some((name.to_str()?.to_string(), value.to_str()?.to_string()))
     };
-    environment.variables().filter_map(text).filter(|(name, _)| is_allowed(name)).collect()
+    environment.variables().filter_map(text).collect()
+}
+
+/// The variables that the daemon itself gets, whichever client starts it.
+pub fn daemon_variables(environment: &Environment) -> BTreeMap<String, String> {
+    let is_allowed = |name: &String| {
+        ALLOWED.contains(&name.as_str()) || ALLOWED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    };
+    client_variables(environment).into_iter().filter(|(name, _)| is_allowed(name)).collect()
 }
 
 /// Where the daemon of this program is, and how to start it.
@@ -108,7 +112,7 @@ impl DaemonClient {
             files: DaemonFiles::of(environment, program)?,
             version,
             program: environment.program().unwrap_or(Path::new(program)).to_path_buf(),
-            variables: client_variables(environment, &[]),
+            variables: daemon_variables(environment),
         })
     }
 
@@ -145,31 +149,46 @@ impl DaemonClient {
         let end = Instant::now() + TO_END;
         while self.files.is_locked() {
             if Instant::now() >= end {
-                let pid = self.running().map(|daemon| format!(" (process {})", daemon.pid)).unwrap_or_default();
-                let text = format!("the daemon{pid} does not end");
-                return Err(ServiceError::environment(text).with_hint("`kill -9` ends it; its sessions end with it"));
+                return Err(self.does_not_end());
             }
             sleep(Duration::from_millis(10)).await;
         }
         Ok(())
     }
 
-    /// The daemon of this version.
+    /// The daemon of this version. One of another version is asked to end first.
     async fn connect(&self, progress: &dyn ProgressSink) -> Result<KeyFile, ServiceError> {
-        match self.running() {
-            Some(daemon) if daemon.version == self.version => return Ok(daemon),
-            Some(daemon) => {
-                progress.say("replacing the daemon of another version; its sessions end");
-                let _ = send_now(&daemon, &Request::Stop).await;
-                self.ended().await?;
+        let end = Instant::now() + TO_END;
+        let mut asked_to_end = String::new();
+        loop {
+            match self.running() {
+                Some(daemon) if daemon.version == self.version => return Ok(daemon),
+                Some(daemon) if daemon.key != asked_to_end => {
+                    progress.say("replacing the daemon of another version; its sessions end");
+                    let _ = send_now(&daemon, &Request::Stop).await;
+                    asked_to_end = daemon.key;
+                }
+                // It is ending.
+                Some(_) => {}
+                // It is ending, has just started, or must write its key file again.
+                None if self.files.is_locked() => {}
+                None => self.start().await?,
             }
-            None => {}
+            if Instant::now() >= end {
+                return Err(self.does_not_end());
+            }
+            sleep(Duration::from_millis(5)).await;
         }
-        self.start().await
     }
 
-    /// Starts the daemon, unless another client does.
-    async fn start(&self) -> Result<KeyFile, ServiceError> {
+    fn does_not_end(&self) -> ServiceError {
+        let pid = self.running().map(|daemon| format!(" (process {})", daemon.pid)).unwrap_or_default();
+        let text = format!("the daemon{pid} does not end");
+        ServiceError::environment(text).with_hint("`kill -9` ends it; its sessions end with it")
+    }
+
+    /// Starts a daemon, and waits until there is one: this, or that of another client that was faster.
+    async fn start(&self) -> Result<(), ServiceError> {
         let failed = |why: String| {
             let hint = format!("its log is `{}`", self.files.log().display());
             ServiceError::environment(format!("the daemon did not start: {why}")).with_hint(hint)
@@ -180,19 +199,19 @@ impl DaemonClient {
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
         let end = Instant::now() + TO_START;
-        loop {
-            if let Some(daemon) = self.running() {
-                return Ok(daemon);
-            }
-            let exited = child.try_wait().ok().flatten();
-            if let Some(status) = exited.filter(|status| !status.success()) {
-                return Err(failed(status.to_string()));
+        while self.running().is_none() {
+            match child.try_wait().ok().flatten() {
+                // Another process is the daemon.
+                Some(status) if status.success() => return Ok(()),
+                Some(status) => return Err(failed(status.to_string())),
+                None => {}
             }
             if Instant::now() >= end {
                 return Err(failed(format!("it was not ready within {} s", TO_START.as_secs())));
             }
             sleep(Duration::from_millis(2)).await;
         }
+        Ok(())
     }
 }
 
@@ -205,13 +224,16 @@ impl Service for DaemonClient {
         cancel: &CancellationToken,
     ) -> Result<Answer, ServiceError> {
         let sending = async {
-            let daemon = self.connect(progress).await?;
-            let response = match send(&daemon, &request).await {
-                Ok(response) => response,
-                Err(_) => {
+            let end = Instant::now() + TO_END;
+            let response = loop {
+                let daemon = self.connect(progress).await?;
+                let asked = Instant::now();
+                match send(&daemon, &request).await {
+                    Ok(response) => break response,
+                    // One that hangs does not recover.
+                    Err(error) if asked.elapsed() >= TO_ANSWER || Instant::now() >= end => return Err(error),
                     // The daemon answers at once before it does anything; this one is ending or was killed, and is not quite gone.
-                    let _ = timeout(TO_CONNECT, self.ended()).await;
-                    send(&self.connect(progress).await?, &request).await?
+                    Err(_) => drop(timeout(TO_CONNECT, self.ended()).await),
                 }
             };
             response.read(progress).await
@@ -262,6 +284,11 @@ async fn send(daemon: &KeyFile, request: &Request) -> Result<Response, ServiceEr
         gone("it is silent").with_hint(hint)
     };
     let response = response.map_err(|_| silent())?.map_err(|error| broken(&error))?;
+    match response.status() {
+        StatusCode::UNAUTHORIZED => return Err(gone("it has another key")),
+        StatusCode::SERVICE_UNAVAILABLE => return Err(gone("it is ending")),
+        _ => {}
+    }
     Ok(Response { body: response.into_body(), _connection })
 }
 

@@ -13,7 +13,7 @@ use super::projects::Projects;
 use super::service::LocalService;
 use super::studio::LocalStudio;
 use crate::api::Listener;
-use crate::api::service::Offered;
+use crate::api::service::{InFlight, Offered};
 use crate::project::compiled_in::CompiledIn;
 use crate::servers::callback::CallbackAddress;
 use crate::sessions::host::Host;
@@ -22,8 +22,12 @@ use crate::sessions::host::Host;
 const LOCK_WAIT: Duration = Duration::from_secs(1);
 /// How often the daemon checks whether it is still needed.
 const CHECK_EVERY: Duration = Duration::from_millis(500);
+/// How long requests in flight may take to end when a client asks the daemon to.
+const TO_FINISH: Duration = Duration::from_secs(5);
 /// How long the daemon may take to end its sessions.
 const TO_CLOSE: Duration = Duration::from_secs(30);
+
+const BY_CLIENT: &str = "stopped by a client";
 
 pub struct HostOptions {
     pub files: DaemonFiles,
@@ -68,6 +72,7 @@ pub async fn host(options: HostOptions, told_to_stop: impl Future<Output = ()>) 
     let service = Arc::new(service);
     let key: Arc<str> = ids::session_key().into();
     let variables = options.variables;
+    let in_flight: Arc<InFlight> = Arc::default();
     let studio = Arc::new(LocalStudio::new(Arc::clone(&service)));
     listener.offer(Offered {
         service: Arc::clone(&service) as _,
@@ -75,6 +80,7 @@ pub async fn host(options: HostOptions, told_to_stop: impl Future<Output = ()>) 
         studio: Arc::clone(&studio) as _,
         entrance: Arc::clone(&service.doors) as _,
         variables,
+        in_flight: Arc::clone(&in_flight),
     });
     let address = listener.base_url().await.map_err(|error| HostError::Listen(error.to_string()))?;
     let key_file =
@@ -83,13 +89,17 @@ pub async fn host(options: HostOptions, told_to_stop: impl Future<Output = ()>) 
     tracing::info!(target: "trailblaze::daemon", version = key_file.version.0, address, "started");
     let why = tokio::select! {
         () = told_to_stop => "stopped by a signal",
-        () = service.stop.notified() => "stopped by a client",
+        () = service.stop.notified() => BY_CLIENT,
         () = idle(&service, options.idle, options.idle_empty) => "idle",
         () = stay_known(&options.files, &lock, &mut key_lock, &key_file) => "its folder was removed",
     };
     // New clients start a new daemon, which waits until this one has ended.
     if options.files.is_own_key(&key_lock) {
         let _ = std::fs::remove_file(options.files.key());
+    }
+    // A program of another version may ask while one of this version is using the daemon.
+    if why == BY_CLIENT {
+        let _ = tokio::time::timeout(TO_FINISH, in_flight.finish()).await;
     }
     studio.stop_runs();
     let _ = tokio::time::timeout(TO_CLOSE, service.close()).await;
@@ -112,7 +122,7 @@ async fn take_lock(files: &DaemonFiles) -> io::Result<Option<DaemonLock>> {
     }
 }
 
-/// Writes the key file again if someone removed or replaced it. Returns if clients can no longer find this daemon, because they
+/// Writes the key file again if someone removed, replaced or changed it. Returns if clients can no longer find this daemon, because they
 /// see another lock.
 async fn stay_known(files: &DaemonFiles, lock: &DaemonLock, key_lock: &mut DaemonLock, key_file: &KeyFile) {
     let mut check = tokio::time::interval(CHECK_EVERY);
@@ -121,7 +131,7 @@ async fn stay_known(files: &DaemonFiles, lock: &DaemonLock, key_lock: &mut Daemo
         if !files.is_own_lock(lock) {
             return;
         }
-        if !files.is_own_key(key_lock) {
+        if !files.is_own_key(key_lock) || !files.says(key_file) {
             match files.write(key_file) {
                 Ok(written) => *key_lock = written,
                 Err(error) => tracing::warn!(target: "trailblaze::daemon", "cannot write the key file again: {error}"),

@@ -118,6 +118,11 @@ impl DaemonFiles {
     pub fn is_own_key(&self, key: &DaemonLock) -> bool {
         is_at(&key.0, &self.key())
     }
+
+    /// Whether the key file says this. Someone may have overwritten it in place.
+    pub fn says(&self, file: &KeyFile) -> bool {
+        std::fs::read(self.key()).ok() == serde_json::to_vec(file).ok()
+    }
 }
 
 /// Whether a path still leads to this open file, and other users have no access to it.

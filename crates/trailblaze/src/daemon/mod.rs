@@ -12,6 +12,6 @@ mod studio;
 mod table;
 mod trails;
 
-pub use client::{DaemonClient, client_variables};
+pub use client::{DaemonClient, client_variables, daemon_variables};
 pub use host::{HostError, HostOptions, host};
 pub use key_file::{DaemonFiles, FilesError, KeyFile, Version};

@@ -3,7 +3,6 @@
 use serde_json::Value;
 use trailblaze_core::engine::registry::Batch;
 use trailblaze_core::engine::tool::Tool;
-use trailblaze_core::names::judge;
 use trailblaze_core::yaml::Severity;
 use trailblaze_protocol::driver::{DriverKey, Platform};
 
@@ -57,7 +56,7 @@ pub fn lint(batch: &Batch, granted: &[String]) -> Vec<Finding> {
     }
     for tool in &batch.tools {
         let mut found = Found { tool, findings: &mut findings };
-        if let Some(objection) = judge(&tool.name, tool.contributor.origin, granted) {
+        if let Some(objection) = tool.contributor.judge(&tool.name, granted) {
             found.add(objection.consequence.severity(), "name", objection.message, None);
         }
         description(&mut found);

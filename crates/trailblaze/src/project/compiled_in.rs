@@ -46,7 +46,7 @@ impl fmt::Debug for CompiledIn {
 
 fn batch(toolset: Arc<dyn Toolset>) -> Batch {
     let label = format!("toolset {} (compiled in)", toolset.name());
-    let contributor = Contributor { label: Arc::from(label), origin: ToolOrigin::InProcess };
+    let contributor = Contributor::new(&label, ToolOrigin::InProcess);
     let mut batch = Batch::new(contributor.clone(), Vec::new());
     let group = |group: &trailblaze_tools::Group| {
         let declared = Group { description: group.description.to_string(), is_default: group.is_enabled };

@@ -109,6 +109,8 @@ pub enum DeviceError {
     NoBrowser { text: String, key: &'static str },
     #[error("`{driver}` cannot be used on {text}: {why}")]
     Driver { text: String, driver: DriverKey, why: &'static str },
+    #[error("unknown driver `{text}`; there are {}", DriverKey::known_keys().collect::<Vec<_>>().join(", "))]
+    UnknownDriver { text: String },
     #[error("the device `{text}` is named twice")]
     Twice { text: String },
     #[error("{error} ({PROJECT_FILE}:{line}:{column})")]
@@ -224,6 +226,32 @@ impl Loaded {
             (named, _) => named.iter().map(String::as_str).collect(),
         };
         self.specs(&names)
+    }
+
+    /// The devices, with another driver: those that were named; else those of the project on the driver's platform; else a
+    /// simulated one.
+    pub fn devices_with(&self, named: &[String], driver: &str) -> Result<Vec<DeviceSpec>, DeviceError> {
+        let key = DriverKey::new(driver);
+        if !key.is_known() {
+            return Err(DeviceError::UnknownDriver { text: driver.to_string() });
+        }
+        let is_of_platform = |spec: &DeviceSpec| key.platform().is_none_or(|platform| platform == spec.platform);
+        let mut specs = self.devices(named)?;
+        if named.is_empty() {
+            specs.retain(is_of_platform);
+        }
+        if let (true, Some(platform)) = (specs.is_empty(), key.platform()) {
+            specs = self.specs(&[&format!("{platform}/sim-1")])?;
+        }
+        let with_driver = |spec: DeviceSpec| {
+            let why = if is_of_platform(&spec) { None } else { Some("it is a driver of another platform") };
+            let spec = DeviceSpec { driver: key.clone(), ..spec };
+            match why.or_else(|| spec.unsupported_driver()) {
+                Some(why) => Err(DeviceError::Driver { text: spec.id.to_string(), driver: spec.driver, why }),
+                None => Ok(spec),
+            }
+        };
+        specs.into_iter().map(with_driver).collect()
     }
 
     /// Every device of the project, or one of each platform.

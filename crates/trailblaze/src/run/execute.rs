@@ -154,6 +154,10 @@ pub async fn execute(mut plan: RunPlan, sinks: Sinks, mut watch: Option<&mut Wat
     {
         console.warn(&error.to_string());
     }
+    let lenient = shared.wiring.strictness.lenient_about();
+    if options.notes_leniency && !lenient.is_empty() {
+        console.say(&format!("note: `--strict={}` would have failed this run", lenient.join(",")));
+    }
     let n_not_run = n_planned - done.len();
     let mut exit = done.iter().map(|done| done.verdict.exit()).fold(saved.worst(kept), Exit::worst);
     if cancel.is_cancelled() {

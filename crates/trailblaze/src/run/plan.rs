@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
+use trailblaze_core::engine::strictness::Strictness;
 use trailblaze_core::record::events::PicturePolicy;
 use trailblaze_core::trail::Trail;
 use trailblaze_core::yaml::{Problem, Severity};
@@ -50,6 +51,10 @@ pub struct RunOptions {
     pub cassette: Option<Use>,
     /// The severity of a tool that changed since recording.
     pub changes: Severity,
+    /// Fail calls whose tools answer `success: false`, even if the project does not.
+    pub strict_results: bool,
+    /// Say at the end which stricter rules would have failed the run.
+    pub notes_leniency: bool,
     pub pictures: PicturePolicy,
     pub memory: Vec<(String, String)>,
     pub args: Map<String, Value>,
@@ -126,6 +131,7 @@ impl RunPlan {
         wiring.use_secrets(wiring::secrets(loaded, &options.secrets)?);
         wiring.pictures = options.pictures;
         wiring.is_recording = options.record.is_some();
+        wiring.strictness = Arc::new(Strictness::new(loaded.project.strict_results || options.strict_results));
         wiring.set_sim(&options.sim)?;
         wiring.use_model(&options.agent)?;
         let Jobs { mut jobs, broken, mut problems, undeclared } =

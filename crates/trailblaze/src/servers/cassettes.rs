@@ -105,7 +105,7 @@ impl Cassettes {
 fn role(named: &Named, file: &str) -> Role {
     Role {
         name: named.name.clone(),
-        origin: named.origin,
+        contributor: named.contributor(),
         toolset: named.entry.toolset.clone(),
         call_idle: named.entry.call_timeout.map(Millis::duration),
         file: file.to_string(),

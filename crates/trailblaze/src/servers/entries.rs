@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use trailblaze_core::config::{Runtime, Server as Entry};
+use trailblaze_core::engine::tool::Contributor;
 use trailblaze_core::names::ToolOrigin;
 use trailblaze_core::yaml::Spanned;
 use trailblaze_protocol::driver::{AgentMode, DriverKey};
@@ -25,6 +26,12 @@ pub(crate) struct Named {
 impl Named {
     pub fn key(&self) -> Key {
         (self.target.clone(), self.name.clone())
+    }
+
+    /// Who contributes its tools.
+    pub fn contributor(&self) -> Contributor {
+        let contributor = Contributor::new(&format!("server {}", self.name), self.origin);
+        Contributor { allows_reserved: self.entry.allow_reserved, ..contributor }
     }
 
     /// Whether its script runs in this process, in a session with this driver.

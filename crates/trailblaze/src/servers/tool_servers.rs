@@ -297,10 +297,10 @@ impl ToolServers {
 
     /// Continues without a server: the tools it listed when last started show which trails need it.
     async fn miss(&self, named: &Named, error: SourceError, absent: &mut Absent) {
-        let Named { name, entry, origin, .. } = named;
+        let Named { name, entry, .. } = named;
         let remembered = self.cache.read(named.target.as_deref(), name, entry);
-        let remembered =
-            remembered.map(|raw| Remembered::absent(name, *origin, entry.toolset.as_deref(), raw, error.clone()));
+        let remembered = remembered
+            .map(|raw| Remembered::absent(name, named.contributor(), entry.toolset.as_deref(), raw, error.clone()));
         let batch = match &remembered {
             Some(server) => list(&**server).await.ok(),
             None => None,
@@ -345,7 +345,7 @@ impl ToolServers {
                 session_servers.unknown.push(named.name.clone());
                 continue;
             };
-            let server = Remembered::new(&named.name, named.origin, named.entry.toolset.as_deref(), raw);
+            let server = Remembered::new(&named.name, named.contributor(), named.entry.toolset.as_deref(), raw);
             session_servers.batches.push(list(&*server).await?);
         }
         Ok(session_servers)
@@ -413,7 +413,7 @@ impl ToolServers {
         let log = log_name(name, session.map(|(id, _)| id));
         let spec = Spec {
             name: name.clone(),
-            origin: named.origin,
+            contributor: named.contributor(),
             startup: entry.startup_timeout.duration(),
             call_idle: entry.call_timeout.map(Millis::duration),
             may_have: entry.secrets.clone(),

@@ -94,7 +94,7 @@ mod tests {
                 "any": {},
             },
         });
-        let contributor = Contributor { label: "test".into(), origin: trailblaze_core::names::ToolOrigin::BuiltIn };
+        let contributor = Contributor::new("test", trailblaze_core::names::ToolOrigin::BuiltIn);
         let tool = Tool::new("tool", "", Schema::new(schema), contributor, Body::Effects(Vec::new().into()));
         let pair = |arg: &&str| arg.split_once('=').map(|(name, value)| (name.to_string(), value.to_string())).unwrap();
         let pairs: Vec<(String, String)> = args.iter().map(pair).collect();

@@ -1,9 +1,9 @@
 //! The tools of a session, for people and outer agents: a list, and one tool with its schema.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use trailblaze_core::callers::agent::offer;
-use trailblaze_core::engine::registry::{MissingTool, Registry};
+use trailblaze_core::engine::registry::{Group, MissingTool, Registry};
 use trailblaze_core::engine::tool::Tool;
 use trailblaze_core::schema::is_required;
 
@@ -29,18 +29,21 @@ pub fn list(registry: &Registry, search: Option<&str>) -> Listed {
     Listed { text: text.join("\n"), value: json!(value) }
 }
 
-/// All offered tools with their schemas and metadata, for a client that offers them under their own names.
+/// All tools with their schemas and metadata, and all groups.
 pub fn all(registry: &Registry) -> Listed {
     let entry = |tool: &Tool| {
         json!({
             "name": tool.name, "description": tool.description, "source": &*tool.contributor.label, "kind": tool.kind,
             "platforms": tool.supported_platforms, "groups": tool.groups, "exposedToLlm": tool.is_for_llm,
             "isRecordable": tool.is_recordable, "isDelegating": tool.is_delegating,
-            "inputSchema": offer::parameters(tool),
+            "isOffered": registry.is_offered(&tool.name), "inputSchema": offer::parameters(tool),
         })
     };
-    let found: Vec<Value> = registry.offered().map(|tool| entry(tool)).collect();
-    Listed { text: String::new(), value: found.into() }
+    let group = |group: &Group| json!({"description": group.description, "defaultEnabled": group.is_default});
+    let tools: Vec<Value> = registry.tools().map(|tool| entry(tool)).collect();
+    let groups: Map<String, Value> =
+        registry.groups.iter().map(|(name, declared)| (name.clone(), group(declared))).collect();
+    Listed { text: String::new(), value: json!({"tools": tools, "groups": groups}) }
 }
 
 /// One tool: what it does, and its schema.

@@ -12,6 +12,7 @@ use trailblaze_core::driver::Driver;
 use trailblaze_core::engine::registry::{Registry, ToolScope};
 use trailblaze_core::engine::session::{Parts, Session, SessionSource, stop_own};
 use trailblaze_core::engine::source::{Shelf, ShelfError, SourceError};
+use trailblaze_core::engine::strictness::Strictness;
 use trailblaze_core::record::events::{EventSink, PicturePolicy};
 use trailblaze_core::trail::{Trail, lineage};
 use trailblaze_core::values::memory::Memory;
@@ -46,6 +47,7 @@ pub struct Wiring {
     pub pictures: PicturePolicy,
     /// Whether sessions collect what healing needs later.
     pub is_recording: bool,
+    pub strictness: Arc<Strictness>,
     pub host: Host,
     pub groups: Vec<String>,
     pub prefixes: Vec<String>,
@@ -89,6 +91,7 @@ impl Wiring {
             secrets,
             pictures: PicturePolicy::Off,
             is_recording: false,
+            strictness: Arc::new(Strictness::new(loaded.project.strict_results)),
             host: host.clone(),
             groups: Vec::new(),
             prefixes: Vec::new(),
@@ -276,6 +279,7 @@ impl Wiring {
             invocations: Arc::clone(&self.host.invocations),
             pictures: self.pictures,
             is_recording: self.is_recording,
+            strictness: Arc::clone(&self.strictness),
             home: self.loaded.root.display().to_string(),
         });
         let mut opened = self.opened.lock();

@@ -200,6 +200,8 @@ export interface Element {
   readonly clipped: boolean;
   /** The elements in it. Elements that are nested deeper than 60 are children of the deepest one above them. */
   readonly children: readonly Element[];
+  /** The number by which tapOnElementByNodeId finds it, on this screen only. */
+  readonly nodeId?: number;
 }
 
 /** A rectangle on the screen, in pixels from the top left corner. */

@@ -54,6 +54,7 @@ impl Made {
             origin,
             kind: self.kind,
             is_recordable: true,
+            is_always_recorded: false,
             is_delegating: false,
             is_custom: self.is_custom,
             source: "".into(),

@@ -21,15 +21,22 @@ const OURS: [&str; 2] = ["session", "snapshot"];
 /// The tools in the order of the list: ours, and those of the project by name.
 pub async fn list(client: &Client<'_>) -> Result<Vec<Tool>, CallError> {
     let ours = tools::standard().into_iter().filter(|tool| OURS.contains(&&*tool.name));
-    let theirs = registered(client).await?;
+    let theirs = offered(client).await?;
     let mut listed: Vec<Tool> = ours.chain(theirs.iter().filter_map(tool)).collect();
     listed[OURS.len()..].sort_by(|one, other| one.name.cmp(&other.name));
     *client.server.offered.lock() = listed.iter().map(|tool| tool.name.to_string()).collect();
     Ok(listed)
 }
 
-/// The tools of the project that models are offered, as the service lists them.
-pub async fn registered(client: &Client<'_>) -> Result<Vec<Value>, CallError> {
+/// The tools that models are offered.
+async fn offered(client: &Client<'_>) -> Result<Vec<Value>, CallError> {
+    let mut catalog = catalog(client).await?;
+    let tools = catalog["tools"].as_array_mut().map(std::mem::take).unwrap_or_default();
+    Ok(tools.into_iter().filter(|tool| tool["isOffered"] == true).collect())
+}
+
+/// All tools and groups, as the service lists them.
+pub async fn catalog(client: &Client<'_>) -> Result<Value, CallError> {
     let place = client.place(None).await?;
     let place = match &place.project {
         Some(project) => at(&place, project),
@@ -38,7 +45,7 @@ pub async fn registered(client: &Client<'_>) -> Result<Vec<Value>, CallError> {
     let request =
         ToolboxRequest { client: place, session: client.choice(None), has_schemas: true, ..ToolboxRequest::default() };
     match client.request(Request::Toolbox(request)).await? {
-        Answer::Toolbox(listed) => Ok(listed.value.as_array().cloned().unwrap_or_default()),
+        Answer::Toolbox(listed) => Ok(listed.value),
         other => Err(CallError::unexpected(&other)),
     }
 }

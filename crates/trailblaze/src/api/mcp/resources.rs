@@ -41,7 +41,7 @@ pub fn templates() -> Vec<ResourceTemplate> {
 
 /// The registry, all trails, and the latest reports. What cannot be listed is left out.
 pub async fn list(client: &Client<'_>) -> Vec<Resource> {
-    let about = "The tools that can be called, with their sources and groups.";
+    let about = "All tools that can be called, with their sources, and the groups.";
     let mut listed = vec![Resource::new(REGISTRY, "registry").with_description(about).with_mime_type(JSON)];
     let Ok(place) = client.place(None).await else { return listed };
     let root = place.project.clone().unwrap_or_else(|| place.current_dir.clone());
@@ -104,9 +104,9 @@ pub async fn read(client: &Client<'_>, uri: &str) -> Result<ReadResourceResult, 
     Ok(ReadResourceResult::new(vec![contents]).with_ttl_ms(ttl).with_cache_scope(CacheScope::Private))
 }
 
-/// The tools by name: those that `act` calls, or those that are offered under their own names.
+/// The tools by name: all that can be called, whether models are offered them or not, and those of this server.
 async fn registry(client: &Client<'_>) -> Result<Value, CallError> {
-    let registered = flat::registered(client).await?;
+    let mut catalog = flat::catalog(client).await?;
     let entry = |tool: &Value| {
         let name = tool["name"].as_str()?.to_string();
         let mut entry = tool.as_object()?.clone();
@@ -114,7 +114,8 @@ async fn registry(client: &Client<'_>) -> Result<Value, CallError> {
         entry.shift_remove("inputSchema");
         Some((name, Value::Object(entry)))
     };
-    let mut named: Map<String, Value> = registered.iter().filter_map(entry).collect();
+    let registered = catalog["tools"].as_array().into_iter().flatten();
+    let mut named: Map<String, Value> = registered.filter_map(entry).collect();
     if client.server.options.offering == Offering::Flat {
         for tool in flat::list(client).await? {
             let own = json!({"description": tool.description, "source": "trailblaze", "exposedToLlm": true});
@@ -129,7 +130,7 @@ async fn registry(client: &Client<'_>) -> Result<Value, CallError> {
     }
     named.sort_keys();
     let about = json!({"name": "trailblaze", "version": env!("CARGO_PKG_VERSION")});
-    Ok(json!({"tools": named, "groups": {}, "serverInfo": about}))
+    Ok(json!({"tools": named, "groups": catalog["groups"].take(), "serverInfo": about}))
 }
 
 /// A picture in a run folder, and nothing outside it.

@@ -15,7 +15,9 @@ pub fn no_caller(error: NoCaller) -> ConnectError {
         NoCaller::Refused(_) | NoCaller::OtherSession(_) | NoCaller::OtherDevice(_) | NoCaller::OtherUser => {
             ConnectError::permission_denied(text)
         }
-        NoCaller::NoChain(_) | NoCaller::NotAdmitted => ConnectError::failed_precondition(text),
+        NoCaller::NoChain(_) | NoCaller::NoSession | NoCaller::SeveralSessions { .. } | NoCaller::NotAdmitted => {
+            ConnectError::failed_precondition(text)
+        }
     }
 }
 

@@ -25,6 +25,8 @@ use futures::stream::{BoxStream, unfold};
 use serde_json::{Map, Value, json};
 use tokio::time::timeout_at;
 use trailblaze_contract::{Method, SessionMethod, Target, codec};
+use trailblaze_core::template::{Token, tokens};
+use trailblaze_core::values::secret::Secrets;
 use trailblaze_protocol::event::CallOrigin;
 use trailblaze_toolhost::typed::{self, Code, TypedError};
 
@@ -122,6 +124,13 @@ impl Rpc {
             let text = "`invocation_id` is missing: AskModel always needs it";
             return Err(ConnectError::failed_precondition(text));
         }
+        let secrets = &caller.cx.session.secrets;
+        if let Some(secret) = fields.values().find_map(|value| secret_in(value, secrets)).filter(|_| caller.is_bare) {
+            let text = format!(
+                "`{secret}` is a secret, which needs the id of a tool call, or the key of the session: `Authorization: Bearer KEY`"
+            );
+            return Err(ConnectError::failed_precondition(text));
+        }
         let origin = if caller.is_tool { CallOrigin::Callback } else { CallOrigin::Step };
         let answer = typed::call(&caller.cx, origin, method, fields).await;
         answer.map_err(|error| match self.0.ended(&caller.cx) {
@@ -129,6 +138,20 @@ impl Rpc {
             Some(ended) if error.code == Code::Canceled => ConnectError::not_found(ended.to_string()),
             _ => error::of_method(error),
         })
+    }
+}
+
+/// The template of a secret in an argument.
+fn secret_in(value: &Value, secrets: &Secrets) -> Option<String> {
+    match value {
+        Value::String(text) => {
+            let is_secret =
+                |token: &Token<'_>| secrets.seal(token.path.strip_prefix("memory.").unwrap_or(token.path)).is_some();
+            tokens(text).find(is_secret).map(|token| token.raw.to_string())
+        }
+        Value::Array(items) => items.iter().find_map(|item| secret_in(item, secrets)),
+        Value::Object(map) => map.values().find_map(|value| secret_in(value, secrets)),
+        _ => None,
     }
 }
 

@@ -206,12 +206,24 @@ pub fn json_line(value: &serde_json::Value) {
     print_data(&safe::json(&value.to_string()));
 }
 
-/// Prints the problems of files, each with its place in the source.
+/// The most problems that are printed at once; nobody reads more.
+const PROBLEMS_SHOWN: usize = 50;
+
+/// Prints the problems of files, each with its place in the source: errors first if there are too many.
 pub fn problems(problems: &[Problem]) {
     let renderer = Renderer::styled();
-    for problem in problems {
+    let n_more = problems.len().saturating_sub(PROBLEMS_SHOWN);
+    let mut shown: Vec<&Problem> = problems.iter().collect();
+    if n_more > 0 {
+        shown.sort_by_key(|problem| problem.severity != Severity::Error);
+        shown.truncate(PROBLEMS_SHOWN);
+    }
+    for problem in shown {
         say_raw(&rendered(&renderer, problem));
         say_raw("");
+    }
+    if n_more > 0 {
+        say(format!("and {} more", count(n_more, "problem")));
     }
 }
 
@@ -222,17 +234,19 @@ fn rendered(renderer: &Renderer, problem: &Problem) -> String {
     };
     let text = &problem.source.text;
     let start = problem.span.start.min(text.len());
-    // Show only the first line of a block, which is enough to find it.
+    // Only the first line of a block, which is enough to find it. The rest of a large file is not even looked at.
+    let line_start = text[..start].rfind(['\n', '\r']).map_or(0, |at| at + 1);
     let line_end = text[start..].find(['\n', '\r']).map_or(text.len(), |at| start + at);
     let end = problem.span.end.clamp(start, line_end);
-    let [before, marked, after] = [&text[..start], &text[start..end], &text[end..]].map(safe::source);
+    let parts = [&text[line_start..start], &text[start..end], &text[end..line_end]];
+    let [before, marked, after] = parts.map(safe::source);
     let span = before.len()..before.len() + marked.len();
     let source = [before, marked, after].concat();
     let [message, path, hint] =
         [&problem.message, &problem.source.path, problem.hint.as_ref().unwrap_or(&String::new())]
             .map(|text| Line { text: String::new(), has_words: true }.then(text).text);
     let annotation = AnnotationKind::Primary.span(span);
-    let snippet = Snippet::source(source).path(path).line_start(1).annotation(annotation);
+    let snippet = Snippet::source(source).path(path).line_start(problem.span.line.max(1)).annotation(annotation);
     let group = level.primary_title(message.as_str()).element(snippet);
     let group = if hint.is_empty() { group } else { group.element(Level::HELP.message(hint.as_str())) };
     renderer.render(&[group])

@@ -149,6 +149,7 @@ impl Interactive {
             origin: CallOrigin::Person,
             kind: known.map_or(ToolKind::Action, |known| known.kind),
             is_recordable: true,
+            is_always_recorded: false,
             is_delegating: false,
             is_custom: known.is_some_and(|known| known.is_custom()),
             source: known.map_or_else(|| Arc::from("unknown"), |known| Arc::clone(&known.contributor.label)),

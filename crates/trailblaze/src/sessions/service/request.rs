@@ -1,6 +1,7 @@
 //! The requests.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -61,7 +62,7 @@ impl Request {
 }
 
 /// Where a client is: paths are relative to its folder, and child processes get its variables and no others.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ClientPlace {
     pub current_dir: PathBuf,
@@ -70,6 +71,16 @@ pub struct ClientPlace {
     pub variables: BTreeMap<String, String>,
     /// The command line, for the record.
     pub command: Vec<String>,
+}
+
+/// Without the variables, which are not for logs.
+impl fmt::Debug for ClientPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ClientPlace { current_dir, project, variables: _, command } = self;
+        let mut shown = f.debug_struct("ClientPlace");
+        shown.field("current_dir", current_dir).field("project", project).field("command", command);
+        shown.finish_non_exhaustive()
+    }
 }
 
 /// Which session a request is for. Without a name, it is the session of the project on the named device, or the only session of
@@ -148,7 +159,7 @@ pub struct ToolboxRequest {
     pub search: Option<String>,
     /// The tool whose schema is wanted.
     pub tool: Option<String>,
-    /// Return a list of all tools for models, each with its name, description, schema and the rest of its metadata.
+    /// Return `tools`, all of them, each with its name, description, schema and the rest of its metadata, and `groups`.
     pub has_schemas: bool,
 }
 

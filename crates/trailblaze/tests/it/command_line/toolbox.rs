@@ -324,3 +324,33 @@ fn a_schema_refuses_what_the_reader_refuses() {
     assert!(!is_valid("project", &json!({"targt": "a"})));
     assert!(!is_valid("tool", &json!({"description": "no id"})));
 }
+
+#[test]
+fn the_tools_of_another_driver_and_agent_mode_are_listed() {
+    let tool = |id: &str, keys: &str| {
+        format!("id: {id}\ndescription: Go on.\nparameters: []\ntools: [{{hideKeyboard: {{}}}}]\n{keys}\n")
+    };
+    let project = Project::counter()
+        .with("trailblaze-config/tools/acme_cloud.yaml", tool("acme_cloud", "supportedDrivers: [revyl-android]"))
+        .with("trailblaze-config/tools/acme_host.yaml", tool("acme_host", "requiresHost: true"));
+    let has = |args: &[&str], name: &str| {
+        let listed = project.run(&[&["toolbox", "--json"], args].concat()).exits(0).json();
+        assert_eq!(listed.as_array().map(Vec::len), Some(1), "{listed}");
+        listed[0]["tools"].as_array().expect("tools").iter().any(|tool| tool["name"] == name)
+    };
+    assert!(!has(&["-d", "android/sim-1"], "acme_cloud"));
+    assert!(has(&["-d", "android/sim-1", "--driver", "revyl-android"], "acme_cloud"));
+    assert!(has(&["--driver", "REVYL_ANDROID"], "acme_cloud"));
+    assert!(has(&["--driver", "ios-host"], "acme_host"));
+    assert!(has(&["--agent-mode", "host"], "acme_host"));
+    assert!(!has(&["--agent-mode", "onDevice"], "acme_host"));
+    let why = project.run(&["toolbox", "why", "acme_host", "--agent-mode", "onDevice"]).exits(0).stdout;
+    assert!(why.contains("it requires the host, but the agent runs on the device"), "{why}");
+    let wrong = project.run(&["toolbox", "-d", "android/sim-1", "--driver", "ios-host"]).exits(3).stderr;
+    assert!(
+        wrong.contains("`ios-host` cannot be used on android/sim-1: it is a driver of another platform"),
+        "{wrong}"
+    );
+    let unknown = project.run(&["toolbox", "--driver", "nokia"]).exits(3).stderr;
+    assert!(unknown.contains("unknown driver `nokia`; there are android-ondevice-accessibility"), "{unknown}");
+}

@@ -175,8 +175,12 @@ fn each_check_has_its_answer() {
     for key in ["session_id", "invocation_id"] {
         let missing = format!("`{key}` is missing or not a string");
         assert_eq!(open.post_json(&changed(key, 5.into())), Heard::refused(200, &missing));
-        assert_eq!(open.post_json(&without(key)).0, 200, "only one tool is being called, so it is clear which");
+        let one = format!("`{key}` is missing: a callback names its session and its call, or neither");
+        assert_eq!(open.post_json(&without(key)), Heard::refused(200, &one));
     }
+    let mut bare = without("session_id");
+    bare.as_object_mut().expect("an object").shift_remove("invocation_id");
+    assert_eq!(open.post_json(&bare).1["success"], true, "only one tool is being called, so it is clear which");
     let missing = "`action.type` is missing or not a string";
     assert_eq!(open.post_json(&without("action")), Heard::refused(200, missing));
     let fly = "unknown action `fly`; this Trailblaze supports `call_tool`";
@@ -244,6 +248,29 @@ fn a_screen_can_be_had_as_data() {
 
     let wrong = "`captureScreen`: `format`: \"xml\" is not one of \"text\", \"json\"";
     assert_eq!(open.post_json(&open.request("captureScreen", r#"{"format": "xml"}"#)), Heard::refused(200, wrong));
+    open.close(0);
+}
+
+#[test]
+fn an_element_is_tapped_by_the_node_id_of_the_last_screen() {
+    let open = Open::on(&["android/sim-1"]);
+    let call = |tool: &str, arguments: &str| open.post_json(&open.request(tool, arguments)).1;
+    call("launchApp", r#"{"packageId": "com.example.counter"}"#);
+    let message = |answer: Value| answer["errorMessage"].as_str().unwrap_or_default().to_string();
+    let again = "node ids are valid for one screen only, so call `captureScreen` again";
+    let captured = call("captureScreen", r#"{"format": "json"}"#);
+    let screen: Value = serde_json::from_str(captured["textContent"].as_str().expect("text")).expect("JSON");
+    let children = screen["root"]["children"][1]["children"].as_array().expect("elements");
+    let add = children.iter().find(|element| element["text"] == "Add one").expect("a button");
+    let tap = format!(r#"{{"nodeId": {}}}"#, add["nodeId"]);
+    assert_eq!(call("tapOnElementByNodeId", &tap)["success"], true);
+    assert_eq!(call("hasText", r#"{"text": "Count: 1"}"#)["textContent"], "true");
+    let unknown = message(call("tapOnElementByNodeId", r#"{"nodeId": 4711}"#));
+    assert_eq!(unknown, format!("no element of the last `captureScreen` has the node id 4711; {again}"));
+    call("launchApp", r#"{"packageId": "com.example.counter", "launchMode": "REINSTALL"}"#);
+    call("tap", r#"{"id": "more"}"#);
+    let gone = message(call("tapOnElementByNodeId", &tap));
+    assert_eq!(gone, format!("the element with the node id {} is no longer on the screen; {again}", add["nodeId"]));
     open.close(0);
 }
 

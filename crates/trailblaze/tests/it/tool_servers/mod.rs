@@ -4,6 +4,7 @@
 mod callback;
 #[cfg(target_os = "linux")]
 mod cassettes;
+mod conventions;
 #[cfg(target_os = "linux")]
 mod effects;
 #[cfg(target_os = "linux")]

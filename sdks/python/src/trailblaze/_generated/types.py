@@ -450,6 +450,8 @@ class Element:
     """Whether it is scrolled out of its container."""
     children: tuple[Element, ...] = ()
     """The elements in it. Elements that are nested deeper than 60 are children of the deepest one above them."""
+    node_id: int | None = None
+    """The number by which tapOnElementByNodeId finds it, on this screen only."""
 
     @classmethod
     def from_json(cls, json: Mapping[str, Any]) -> Element:
@@ -468,6 +470,7 @@ class Element:
             focused=get("focused", False),
             clipped=get("clipped", False),
             children=tuple([Element.from_json(item) for item in get("children", ())]),
+            node_id=get("nodeId"),
         )
 
     def walk(self) -> Iterator[Element]:

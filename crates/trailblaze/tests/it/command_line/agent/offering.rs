@@ -86,7 +86,7 @@ for line in sys.stdin:
     if "id" not in request: continue
     tool = lambda name, hint: {"name": name, "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": hint}}
     result = {"initialize": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "a", "version": "1"}},
-              "tools/list": {"tools": [tool("org_readStock", True), tool("org_buy", False)]}}.get(request["method"], {"content": [{"type": "text", "text": "7 left"}]})
+              "tools/list": {"tools": [tool("stock_read", True), tool("stock_buy", False)]}}.get(request["method"], {"content": [{"type": "text", "text": "7 left"}]})
     print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
 "#;
     let project = Project::counter().with("server.py", server);
@@ -94,5 +94,5 @@ for line in sys.stdin:
         format!("{}mcpServers: {{stock: {{command: python3, args: [server.py]}}}}\n", project.read("trailblaze.yaml"));
     project.write("trailblaze.yaml", config);
     let shown = project.run(&["toolbox", "--for-model", "verify", "-d", "android/sim-1"]).exits(0).json();
-    assert!(names(&shown).contains(&"org_readStock") && !names(&shown).contains(&"org_buy"), "{shown}");
+    assert!(names(&shown).contains(&"stock_read") && !names(&shown).contains(&"stock_buy"), "{shown}");
 }

@@ -405,6 +405,7 @@ sim: {faults: {}}
         driver: android-ondevice-accessibility
         classifiers: []
     reservedPrefixes: []
+    strictResults: false
     servers:
       acme:
         transport: http

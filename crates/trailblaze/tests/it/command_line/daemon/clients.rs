@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 
 use crate::support::home::Home;
 use crate::support::wait_until;
@@ -75,25 +76,44 @@ fn a_session_gets_the_variables_of_its_own_client_and_no_others() {
     // A server that writes its environment to a file before it serves.
     let script =
         server.split("args: ['").nth(1).and_then(|rest| rest.split('\'').next()).expect("a script").to_string();
-    let command = format!("env > $TRAILBLAZE_WRITE_TO; exec python3 {script}");
+    let command = format!("env > $WRITE_ENVIRONMENT_TO; exec python3 {script}");
     let server = server.replace(&format!("args: ['{script}']"), &format!("args: ['-c', '{command}']"));
     home.project.write("trailblaze.yaml", server);
     let environment_of = |session: &str, device: &str, token: &str, other: (&str, &str)| {
         let file = format!("{root}/{session}.env");
-        let args = ["device", "connect", "--session", session, "-d", device, "--secret", "SHOP_TOKEN"];
-        let variables = [("SHOP_TOKEN", token), other, ("TRAILBLAZE_WRITE_TO", file.as_str())];
+        let args =
+            ["device", "connect", "--session", session, "-d", device, "--secret", "SHOP_TOKEN", "--secret", "PIN"];
+        let variables = [("SHOP_TOKEN", token), ("PIN", "pin-of-both"), other, ("WRITE_ENVIRONMENT_TO", file.as_str())];
         home.run_with(&args, &variables).exits(0);
         home.project.read(&format!("{session}.env"))
     };
-    let first = environment_of("ada", "android/sim-1", "token-of-ada", ("AWS_SECRET_ACCESS_KEY", "not-for-us"));
-    assert!(first.contains("SHOP_TOKEN=token-of-ada") && !first.contains("AWS_SECRET"), "{first}");
-    let second = environment_of("bob", "android/sim-2", "token-of-bob", ("GITHUB_TOKEN", "not-for-us"));
-    assert!(second.contains("SHOP_TOKEN=token-of-bob"), "{second}");
-    assert!(!second.contains("token-of-ada") && !second.contains("GITHUB_TOKEN"), "{second}");
+    let first = environment_of("ada", "android/sim-1", "token-of-ada", ("SHOP_REGION", "region-of-ada"));
+    assert!(first.contains("SHOP_TOKEN=token-of-ada") && first.contains("SHOP_REGION=region-of-ada"), "{first}");
+    let second = environment_of("bob", "android/sim-2", "token-of-bob", ("SHOP_STAGE", "stage-of-bob"));
+    assert!(second.contains("SHOP_TOKEN=token-of-bob") && second.contains("SHOP_STAGE=stage-of-bob"), "{second}");
+    assert!(!second.contains("of-ada"), "{second}");
+    // A declared secret that the server's entry does not list.
+    assert!(!first.contains("pin-of-both") && !second.contains("pin-of-both"), "{first}{second}");
     // Neither the log nor an answer shows them.
     let log = home.run(&["daemon", "logs"]).exits(0).stdout;
     let status = home.run(&["daemon", "status", "--json"]).exits(0).stdout;
     assert!(!log.contains("token-of") && !status.contains("token-of"), "{log}{status}");
+    // Neither the record nor a file of the daemon has them.
+    for folder in [home.project.root().join("logs"), home.folder().to_path_buf()] {
+        for (path, text) in all_texts(&folder) {
+            assert!(!["region-of-ada", "stage-of-bob"].iter().any(|value| text.contains(value)), "{}", path.display());
+        }
+    }
+}
+
+/// The files in a folder, as far as they are texts.
+fn all_texts(folder: &Path) -> Vec<(PathBuf, String)> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let texts = |path: PathBuf| match path.is_dir() {
+        true => all_texts(&path),
+        false => std::fs::read_to_string(&path).ok().map(|text| (path, text)).into_iter().collect(),
+    };
+    entries.flat_map(texts).collect()
 }
 
 #[test]
@@ -124,6 +144,93 @@ fn a_daemon_of_another_version_is_asked_to_finish_and_replaced() {
     // What the old session recorded is kept.
     let runs = home.project.runs();
     assert!(runs[0].path.join("recording.trail.yaml").is_file() && runs[0].path.join("report.html").is_file());
+}
+
+#[test]
+fn two_versions_can_be_used_in_turns() {
+    let home = Home::counter();
+    let copy = home.project.root().join("copy/trailblaze");
+    std::fs::create_dir(home.project.root().join("copy")).expect("a folder");
+    std::fs::copy(crate::support::PROGRAM, &copy).expect("a copy");
+    let of_copy = |args: &[&str]| {
+        let like = home.command(args);
+        let mut command = std::process::Command::new(&copy);
+        command.args(like.get_args()).current_dir(home.project.root()).env_clear();
+        command.envs(like.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command
+    };
+    for _ in 0..3 {
+        home.run(&["snapshot"]).exits(0);
+        home.project.finish(of_copy(&["snapshot"])).exits(0);
+    }
+    // At the same time.
+    let mut commands = [home.command(&["snapshot"]), of_copy(&["snapshot"]), home.command(&["snapshot"])];
+    let started = commands.each_mut().map(|command| {
+        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        command.spawn().expect("it starts")
+    });
+    for child in started {
+        home.project.ran(child.wait_with_output().expect("it ends")).exits(0);
+    }
+}
+
+#[test]
+fn a_key_file_that_is_overwritten_is_written_again() {
+    let home = Home::counter();
+    home.run(&["device", "connect"]).exits(0);
+    let pid = home.pid();
+    let path = home.folder().join("trailblaze.daemon.json");
+    let right = std::fs::read_to_string(&path).expect("a key file");
+    let other_key = right.replace(r#""key":""#, r#""key":"x"#);
+    let other_version = right.replace(r#""version":""#, r#""version":"x"#).replace("127.0.0.1:", "127.0.0.1:1");
+    for text in ["", "no key file", &other_key, &other_version] {
+        assert_ne!(text, right);
+        std::fs::write(&path, text).expect("it is overwritten");
+        let list = home.run(&["session", "list", "--json"]).exits(0).json();
+        assert_eq!(list.as_array().map(Vec::len), Some(1), "{text}: {list:#}");
+        assert_eq!(home.pid(), pid, "{text}");
+    }
+}
+
+/// Sends a request of the typed API that presents nothing.
+fn ask(home: &Home, method: &str, body: &str) -> String {
+    let head = format!("POST /trailblaze.v1.{method} HTTP/1.1\r\nhost: ADDRESS\r\ncontent-type: application/json");
+    send(home, &head, body)
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_program_of_the_same_user_needs_no_key_for_the_only_session() {
+    let home = Home::counter();
+    home.run_with(&["device", "connect", "-d", "android/sim-1", "--secret", "PIN"], &[("PIN", "hunter2hunter2")])
+        .exits(0);
+    let launched = ask(&home, "TrailblazeCommands/LaunchApp", r#"{"packageId": "com.example.counter"}"#);
+    assert!(launched.contains(r#""success":true"#), "{launched}");
+    ask(&home, "TrailblazeCommands/Tap", r#"{"id": "add"}"#);
+    let seen = ask(&home, "TrailblazeCommands/HasText", r#"{"text": "Count: 1"}"#);
+    assert!(seen.contains(r#"{"value":true}"#), "{seen}");
+    // Its calls are steps of the session.
+    assert!(home.run(&["session", "list", "--json"]).exits(0).json()[0]["steps"].as_u64() > Some(0));
+    let secret = ask(&home, "TrailblazeCommands/InputText", r#"{"text": "{{PIN}}"}"#);
+    assert!(secret.contains("`{{PIN}}` is a secret, which needs") && !secret.contains("hunter2"), "{secret}");
+    let model = ask(&home, "TrailblazeSession/AskModel", r#"{"prompt": "hi"}"#);
+    assert!(model.contains("`invocation_id` is missing: AskModel always needs it"), "{model}");
+    // The callback is for tools only.
+    let action = r#"{"action": {"type": "call_tool", "tool_name": "hasText", "arguments_json": "{\"text\": \"x\"}"}}"#;
+    let head = "POST /scripting/callback HTTP/1.1\r\nhost: ADDRESS\r\ncontent-type: application/json";
+    assert!(send(&home, head, action).contains("no tool is being called"));
+
+    home.run(&["device", "connect", "-d", "ios/sim-1"]).exits(0);
+    let several = ask(&home, "TrailblazeCommands/HasText", r#"{"text": "Count"}"#);
+    assert!(
+        several.contains("several sessions are open, on android/sim-1, ios/sim-1; send the key of one"),
+        "{several}"
+    );
+    for device in ["android/sim-1", "ios/sim-1"] {
+        home.run(&["session", "close", "-d", device]).exits(0);
+    }
+    let none = ask(&home, "TrailblazeCommands/HasText", r#"{"text": "Count"}"#);
+    assert!(none.contains("no session is open; `trailblaze device connect` opens one"), "{none}");
 }
 
 #[test]

@@ -231,14 +231,70 @@ fn an_alias_bomb() {
     }
     insta::assert_snapshot!(refused_trail(&text), @"
     exit 3
-    error: the aliases expand to more than 500000 values
-     --> trails/a.trail.yaml:6:20
+    error: the anchors and aliases make this file many times as large as it is
+     --> trails/a.trail.yaml:5:10
       |
-    6 | a5: &a5 [*a4, *a4, *a4, *a4, *a4, *a4, *a4, *a4, *a4, *a4]
-      |                    ^^^
+    5 | a4: &a4 [*a3, *a3, *a3, *a3, *a3, *a3, *a3, *a3, *a3, *a3]
+      |          ^^^
+      |
+      = help: write such values out where they are used
 
     error: 1 problem
     ");
+}
+
+/// Reading must take about as long as the file is large, whatever it contains.
+#[test]
+fn many_anchors_in_any_kind_of_file() {
+    let anchors: String = (0..20_000).map(|n| format!("&a{n} x, ")).collect();
+    let line = format!("nothing: [{anchors}]\n");
+    for (path, text) in [
+        ("trails/a.trail.yaml", format!("{TRAIL}{line}")),
+        ("trailblaze.yaml", format!("sim: {{apps: [counter.app.yaml]}}\n{line}")),
+        ("trailblaze-config/tools/a.yaml", format!("{}{line}", tool("acme_goOn", "  - pressBack: {}\n"))),
+        ("trailblaze-config/targets/a.yaml", format!("id: a\n{line}")),
+    ] {
+        let said = refused(&[(path, &text)]);
+        assert!(said.contains("error: unknown key `nothing`") && said.contains(path), "{path}: {}", &said[..1000]);
+    }
+}
+
+#[test]
+fn of_many_problems_the_first_are_printed_and_the_others_counted() {
+    let keys: String = (0..2_000).map(|n| format!("key{n}: 1\n")).collect();
+    let said = refused_trail(&format!("{TRAIL}{keys}"));
+    assert_eq!(said.matches("error: unknown key").count(), 50, "{said}");
+    assert!(said.contains("and 1950 more problems") && said.contains("error: 2000 problems"), "{said}");
+}
+
+/// It would match nearly nothing, so that its absence would always hold.
+#[test]
+fn an_invalid_pattern_whose_absence_is_asserted() {
+    let trail = |pattern: &str| {
+        let selector = format!("{{androidAccessibility: {{textRegex: '{pattern}'}}}}");
+        format!(
+            "trail:\n  - step: Look\n    tools:\n      - launchApp: {{packageId: com.example.counter}}\n      \
+             - assertNotVisibleBySelector: {{nodeSelector: {selector}, timeoutMs: 100}}\n"
+        )
+    };
+    insta::assert_snapshot!(refused_trail(&trail("(")), @r"
+    exit 3
+    error: `assertNotVisibleBySelector`: `(` is not a valid regular expression; to look for this text, write `\Q(\E`
+     --> trails/a.trail.yaml:5:81
+      |
+    5 |       - assertNotVisibleBySelector: {nodeSelector: {androidAccessibility: {textRegex: '('}}, timeoutMs: 100}
+      |                                                                                       ^^^
+
+    error: 1 problem
+    ");
+    // A template is known only when the call is made.
+    let project = Project::counter().with("trails/a.trail.yaml", trail("{{pattern}}"));
+    let run = |pattern: &str| project.run(&["run", "-d", "android/sim-1", "--memory", &format!("pattern={pattern}")]);
+    let failed = run("(?<=").exits(1);
+    assert!(failed.stdout.contains("`(?<=` is not a valid regular expression"), "{failed:?}");
+    // A look-ahead is one.
+    assert!(run("(?=.*Count).*").exits(1).stdout.contains("to be gone"));
+    run("(?!.*[CAYM]).+").exits(0);
 }
 
 #[test]
@@ -347,7 +403,7 @@ fn one_name_for_two_tools() {
         ("trailblaze-config/tools/b.yaml", tool("twice", "  - pressHome: {}\n")),
         ("trailblaze-config/tools/c.yaml", tool("tap", "  - pressHome: {}\n")),
     ];
-    insta::assert_snapshot!(refused(&files.each_ref().map(|(path, text)| (*path, text.as_str()))), @"
+    insta::assert_snapshot!(refused(&files.each_ref().map(|(path, text)| (*path, text.as_str()))), @r#"
     exit 3
     error: the tool `twice` is offered twice: by trailblaze-config/tools/a.yaml and by trailblaze-config/tools/b.yaml
      --> trailblaze-config/tools/b.yaml:1:5
@@ -355,14 +411,14 @@ fn one_name_for_two_tools() {
     1 | id: twice
       |     ^^^^^
 
-    error: the tool `tap` is offered twice: by built-in and by trailblaze-config/tools/c.yaml
+    error: `tap` is a built-in tool ("Tap an element, by its ref in a snapshot, its full text or its id, or tap a point. Waits until it can be tapped."); choose another id, or write `override: true` to replace it in this project
      --> trailblaze-config/tools/c.yaml:1:5
       |
     1 | id: tap
       |     ^^^
 
     error: 2 problems
-    ");
+    "#);
 }
 
 #[test]
@@ -370,7 +426,7 @@ fn a_reserved_prefix_unless_it_is_granted() {
     let text = tool("org_goOn", "  - pressBack: {}\n");
     insta::assert_snapshot!(refused(&[("trailblaze-config/tools/a.yaml", &text)]), @"
     exit 3
-    error: the name `org_goOn` starts with the reserved prefix `org_`; grant it with `reservedPrefixes:` in trailblaze.yaml
+    error: the name `org_goOn` starts with the reserved prefix `org_`; to allow it, add `reservedPrefixes: [org_]` to trailblaze.yaml
      --> trailblaze-config/tools/a.yaml:1:5
       |
     1 | id: org_goOn

@@ -199,9 +199,6 @@ fn flat_tools_have_their_own_names() {
     let registry = client.request("resources/read", json!({"uri": "trailblaze://registry"}));
     let registry: serde_json::Value =
         serde_json::from_str(registry["contents"][0]["text"].as_str().expect("text")).expect("JSON");
-    let mut named: Vec<&str> = registry["tools"].as_object().expect("tools").keys().map(String::as_str).collect();
-    let mut names = names.clone();
-    names.sort_unstable();
-    named.sort_unstable();
-    assert_eq!(named, names);
+    assert!(names.iter().all(|name| registry["tools"][name]["exposedToLlm"] == true), "{names:?}");
+    assert_eq!(registry["tools"]["adbShell"]["exposedToLlm"], false);
 }

@@ -45,6 +45,49 @@ fn trails_reports_and_pictures_are_listed_and_read() {
     }
 }
 
+/// A tool server with tools in groups.
+const GROUPED: &str = r#"
+import json, sys
+tool = lambda name: {"name": name, "inputSchema": {"type": "object"}}
+registry = {
+    "tools": {"shop_pay": {"groups": ["checkout"]}, "shop_setUp": {"exposedToLlm": False, "isRecordable": False}},
+    "groups": {"checkout": {"description": "Paying", "defaultEnabled": False}, "auth": {"description": "Signing in", "defaultEnabled": True}},
+}
+results = {
+    "initialize": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}, "resources": {}}, "serverInfo": {"name": "shop", "version": "1"}},
+    "tools/list": {"tools": [tool("shop_pay"), tool("shop_setUp")]},
+    "resources/read": {"contents": [{"uri": "trailblaze://registry", "text": json.dumps(registry)}]},
+}
+for line in sys.stdin:
+    request = json.loads(line)
+    if "id" in request:
+        print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": results.get(request["method"], {"content": []})}), flush=True)
+"#;
+
+#[test]
+fn the_registry_names_all_tools_and_groups() {
+    let project = Project::counter().with("server.py", GROUPED);
+    let servers = "mcpServers: {shop: {command: python3, args: [server.py]}}\n";
+    project.write("trailblaze.yaml", format!("{}{servers}", project.read("trailblaze.yaml")));
+    let mut client = client(&project, Generation::Initialize);
+    client.call("session", json!({"action": "open"}));
+    let registry = read(&mut client, "trailblaze://registry");
+    let registry: Value = serde_json::from_str(registry["text"].as_str().expect("text")).expect("JSON");
+    let groups = json!({
+        "auth": {"description": "Signing in", "defaultEnabled": true},
+        "checkout": {"description": "Paying", "defaultEnabled": false},
+    });
+    assert_eq!(registry["groups"], groups);
+    // Its group is not enabled, so that models are not offered it, but it is for them.
+    let pay = &registry["tools"]["shop_pay"];
+    let expected = (&json!(["checkout"]), &json!(true), &json!(false));
+    assert_eq!((&pay["groups"], &pay["exposedToLlm"], &pay["isOffered"]), expected, "{pay}");
+    let set_up = &registry["tools"]["shop_setUp"];
+    assert_eq!((&set_up["exposedToLlm"], &set_up["isRecordable"]), (&json!(false), &json!(false)), "{set_up}");
+    assert_eq!(registry["tools"]["tapOnElementByNodeId"]["exposedToLlm"], false);
+    assert_eq!(registry["tools"]["tapOnElementByNodeId"]["isDelegating"], true);
+}
+
 #[test]
 fn the_registry_names_the_tools_with_their_sources() {
     let project = Project::counter();

@@ -274,7 +274,7 @@ fn success_false_is_not_a_failure_and_is_warned_about_once() {
         played.assert_the_other_went_on();
         insta::allow_duplicates! {
             insta::assert_snapshot!(played.said(), @"
-            warning: server `rogue`: `rogue_act` answered `success: false` but not `isError: true`, so the call counts as passed
+            warning: server `rogue`: `rogue_act` answered `success: false` but not `isError: true`, so the call counts as passed; `strictResults: true` in trailblaze.yaml makes it a failure
             2 passed in [time]
             ");
         }

@@ -37,6 +37,7 @@ fn every_call_carries_the_whole_envelope() {
     let device = |platform: &str| json!({"platform": platform, "widthPixels": size.0, "heightPixels": size.1, "driverType": "ios-host"});
     let mut with_id = device("ios");
     with_id["id"] = "ios/sim-1".into();
+    (with_id["width"], with_id["height"]) = (size.0.into(), size.1.into());
     let expected = json!({
         "arguments": {"word": "hello", "_trailblazeContext": {"memory": {"user": "ada"}, "device": device("IOS")}},
         "_meta": {
@@ -101,7 +102,12 @@ fn a_tool_that_declares_where_it_runs_is_told_and_does_not_show_it() {
     });
     assert_eq!(told, expected);
     let capabilities: Value = serde_json::from_str(&played.texts("schema_capabilities")[0]).expect("JSON");
-    assert_eq!(capabilities["extensions"], json!({"trailblaze/v1": {}}));
+    let supported = json!({
+        "context": ["_meta.trailblaze", "_trailblazeContext", "_trailblaze"], "callback": {"versions": [1]},
+        "api": ["trailblaze.v1"], "registry": true,
+        "results": ["variant", "memoryDelta", "memoryDeletions", "_trailblaze_delegates"],
+    });
+    assert_eq!(capabilities["extensions"], json!({"trailblaze/v1": supported}));
     let shown = lab.go(&["tool", "schema_placed", "--help-tool", "--json"]).exits(0).json();
     assert_eq!(
         shown["inputSchema"]["properties"].as_object().expect("properties").keys().collect::<Vec<_>>(),

@@ -160,7 +160,7 @@ fn a_name_that_is_used_twice_is_an_error_that_names_both() {
         ("taken", "the tool `tap` is offered twice: by built-in and by toolset Taken (compiled in)"),
         (
             "reserved",
-            "the name `android_count` starts with the reserved prefix `android_`; grant it with `reservedPrefixes:`",
+            "the name `android_count` starts with the reserved prefix `android_`; to allow it, add `reservedPrefixes: [android_]`",
         ),
     ] {
         for args in [["check", "-d", "android/sim-1"], ["toolbox", "-d", "android/sim-1"]] {

@@ -254,7 +254,7 @@ fn a_bad_name_gets_the_rule() {
     ");
     insta::assert_snapshot!(refused("web_x"), @"
     exit 3
-    error: the name `web_x` starts with the reserved prefix `web_`; grant it with `reservedPrefixes:` in trailblaze.yaml
+    error: the name `web_x` starts with the reserved prefix `web_`; to allow it, add `reservedPrefixes: [web_]` to trailblaze.yaml
     hint: names look like signIn, acme_signIn or acme_ios_acceptCookies_v2
     ");
     insta::assert_snapshot!(refused("tap"), @"

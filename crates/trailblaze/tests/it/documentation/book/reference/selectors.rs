@@ -23,7 +23,7 @@ pub fn page() -> String {
     }
     out.push_str(
         "\n## Properties\n\nThe properties by the key under which they are written, most stable first. A text has two: `text` is the exact text, \
-         and\n`textRegex` is a regular expression that must match the whole text.\n",
+         and\n`textRegex` is a regular expression that must match the whole text. An invalid\nexpression only matches a text that is the same; `assertNotVisibleBySelector` refuses one.\n",
     );
     for shape in Shape::ALL {
         let case = if shape.is_case_sensitive() {

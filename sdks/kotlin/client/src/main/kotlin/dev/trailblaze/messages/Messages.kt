@@ -315,6 +315,8 @@ public data class Element(
     public val clipped: Boolean = false,
     /** The elements in it. Elements that are nested deeper than 60 are children of the deepest one above them. */
     public val children: List<Element> = emptyList(),
+    /** The number by which tapOnElementByNodeId finds it, on this screen only. */
+    public val nodeId: Int? = null,
 ) {
     /** This element and all elements in it, each before its children. */
     public fun walk(): Sequence<Element> = sequence {
@@ -359,6 +361,7 @@ internal fun readElement(fields: Fields): Element = Element(
     focused = fields.boolean("focused"),
     clipped = fields.boolean("clipped"),
     children = fields.list("children", ::readElement),
+    nodeId = fields.intOrNull("nodeId"),
 )
 
 /** A rectangle on the screen, in pixels from the top left corner. */
