@@ -1009,6 +1009,17 @@ pub mod calls {
 
     awaited!(EvaluateJs => Value, act_value::<ValueResult>());
 
+    impl Client {
+        /// The commands that only desktops have. There are none yet. None if the device is known not to have them.
+        pub fn desktop(&self) -> Option<DesktopCommands> {
+            self.may_be(&["desktop"]).then_some(DesktopCommands(()))
+        }
+    }
+
+    /// The commands that only desktops have. There are none yet.
+    #[derive(Debug, Clone)]
+    pub struct DesktopCommands(());
+
     /// The values that calls remember.
     impl Client {
         /// Remember a value. Later steps can use it as {{variable}}.

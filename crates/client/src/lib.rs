@@ -38,7 +38,7 @@ mod transport;
 
 pub use client::Client;
 pub use error::{Code, Error};
-pub use generated::calls::{MaestroCommands, PlaywrightCommands};
+pub use generated::calls::{DesktopCommands, MaestroCommands, PlaywrightCommands};
 pub use generated::{calls, types};
 pub use stream::Messages;
 pub use transport::{Response, Transport};

@@ -24,6 +24,8 @@ pub struct Service {
     pub name: String,
     pub doc: String,
     pub methods: Vec<Method>,
+    /// The platforms that its commands are for, sorted. Empty if all are.
+    pub platforms: Vec<String>,
 }
 
 pub struct Method {
@@ -129,7 +131,7 @@ fn wrong(text: impl fmt::Display) -> ContractError {
 }
 
 /// The files of the API that tools and programs use.
-const FILES: [&str; 6] = ["commands", "mobile", "web", "memory", "session", "types"];
+const FILES: [&str; 7] = ["commands", "mobile", "web", "desktop", "memory", "session", "types"];
 /// The file of the API that the studio's page uses.
 const STUDIO: [&str; 1] = ["studio"];
 const PACKAGE: &str = "trailblaze.v1";
@@ -167,11 +169,15 @@ impl Model {
                         command: command(&pool, &method.options())?,
                     })
                 });
-                model.services.push(Service {
-                    name: service.name().to_string(),
-                    doc: doc(&file, service.path()),
-                    methods: methods.collect::<Result<_, ContractError>>()?,
-                });
+                let methods = methods.collect::<Result<Vec<_>, ContractError>>()?;
+                let own = extension(&pool, &service.options(), "platforms");
+                let mut platforms = texts(own.as_ref());
+                let commands = methods.iter().filter_map(|method| method.command.as_ref());
+                platforms.extend(commands.flat_map(|command| command.platforms.iter().cloned()));
+                platforms.sort();
+                platforms.dedup();
+                let (name, doc) = (service.name().to_string(), doc(&file, service.path()));
+                model.services.push(Service { name, doc, methods, platforms });
             }
             for message in file.messages() {
                 model.messages.push(read_message(&pool, &file, &message)?);
@@ -340,10 +346,14 @@ fn command(pool: &DescriptorPool, options: &DynamicMessage) -> Result<Option<Com
         Some(3) => Kind::Assertion,
         _ => return Err(wrong("a command has no kind")),
     };
-    let platforms = command.get_field_by_name("platforms");
-    let platforms = platforms.as_ref().and_then(|value| value.as_list()).unwrap_or_default();
-    let platforms = platforms.iter().filter_map(|platform| platform.as_str().map(str::to_string)).collect();
+    let platforms = texts(command.get_field_by_name("platforms").as_deref());
     Ok(Some(Command { kind, platforms, is_hidden: flag("hidden"), takes_reason: flag("reasoning") }))
+}
+
+/// The texts of a repeated field.
+fn texts(list: Option<&Value>) -> Vec<String> {
+    let list = list.and_then(Value::as_list).unwrap_or_default();
+    list.iter().filter_map(|text| text.as_str().map(str::to_string)).collect()
 }
 
 fn extension(pool: &DescriptorPool, options: &DynamicMessage, name: &str) -> Option<Value> {

@@ -107,23 +107,28 @@ fn emit_enum(out: &mut String, listed: &Enum) {
 }
 
 fn emit_service(out: &mut String, model: &Model, service: &Service) {
-    let commands = service.methods.iter().filter_map(|method| method.command.as_ref());
-    let mut platforms: Vec<&String> = commands.flat_map(|command| &command.platforms).collect();
-    platforms.sort();
-    platforms.dedup();
     let client = if is_on_client(service) {
         let _ = write!(out, "\n    /// {}\n    impl Client {{\n", service.doc);
         "self"
     } else {
         let group = service.name.trim_end_matches("Commands").to_snake_case();
+        // A group without commands has no use for a client yet.
+        let (made, holds) = match service.methods.is_empty() {
+            true => (format!("then_some({}(()))", service.name), "()"),
+            false => (format!("then(|| {}(self.clone()))", service.name), "Client"),
+        };
         let _ = write!(
             out,
             "\n    impl Client {{\n        /// {} None if the device is known not to have them.\n        \
              pub fn {group}(&self) -> Option<{1}> {{\n            \
-             self.may_be(&{platforms:?}).then(|| {1}(self.clone()))\n        }}\n    }}\n\n    \
-             /// {0}\n    #[derive(Debug, Clone)]\n    pub struct {1}(Client);\n\n    impl {1} {{\n",
-            service.doc, service.name
+             self.may_be(&{2:?}).{made}\n        }}\n    }}\n\n    \
+             /// {0}\n    #[derive(Debug, Clone)]\n    pub struct {1}({holds});\n",
+            service.doc, service.name, service.platforms
         );
+        if service.methods.is_empty() {
+            return;
+        }
+        let _ = write!(out, "\n    impl {} {{\n", service.name);
         "self.0"
     };
     for (index, method) in service.methods.iter().enumerate() {

@@ -141,14 +141,12 @@ fn emit_table(out: &mut String, model: &Model, service: &Service) {
     out.push_str("};\n");
 }
 
-/// The platforms of the groups: those that their commands name.
+/// The groups, with their platforms.
 fn emit_groups(out: &mut String, model: &Model) {
     comment(out, "", "The groups of commands that some platforms lack, and the platforms that have them.");
     out.push_str("export const GROUPS = {\n");
     for (service, name) in model.services.iter().filter_map(|service| Some((service, group(service)?))) {
-        let commands = service.methods.iter().filter_map(|method| method.command.as_ref());
-        let platforms: BTreeSet<&String> = commands.flat_map(|command| &command.platforms).collect();
-        let platforms: Vec<String> = platforms.iter().map(|platform| format!("'{platform}'")).collect();
+        let platforms: Vec<String> = service.platforms.iter().map(|platform| format!("'{platform}'")).collect();
         let _ = writeln!(out, "  {name}: {{ methods: {}, platforms: [{}] }},", table(service), platforms.join(", "));
     }
     out.push_str(

@@ -59,6 +59,15 @@ id!(
     DeviceId
 );
 
+impl DeviceId {
+    /// Whether it is a simulated device, whose name is `sim-1`, `sim-2` and so on.
+    pub fn is_simulated(&self) -> bool {
+        let name = self.as_str().split_once('/').and_then(|(_, name)| name.strip_prefix("sim-"));
+        let number = name.and_then(|number| number.parse::<u32>().ok());
+        number.is_some_and(|number| number > 0)
+    }
+}
+
 /// A step or a call, by its id.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

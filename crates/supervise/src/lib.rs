@@ -18,4 +18,4 @@ mod wire;
 pub use child::{Child, Ended, Stopped};
 pub use guardian::guardian_main;
 pub use launch::{Grace, GuardianFault, Launch, Running, StartError};
-pub use supervisor::Supervisor;
+pub use supervisor::{Supervisor, hide_process};

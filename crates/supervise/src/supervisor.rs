@@ -80,7 +80,7 @@ impl Supervisor {
         withheld.sort();
         withheld.dedup();
         if withheld.iter().any(|name| std::env::var_os(name).is_some()) {
-            hide_environment();
+            hide_process();
         }
     }
 
@@ -206,14 +206,15 @@ impl Supervisor {
     }
 }
 
-/// Hides this process's files in `/proc` from other processes of the same user. Disables core dumps and debuggers.
+/// Hides what this process has in memory and in its environment from other processes of the same user, as far as the system can:
+/// on Linux, no core dumps, no debuggers, and `/proc` belongs to root.
 #[cfg(target_os = "linux")]
-fn hide_environment() {
+pub fn hide_process() {
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
 }
 
 #[cfg(not(target_os = "linux"))]
-fn hide_environment() {}
+pub fn hide_process() {}
 
 /// Counts a child until it is dropped.
 struct AtWork(Arc<watch::Sender<usize>>);

@@ -28,6 +28,8 @@ pub mod server;
 mod stderr;
 pub mod typed;
 
+pub use envelope::ARGUMENT as CONTEXT_ARGUMENT;
+
 /// Every limit of this crate, in one table.
 pub mod limits {
     use std::time::Duration;

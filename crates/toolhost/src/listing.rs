@@ -108,14 +108,14 @@ fn read_registry(text: &str, listing: &mut Listing) -> Option<Registry> {
     for (name, group) in raw_groups {
         let is_default = match group.get("defaultEnabled").or_else(|| group.get("default_enabled")) {
             Some(Value::Bool(is_default)) => *is_default,
-            None | Some(Value::Null) => false,
+            None | Some(Value::Null) => true,
             Some(other) => {
                 listing.warnings.push(format!(
                     "`defaultEnabled` of the group `{}` must be a boolean, got {}; it is ignored",
                     brief(&name),
                     brief(other)
                 ));
-                false
+                true
             }
         };
         let description = group.get("description").and_then(Value::as_str).unwrap_or_default().to_string();
@@ -230,6 +230,17 @@ pub fn silently_strict(raw: &RawListing) -> impl Iterator<Item = &str> {
     let is_strict =
         |tool: &&Value| tool.pointer("/_meta/_fastmcp").is_some() && !declares_context(tool) && !forbids_context(tool);
     raw.tools.iter().filter(is_strict).filter_map(|tool| tool.get("name")?.as_str())
+}
+
+/// The tools whose schemas neither declare the context argument nor say that undeclared ones are accepted. MCP's `McpServer` for
+/// TypeScript removes such an argument before the handler runs.
+pub fn without_context(raw: &RawListing) -> impl Iterator<Item = &str> {
+    let is_open = |tool: &Value| {
+        let further = tool.pointer("/inputSchema/additionalProperties");
+        further.is_some_and(|further| *further != Value::Bool(false))
+    };
+    let is_without = move |tool: &&Value| !declares_context(tool) && !is_open(tool);
+    raw.tools.iter().filter(is_without).filter_map(|tool| tool.get("name")?.as_str())
 }
 
 /// An argument that a tool also wants in a header, so that proxies can read it.

@@ -130,7 +130,7 @@ fn platforms(meta: &ParseNestedMeta<'_>) -> syn::Result<Vec<Ident>> {
     Ok(platforms.into_iter().collect())
 }
 
-/// A group that a toolset declares: `group(name = "auth", description = "Signing in", enabled)`.
+/// A group that a toolset declares: `group(name = "auth", description = "Signing in", enabled = false)`.
 pub struct Group {
     name: LitStr,
     description: Option<LitStr>,
@@ -147,7 +147,7 @@ impl Group {
             _ => Err(meta.error("unknown setting of a group; there are `name`, `description` and `enabled`")),
         })?;
         let name = name.ok_or_else(|| meta.error("a group has a `name`"))?;
-        Ok(Group { name, description, is_enabled: is_enabled.unwrap_or(false) })
+        Ok(Group { name, description, is_enabled: is_enabled.unwrap_or(true) })
     }
 
     pub fn described(&self) -> TokenStream {

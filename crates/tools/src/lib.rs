@@ -63,8 +63,8 @@
 //! | `host_only` | not available if the agent runs on the device | false |
 //!
 //! `#[toolset(…)]` sets the same flags for all tools of the block; `name` is then the name of the toolset in listings. It also declares
-//! groups: with `group(name = "auth", description = "Signing in")`, models are offered tools of the group only in sessions that ask for
-//! it, or in all others too if it is `enabled`.
+//! groups: with `group(name = "auth", description = "Signing in")`, models are offered tools of the group unless a session asks for
+//! other groups, or with `enabled = false` only in sessions that ask for it.
 //!
 //! # Parameters
 //!

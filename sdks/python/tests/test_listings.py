@@ -149,6 +149,40 @@ def test_the_context_as_an_argument(tmp_path: Path, program: Path, python: Path)
         assert tb.is_visible("Dashboard")
 
 
+FORGETTING = """
+from fastmcp import Context, FastMCP
+from trailblaze import TrailblazeClient
+
+server = FastMCP("forgetting")
+
+
+@server.tool
+async def acme_forgets(ctx: Context) -> dict:
+    TrailblazeClient.from_context(ctx).tap(text="Login")
+    return {"success": True}
+
+
+@server.tool
+async def acme_works(ctx: Context) -> dict:
+    await TrailblazeClient.from_context(ctx).tap(text="Login")
+    return {"success": True}
+
+
+server.run(show_banner=False)
+"""
+
+
+def test_a_tool_that_never_awaits_a_call_fails(tmp_path: Path, program: Path) -> None:
+    (tmp_path / "forgetting.py").write_text(FORGETTING)
+    with serving(program, tmp_path, need(PARTS / "python" / "bin" / "python"), str(tmp_path / "forgetting.py")) as tb:
+        tb.launch_app(APP)
+        with pytest.raises(ActionFailed, match="the tool called `Tap` and never awaited it, so nothing was done"):
+            tb.call_tool("acme_forgets")
+        assert not tb.is_visible("Dashboard")
+        assert tb.call_tool("acme_works").success
+        assert tb.is_visible("Dashboard")
+
+
 ASSERTING = """
 from fastmcp import Context, FastMCP
 from trailblaze import TrailblazeClient, failure_middleware

@@ -112,6 +112,31 @@ def test_a_tool_calls_back_as_its_own_invocation(mcp: Mcp, server: FakeServer, t
     assert server.connections == 1
 
 
+HIGH_LEVEL = [(part, name) for part, name in SERVERS if not name.startswith("lowlevel")]
+
+
+@pytest.mark.parametrize("mcp", HIGH_LEVEL, indirect=True, ids=[f"{part}-{name[:-3]}" for part, name in HIGH_LEVEL])
+def test_a_tool_that_is_a_plain_function_needs_no_await(mcp: Mcp, server: FakeServer) -> None:
+    answer = mcp.call("acme_tapPlain", {}, meta(server.address))
+    assert not answer.get("isError"), answer
+    assert server.last.path == "/trailblaze.v1.TrailblazeCommands/Tap"
+    assert (server.last.json["x"], server.last.json["invocationId"]) == (100, "c-1")
+    server.answer = lambda request, connection: respond({"success": False, "message": "nothing is there"})
+    answer = mcp.call("acme_tapPlain", {}, meta(server.address))
+    assert answer["isError"] and "nothing is there" in answer["content"][0]["text"], answer
+
+
+@pytest.mark.parametrize("mcp", HIGH_LEVEL, indirect=True, ids=[f"{part}-{name[:-3]}" for part, name in HIGH_LEVEL])
+def test_trailblaze_is_told_about_a_call_that_is_never_awaited(mcp: Mcp, server: FakeServer) -> None:
+    server.answer = lambda request, connection: refuse("failed_precondition", "never awaited")
+    mcp.call("acme_forgets", {}, meta(server.address))
+    assert server.last.path == "/trailblaze.v1.TrailblazeCommands/InputText"
+    assert server.last.headers["trailblaze-never-awaited"] == "1"
+    assert server.last.json == {"deviceId": "android/sim-1", "sessionId": "s-1", "invocationId": "c-1"}
+    answer = mcp.call("acme_asks", {}, meta(server.address))
+    assert answer["isError"] and "write `await tb.is_visible(…)`" in answer["content"][0]["text"], answer
+
+
 def test_a_tool_that_another_client_calls_says_so(mcp: Mcp) -> None:
     answer = mcp.call("acme_tap", {}, {})
     assert answer["isError"] and "this request was not made by Trailblaze" in answer["content"][0]["text"]

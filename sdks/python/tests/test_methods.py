@@ -231,11 +231,11 @@ def test_sampling_joins_the_messages_of_a_conversation(style: Style, server: Fak
 
 def test_a_group_that_the_platform_lacks_is_none(style: Style) -> None:
     unknown = style.client("localhost:1")
-    assert unknown.platform is None and unknown.maestro is not None and unknown.playwright is not None
+    assert unknown.platform is None and unknown.maestro is not None and unknown.desktop is not None
     phone = style.client("localhost:1", platform="ANDROID")
     assert phone.platform == "android" and phone.maestro is not None and phone.playwright is None
     browser = style.client("localhost:1", platform="web")
-    assert browser.maestro is None and browser.playwright is not None
+    assert browser.maestro is None and browser.playwright is not None and browser.desktop is None
 
 
 def test_arguments_that_are_not_json_are_refused_before_anything_is_sent(style: Style, server: FakeServer) -> None:

@@ -193,15 +193,16 @@ async fn the_session_and_its_tools_are_typed() {
 
 #[test]
 fn a_group_is_there_if_the_device_may_have_it() {
-    let check = |platform: &str, expected: (bool, bool)| {
+    let check = |platform: &str, expected: (bool, bool, bool)| {
         let client = Client::from_meta(&meta("http://127.0.0.1:1", platform)).unwrap();
-        assert_eq!((client.maestro().is_some(), client.playwright().is_some()), expected, "{platform}");
+        let groups = (client.maestro().is_some(), client.playwright().is_some(), client.desktop().is_some());
+        assert_eq!(groups, expected, "{platform}");
     };
-    check("android", (true, false));
-    check("IOS", (true, false));
-    check("web", (false, true));
-    check("desktop", (false, false));
-    check("", (true, true));
+    check("android", (true, false, false));
+    check("IOS", (true, false, false));
+    check("web", (false, true, false));
+    check("desktop", (false, false, true));
+    check("", (true, true, true));
     assert!(Client::new("localhost").with_platform("Web").maestro().is_none());
 }
 

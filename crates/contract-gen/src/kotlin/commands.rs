@@ -33,8 +33,6 @@ fn interface(out: &mut String, model: &Model, service: &Service) {
             let _ = writeln!(out, "    public val {name}: {}?", listed.name);
         }
         out.push('\n');
-        doc(out, "    ", "The commands that only desktops have. There are none yet.", &[]);
-        out.push_str("    public val desktop: DesktopCommands?\n\n");
     } else {
         doc(out, "", &service.doc, &[]);
         let _ = writeln!(out, "public interface {} {{", service.name);

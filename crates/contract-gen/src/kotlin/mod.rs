@@ -140,16 +140,6 @@ fn returned(model: &Model, method: &Method) -> String {
     response.value().map_or_else(|| response.name.clone(), ty)
 }
 
-/// The platforms that the commands of a service name, as words of the enum.
-fn platforms(service: &Service) -> Vec<String> {
-    let commands = service.methods.iter().filter_map(|method| method.command.as_ref());
-    let mut platforms: Vec<String> =
-        commands.flat_map(|command| &command.platforms).map(|name| name.to_uppercase()).collect();
-    platforms.sort();
-    platforms.dedup();
-    platforms
-}
-
 /// `maestro` for `MaestroCommands`; `None` for the services that all devices have.
 fn group(service: &Service) -> Option<String> {
     let name = service.name.strip_suffix("Commands")?;

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::messages::read;
-use super::{Param, common, group, header, params, platforms, returned, returned_messages, signature};
+use super::{Param, common, group, header, params, returned, returned_messages, signature};
 use crate::model::{Kind, Method, Model, Service};
 
 pub fn emit(model: &Model) -> String {
@@ -19,19 +19,19 @@ pub fn emit(model: &Model) -> String {
              override val platform: TrailblazeDevicePlatform,\n\
          ) : TrailblazeCommands {{\n"
     );
-    for service in &model.services {
-        let Some(name) = group(service) else { continue };
-        let list: Vec<String> =
-            platforms(service).iter().map(|platform| format!("TrailblazeDevicePlatform.{platform}")).collect();
-        let known: Vec<String> = list.into_iter().chain(["TrailblazeDevicePlatform.UNKNOWN".to_string()]).collect();
-        let _ = writeln!(
+    let groups = model.services.iter().filter_map(|service| Some((group(service)?, service)));
+    for (place, (name, service)) in groups.enumerate() {
+        out.push_str(if place == 0 { "" } else { "\n" });
+        let named = service.platforms.iter().map(|platform| platform.to_uppercase());
+        let known = named.chain(["UNKNOWN".to_string()]).map(|word| format!("TrailblazeDevicePlatform.{word}"));
+        let known: Vec<String> = known.collect();
+        let _ = write!(
             out,
             "    override val {name}: {0}? = when (platform) {{\n        {1}\n        -> Remote{0}(calls)\n        else -> null\n    }}\n",
             service.name,
             known.iter().map(|platform| format!("{platform},")).collect::<Vec<_>>().join("\n        "),
         );
     }
-    out.push_str("    override val desktop: DesktopCommands? = null\n");
     for service in common(model) {
         service.methods.iter().for_each(|listed| method(&mut out, model, service, listed));
     }

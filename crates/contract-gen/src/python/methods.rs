@@ -24,7 +24,7 @@ pub fn blocking(model: &Model) -> String {
 
 fn emit(model: &Model, style: Style) -> String {
     let (about, generator, base) = match style {
-        Style::Asynchronous => ("The methods, for asynchronous callers.", "AsyncGenerator", "AsyncApi"),
+        Style::Asynchronous => ("The methods, for asynchronous callers.", "AsyncGenerator, Coroutine", "AsyncApi"),
         Style::Blocking => ("The methods, for blocking callers.", "Generator", "BlockingApi"),
     };
     let mut out = header(about);
@@ -57,15 +57,12 @@ fn class(out: &mut String, model: &Model, service: &Service, style: Style, base:
     let prefix = if style == Style::Blocking { "Sync" } else { "" };
     let _ = write!(out, "\n\nclass {prefix}{}({base}):\n    \"\"\"{}\"\"\"\n\n", service.name, service.doc);
     out.push_str("    __slots__ = ()\n");
-    let mut platforms: Vec<&String> =
-        service.methods.iter().filter_map(|method| method.command.as_ref()).flat_map(|c| &c.platforms).collect();
-    platforms.sort();
-    platforms.dedup();
-    if !platforms.is_empty() {
+    if !service.platforms.is_empty() {
         let _ = writeln!(
             out,
-            "\n    PLATFORMS: ClassVar[frozenset[str]] = frozenset({platforms:?})\n    \
-             \"\"\"The platforms that it is for.\"\"\""
+            "\n    PLATFORMS: ClassVar[frozenset[str]] = frozenset({:?})\n    \
+             \"\"\"The platforms that it is for.\"\"\"",
+            service.platforms
         );
     }
     for listed in &service.methods {
@@ -104,9 +101,9 @@ fn method(out: &mut String, model: &Model, service: &Service, method: &Method, s
         }
         None => (response.name.clone(), "get", format!("{:?}", response.name)),
     };
-    let (is_async, await_) = match style {
-        Style::Asynchronous if !method.is_streaming => ("async ", "await "),
-        _ => ("", ""),
+    let returns = match style {
+        Style::Asynchronous if !method.is_streaming => format!("Coroutine[Any, Any, {returns}]"),
+        _ => returns,
     };
     let name = method.name.to_snake_case();
     let params = parameters(request, method.command.is_some());
@@ -115,8 +112,8 @@ fn method(out: &mut String, model: &Model, service: &Service, method: &Method, s
     signature.push("*".to_string());
     signature.extend(params.iter().filter(|param| !param.is_positional).map(Param::declare));
     signature.push("timeout: float | None = None".to_string());
-    let _ = write!(out, "\n    {is_async}def {name}(");
-    let line = format!("    {is_async}def {name}({}) -> {returns}:", signature.join(", "));
+    let _ = write!(out, "\n    def {name}(");
+    let line = format!("    def {name}({}) -> {returns}:", signature.join(", "));
     if line.len() <= WIDTH {
         let _ = writeln!(out, "{}) -> {returns}:", signature.join(", "));
     } else {
@@ -127,7 +124,7 @@ fn method(out: &mut String, model: &Model, service: &Service, method: &Method, s
     documentation(out, method, &params);
     let pairs: Vec<String> = params.iter().map(|param| format!("{:?}: {}", param.json, param.name)).collect();
     let path = format!("/trailblaze.v1.{}/{}", service.name, method.name);
-    let start = format!("        return {await_}self._calls.{call}(");
+    let start = format!("        return self._calls.{call}(");
     let line = format!("{start}{path:?}, {{{}}}, timeout, {end})", pairs.join(", "));
     if line.len() <= WIDTH {
         let _ = writeln!(out, "{line}");

@@ -81,6 +81,8 @@ pub(crate) struct Frame {
     n_calls: AtomicUsize,
     /// The calls beneath this one that are in flight.
     pub beneath: Count,
+    /// A mistake of the tool's code that it cannot notice itself: it fails the call, whatever the tool answers.
+    mistake: Mutex<Option<String>>,
 }
 
 /// What is known about the code of a tool that is not part of the engine.
@@ -147,6 +149,7 @@ impl Cx {
             above: self.clone(),
             n_calls: AtomicUsize::new(0),
             beneath: Count::default(),
+            mistake: Mutex::default(),
         };
         Cx(Arc::new(CallScope {
             session: Arc::clone(&self.session),
@@ -215,6 +218,18 @@ impl Cx {
         let innermost = *calls.first()?;
         let above: Vec<&CallId> = innermost.frames().map(|frame| &frame.called.call).collect();
         calls.iter().all(|cx| cx.call_id().is_some_and(|id| above.contains(&id))).then_some(innermost)
+    }
+
+    /// Fails the call that this context belongs to, whatever its tool answers. The first reason counts.
+    pub fn report_mistake(&self, text: impl Into<String>) {
+        if let Some(frame) = &self.frame {
+            frame.mistake.lock().get_or_insert_with(|| text.into());
+        }
+    }
+
+    /// Why the call that this context belongs to has failed, whatever its tool answers.
+    pub(crate) fn mistake(&self) -> Option<String> {
+        self.frame.as_ref().and_then(|frame| frame.mistake.lock().clone())
     }
 
     /// Makes a call from within a tool.

@@ -389,6 +389,9 @@ async fn carry_out(
     if outcome.is_error() {
         return Ok(outcome);
     }
+    if let Some(mistake) = cx.mistake() {
+        return Err(Stop::failed(mistake));
+    }
     remember(cx, tool, &mut outcome)?;
     if outcome.delegates.is_empty() {
         return Ok(outcome);

@@ -122,10 +122,11 @@ impl Linker {
         };
         let id = slashed(relative);
         let area = Area { folder: root.clone(), package: None };
+        let finder = Finder::new(&root);
         Ok(Linker {
             root,
             entry: id.clone(),
-            finder: Finder::new(),
+            finder,
             ids: HashMap::from([(path.clone(), id.clone())]),
             taken: HashSet::from([id.clone()]),
             nodes: BTreeMap::new(),
@@ -252,6 +253,10 @@ impl Linker {
             Missing::Package(name) => (
                 format!("the package `{name}` is not installed: no `node_modules` here or above has it"),
                 Some("install it, for example with `trailblaze tool install`".to_string()),
+            ),
+            Missing::Above(name, installed) => (
+                format!("the package `{name}` is installed above the project only, in `{}`", installed.display()),
+                Some("install it in the project, for example with `trailblaze tool install`".to_string()),
             ),
             Missing::Part(package, reason) => (format!("the package `{package}` has no `{specifier}`: {reason}"), None),
             Missing::Other(reason) => (format!("`{specifier}` cannot be resolved: {reason}"), None),

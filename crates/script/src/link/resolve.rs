@@ -14,6 +14,8 @@ pub struct Finder {
     requires: Resolver,
     /// Recognises the modules of Node.
     builtins: Resolver,
+    /// Packages are not looked for above this folder.
+    ceiling: PathBuf,
 }
 
 /// How a module is asked for.
@@ -53,13 +55,16 @@ pub enum Missing {
     File(Vec<PathBuf>),
     /// No such package.
     Package(String),
+    /// The package is installed above the project only.
+    Above(String, PathBuf),
     /// The package exists, but not this part of it; why.
     Part(String, String),
     Other(String),
 }
 
 impl Finder {
-    pub fn new() -> Finder {
+    /// `root` is the folder of the scripts.
+    pub fn new(root: &Path) -> Finder {
         let options = |conditions: &[&str], main: &[&str]| ResolveOptions {
             condition_names: conditions.iter().map(ToString::to_string).collect(),
             main_fields: main.iter().map(ToString::to_string).collect(),
@@ -77,7 +82,7 @@ impl Finder {
         let imports = Resolver::new(imports);
         let requires = imports.clone_with_options(options(&["trailblaze", "require", "default"], &["main", "module"]));
         let builtins = imports.clone_with_options(builtins);
-        Finder { imports, requires, builtins }
+        Finder { imports, requires, builtins, ceiling: ceiling(root) }
     }
 
     /// Finds what a file in `folder`, which belongs to `area`, asks for.
@@ -99,11 +104,23 @@ impl Finder {
         // The resolver follows links, but the last step is checked here again, because everything rests on it.
         let path = path.canonicalize().map_err(|error| Missing::Other(error.to_string()))?;
         let package = if is_path { None } else { package_of(folder, specifier) };
+        if let Some(installed) = package.as_ref().and_then(|_| self.above(folder, specifier)) {
+            return Err(Missing::Above(package_name(specifier).to_string(), installed));
+        }
         match package {
             Some(package) if path.starts_with(&package.folder) => Ok(Found { path, area: package }),
             Some(_) | None if path.starts_with(&area.folder) => Ok(Found { path, area: area.clone() }),
             _ => Err(Missing::Outside),
         }
+    }
+
+    /// Where a package is installed, if that is above the project. A package that is a link may be elsewhere, and uses what is
+    /// installed there.
+    fn above(&self, folder: &Path, specifier: &str) -> Option<PathBuf> {
+        let name = package_name(specifier);
+        let has_it = |above: &&Path| above.join("node_modules").join(name).exists();
+        let above = folder.ancestors().find(has_it).filter(|above| !above.starts_with(&self.ceiling))?;
+        folder.starts_with(&self.ceiling).then(|| above.join("node_modules").join(name))
     }
 
     fn explained(&self, folder: &Path, specifier: &str, is_path: bool, error: &ResolveError) -> Missing {
@@ -174,4 +191,11 @@ fn package_of(folder: &Path, specifier: &str) -> Option<Area> {
     let name = package_name(specifier);
     let found = folder.ancestors().find_map(|above| above.join("node_modules").join(name).canonicalize().ok())?;
     found.is_dir().then(|| Area { folder: found, package: Some(name.to_string()) })
+}
+
+/// The folder that packages may be installed in, or in a folder inside it: the repository, whose packages are often at its root; else
+/// the project; else the folder of the scripts.
+fn ceiling(root: &Path) -> PathBuf {
+    let with = |name: &str| root.ancestors().find(|above| above.join(name).exists());
+    with(".git").or_else(|| with("trailblaze.yaml")).unwrap_or(root).to_path_buf()
 }

@@ -357,9 +357,25 @@ async fn commonjs_can_require_es_modules_and_the_other_way_round() {
     assert_eq!(value, Ok(json!(["bcd", "bc"])));
 }
 
-#[tokio::test]
-async fn packages_are_found_by_conditions_through_links_and_above() {
+#[test]
+fn packages_above_the_project_are_not_used() {
     let folder = project(&[
+        ("node_modules/above/package.json", r#"{"name": "above", "main": "index.js"}"#),
+        ("node_modules/above/index.js", "module.exports = 1"),
+        ("project/trailblaze.yaml", ""),
+        ("project/node_modules/own/index.js", "module.exports = 1"),
+        ("project/scripts/a.ts", "import 'own'; import 'above'"),
+    ]);
+    let installed = folder.path().canonicalize().expect("a folder").join("node_modules/above");
+    let expected =
+        format!("a.ts:1:22: the package `above` is installed above the project only, in `{}`", installed.display());
+    assert_eq!(refusals_in(&folder.path().join("project/scripts")), [expected]);
+}
+
+#[tokio::test]
+async fn packages_are_found_by_conditions_through_links_and_above_in_the_repository() {
+    let folder = project(&[
+        (".git/HEAD", ""),
         (
             "node_modules/above/package.json",
             r##"{"name": "above", "exports": {".": {"trailblaze": "./engine.js", "default": "./node.js"}, "./ts": "./x.ts"}, "imports": {"#own": "./own.js"}}"##,

@@ -108,14 +108,9 @@ fn list(context: &Context, json: bool) -> Result<Exit, Refusal> {
         return Ok(Exit::Passed);
     }
     for row in rows {
-        print::data(format!(
-            "{:<16} {:<32} {} ({}×{})",
-            row.id.to_string(),
-            row.driver.to_string(),
-            row.summary,
-            row.size.width,
-            row.size.height
-        ));
+        let about = format!("{} ({}×{})", row.summary, row.size.width, row.size.height);
+        let stands_for = if row.id.is_simulated() { "stands for " } else { "" };
+        print::data(format!("{:<16} {about:<36} {stands_for}{}", row.id.to_string(), row.driver));
     }
     print::say(
         "\nMore simulated devices need no setup: android/sim-2, android/sim-3 and so on. web/chromium is a real browser.",

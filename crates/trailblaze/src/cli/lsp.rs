@@ -28,6 +28,8 @@ pub async fn lsp(context: &Context, _: LspArgs) -> Result<Exit, Refusal> {
         environment: Arc::clone(&context.environment),
         host: context.host(None),
     };
-    serve(place).await;
-    Ok(Exit::Passed)
+    match serve(place).await {
+        Ok(()) => Ok(Exit::Passed),
+        Err(error) => Err(Refusal::usage(format!("the editor sent what is not a message: {error}"))),
+    }
 }

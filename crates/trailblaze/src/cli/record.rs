@@ -188,7 +188,7 @@ fn file(context: &Context, wanted: Option<&Path>) -> Result<PathBuf, Refusal> {
     let file = match wanted {
         Some(file) => context.absolute(file),
         None => {
-            let time = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+            let time = humantime::format_rfc3339_seconds(SystemTime::now().max(SystemTime::UNIX_EPOCH)).to_string();
             let digits: String = time.chars().filter(char::is_ascii_digit).collect();
             let (date, time) = digits.split_at(8);
             context.root(Path::new(".")).join(format!("trails/recorded-{date}-{time}.trail.yaml"))

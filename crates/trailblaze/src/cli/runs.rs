@@ -147,6 +147,19 @@ impl RunEntry {
         now.duration_since(started).unwrap_or_default()
     }
 
+    /// When it started, for people: the time in UTC, and how long ago that was, which is the same in every time zone.
+    fn when(&self, now: SystemTime) -> String {
+        let minutes = self.age(now).as_secs() / 60;
+        let age = match minutes {
+            0 => "just now".to_string(),
+            1..60 => format!("{minutes} min ago"),
+            60..2880 => format!("{} h ago", minutes / 60),
+            _ => format!("{} days ago", minutes / 1440),
+        };
+        let at = self.header.started_at.get(..19).unwrap_or_default().replace('T', " ");
+        format!("{at} UTC, {age:>11}")
+    }
+
     fn may_go_on(&self, now: SystemTime) -> bool {
         let modified = self.folder.join(EVENTS).metadata().and_then(|facts| facts.modified());
         let is_fresh = modified.is_ok_and(|modified| now.duration_since(modified).unwrap_or_default() < MAY_GO_ON);
@@ -169,10 +182,10 @@ fn list(logs: &Path, runs: &[RunEntry], number: usize, as_json: bool) -> Result<
     if runs.is_empty() {
         print::say(format!("No runs in {}.", logs.display()));
     }
+    let now = SystemTime::now();
     for entry in shown {
         let run = entry.run()?;
-        let when = entry.header.started_at.get(..19).unwrap_or_default().replace('T', " ");
-        print::data(format!("{:<22}  {when} UTC  {:<18}  {}", entry.id(), headline(&run), totals(&run)));
+        print::data(format!("{:<22}  {}  {:<18}  {}", entry.id(), entry.when(now), headline(&run), totals(&run)));
     }
     if runs.len() > number {
         print::say(format!("{} more; -n {} lists all", runs.len() - number, runs.len()));
@@ -188,7 +201,7 @@ fn show(entry: &RunEntry, as_json: bool) -> Result<Exit, Refusal> {
     }
     print::data(format!("{}: {}", entry.id(), headline(&run)));
     print::data(totals(&run));
-    print::data(format!("Started: {}", entry.header.started_at));
+    print::data(format!("Started: {}", entry.when(SystemTime::now())));
     if let Some(start) = &run.start {
         // The path of the program is irrelevant to the run.
         let args = start.command.iter().skip(1).map(String::as_str);

@@ -18,7 +18,7 @@ use super::device::DeviceArgs;
 use super::interrupt::Signals;
 use super::toolbox::registries;
 use super::{Context, Refusal};
-use crate::files::write_atomically;
+use crate::files::write_in_project;
 use crate::output::print;
 use crate::output::progress::Progress;
 use crate::project::changes::FileChanges;
@@ -144,9 +144,8 @@ async fn write(context: &Context, args: &SchemaArgs) -> Result<Exit, Refusal> {
         if std::fs::read_to_string(&file).is_ok_and(|current| current == text) {
             continue;
         }
-        let written = file.parent().map_or(Ok(()), std::fs::create_dir_all);
-        let written = written.and_then(|()| write_atomically(&file, text.as_bytes()));
-        written.map_err(|source| Refusal::Io { what: format!("cannot write `{path}`"), source })?;
+        write_in_project(&root, &file, text)
+            .map_err(|source| Refusal::Io { what: format!("cannot write `{path}`"), source })?;
         changed.push(path);
     }
     match (args.json, changed.is_empty()) {

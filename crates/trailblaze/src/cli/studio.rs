@@ -27,7 +27,7 @@ pub struct StudioArgs {
     session: SessionArgs,
     #[command(flatten)]
     on: OnDeviceArgs,
-    /// Start this app, or open this page
+    /// Start this app, or open this page, unless the session is open and has steps
     #[arg(long, value_name = "APP|URL", requires = "device")]
     launch: Option<String>,
     /// End the session that uses the device
@@ -57,10 +57,17 @@ pub async fn studio(context: &Context, args: StudioArgs) -> Result<Exit, Refusal
         let follows_person = args.on.headed && devices.first().is_some_and(DeviceSpec::is_browser);
         let request = OpenRequest { takes_over: args.take_over, follows_person, ..request };
         let info = in_session::open(context, request).await?;
-        if let Some(what) = &args.launch
-            && let Some(exit) = in_session::launch(context, &info, what, args.page.json).await?
-        {
-            return Ok(exit);
+        match &args.launch {
+            // The page goes on where the work was left: starting the app again would end it, and add a call to the last step.
+            Some(what) if info.steps > 0 => {
+                print::say(format!("session `{}` is open and has steps, so `{what}` was not started again", info.name));
+            }
+            Some(what) => {
+                if let Some(exit) = in_session::launch(context, &info, what, args.page.json).await? {
+                    return Ok(exit);
+                }
+            }
+            None => {}
         }
         view.push(("view", format!("/session/{}", utf8_percent_encode(&info.name, PLAIN))));
     }

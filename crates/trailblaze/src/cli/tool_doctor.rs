@@ -1,5 +1,6 @@
 //! `trailblaze tool doctor`: starts and stops one tool server by itself, in both generations of the protocol.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
@@ -12,7 +13,8 @@ use trailblaze_core::yaml::{Severity, nearest};
 use trailblaze_protocol::event::{Event, Level};
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::outcome::Attachment;
-use trailblaze_toolhost::listing::{RawListing, silently_strict};
+use trailblaze_toolhost::CONTEXT_ARGUMENT;
+use trailblaze_toolhost::listing::{RawListing, silently_strict, without_context};
 
 use super::device::DeviceArgs;
 use super::findings::{self, Finding, State};
@@ -76,6 +78,8 @@ pub async fn doctor(context: &Context, args: &DoctorArgs) -> Result<Exit, Refusa
             findings.push(Visit::make(&wiring, &device, &args.server, Some(other)).await.other_generation(other));
             let exit = tools(batch, &loaded.project.reserved_prefixes, &mut findings);
             findings.extend(context_finding(raw, entry_decides));
+            let scripts = entries.iter().filter_map(|named| named.entry.script.as_ref());
+            findings.extend(scripts.filter_map(|script| stripped_context(raw, &loaded.root.join(script))));
             findings.extend(first.conduct());
             exit
         }
@@ -216,6 +220,31 @@ fn context_finding(raw: &RawListing, is_decided: bool) -> Option<Finding> {
              each run is made twice"
         ),
         hint: Some("`context: meta` in the server's entry leaves the argument out".to_string()),
+    })
+}
+
+/// A script that reads the context argument, written with a library that removes arguments that tools do not declare.
+fn stripped_context(raw: &RawListing, script: &Path) -> Option<Finding> {
+    let source = std::fs::read_to_string(script).ok()?;
+    if !source.contains(CONTEXT_ARGUMENT) || !source.contains("McpServer") {
+        return None;
+    }
+    let tools: Vec<String> = without_context(raw).map(|name| format!("`{name}`")).collect();
+    let (first, rest) = tools.split_first()?;
+    let others =
+        if rest.is_empty() { String::new() } else { format!(" and {}", print::count(rest.len(), "other tool")) };
+    Some(Finding {
+        state: State::Warning,
+        about: "context",
+        message: format!(
+            "its script reads `{}`, but `McpServer` removes arguments that a tool does not declare, so {first}{others} \
+             never gets it",
+            CONTEXT_ARGUMENT
+        ),
+        hint: Some(
+            "read `extra._meta.trailblaze`, declare the argument in `inputSchema`, or use `Server` of @trailblaze/scripting"
+                .to_string(),
+        ),
     })
 }
 

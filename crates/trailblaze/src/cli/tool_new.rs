@@ -15,7 +15,7 @@ use trailblaze_toolhost::launch::python_install;
 use super::init::{blocking, is_there};
 use super::tool::VERBS;
 use super::{Context, Refusal};
-use crate::files::write_atomically;
+use crate::files::write_in_project;
 use crate::kit::blueprint::{self, Language, NewFile};
 use crate::kit::{kotlin_sdk, python_sdk, scripting};
 use crate::output::print;
@@ -355,12 +355,11 @@ fn write_all(root: &Path, files: &[&NewFile]) -> Result<(), Refusal> {
     for (path, text) in files {
         let file = root.join(path);
         let before = std::fs::read(&file).ok();
-        let folder = file.parent().map_or(Ok(()), std::fs::create_dir_all);
-        if let Err(source) = folder.and_then(|()| write_atomically(&file, text)) {
+        if let Err(source) = write_in_project(root, &file, text) {
             for (file, before) in undo {
                 // Best effort: the original failure is reported below.
                 let _ = match before {
-                    Some(before) => write_atomically(&file, before),
+                    Some(before) => write_in_project(root, &file, before),
                     None => std::fs::remove_file(&file),
                 };
             }

@@ -10,7 +10,7 @@ use trailblaze_protocol::exit::Exit;
 use super::device::DeviceArgs;
 use super::toolbox::registries;
 use super::{Context, Refusal};
-use crate::files::write_atomically;
+use crate::files::write_in_project;
 use crate::kit::types::declarations;
 use crate::output::print;
 use crate::output::progress::Progress;
@@ -67,7 +67,7 @@ pub async fn types(context: &Context, args: TypesArgs) -> Result<Exit, Refusal> 
         return Err(Refusal::Usage { message, hint: Some("run `trailblaze types`".to_string()) });
     }
     if !is_fresh {
-        write_atomically(&path, text.as_bytes()).map_err(|error| Refusal::Usage {
+        write_in_project(&loaded.root, &path, &text).map_err(|error| Refusal::Usage {
             message: format!("cannot write `{}`: {error}", path.display()),
             hint: None,
         })?;

@@ -59,6 +59,8 @@ pub enum HostError {
 /// is a daemon already.
 pub async fn host(options: HostOptions, told_to_stop: impl Future<Output = ()>) -> Result<(), HostError> {
     let Some(lock) = take_lock(&options.files).await.map_err(HostError::Lock)? else { return Ok(()) };
+    // Clients send their secrets, which are not in its own environment.
+    trailblaze_supervise::hide_process();
     // Away from the terminal that the first client runs in, so that closing it ends nothing.
     let _ = rustix::process::setsid();
     let log = Log::start(options.files.log(), options.log.as_deref());

@@ -20,12 +20,12 @@ use trailblaze_protocol::ids::DeviceId;
 use super::live::Live;
 use super::projects::{Projects, sound};
 use crate::files::lock::ProjectLock;
-use crate::files::{private, write_atomically};
+use crate::files::{is_inside, private, write_in_project};
 use crate::output::console::Console;
 use crate::output::report::{self, summary};
 use crate::output::words::count;
 use crate::project::loaded::{LoadError, Loaded};
-use crate::project::select::{Filter, SelectError, own_trail};
+use crate::project::select::{Filter, NotOwnTrail, SelectError, own_trail};
 use crate::project::source::shown;
 use crate::run::check::{self, CheckOptions};
 use crate::run::execute::{Ended, RunResult, Sinks, execute};
@@ -42,12 +42,14 @@ use crate::sessions::wiring::Wiring;
 /// The longest trail that is read or written, in bytes.
 const MOST_BYTES: usize = 1 << 20;
 
+/// Runs trails of the project.
 pub async fn run(
     projects: &Projects,
     request: RunRequest,
     progress: &dyn ProgressSink,
     cancel: &CancellationToken,
 ) -> Result<Answer, ServiceError> {
+    only_own(&*projects.load(&request.client)?, &request.paths)?;
     run_with(projects, request, progress, cancel, None, None).await
 }
 
@@ -61,6 +63,7 @@ pub async fn run_with(
     watch: Option<&mut Watch>,
 ) -> Result<Answer, ServiceError> {
     let loaded = projects.load(&request.client)?;
+    let command = command_of(&request, &loaded.root);
     let options = RunOptions {
         paths: request.paths,
         only: None,
@@ -87,7 +90,7 @@ pub async fn run_with(
         shard: None,
         sim: Default::default(),
         logs: loaded.root.join("logs"),
-        command: request.client.command,
+        command,
     };
     let plan = RunPlan::new(&loaded, &projects.host, options);
     let plan = plan.map_err(|error| ServiceError::invalid(error.to_string()))?;
@@ -114,6 +117,22 @@ pub async fn run_with(
     Ok(Answer::Ran(Ran { exit: result.exit, text, summary, report: html }))
 }
 
+/// The command that repeats a run. The one that asked for it, such as `trailblaze studio`, would not.
+fn command_of(request: &RunRequest, root: &Path) -> Vec<String> {
+    let paths = request.paths.iter().map(|path| path.strip_prefix(root).unwrap_or(path).display().to_string());
+    let mut command: Vec<String> = ["trailblaze", "run"].map(str::to_string).into_iter().chain(paths).collect();
+    let mut option = |name: &str, value: &str| command.extend([name.to_string(), value.to_string()]);
+    if !request.devices.is_empty() {
+        option("-d", &request.devices.join(","));
+    }
+    request.target.iter().for_each(|target| option("--target", target));
+    request.secrets.iter().for_each(|name| option("--secret", name));
+    if request.records {
+        command.push("--record".to_string());
+    }
+    command
+}
+
 /// Runs the steps of a session on another device.
 pub async fn run_text(
     projects: &Projects,
@@ -136,7 +155,19 @@ pub async fn run_text(
         secrets: live.request.secrets.clone(),
         agent: live.request.agent.clone(),
     };
-    run(projects, request, progress, cancel).await
+    run_with(projects, request, progress, cancel, None, None).await
+}
+
+/// Fails if a path is outside of the project: agents choose these paths, and what is wrong in a file is quoted.
+fn only_own(loaded: &Loaded, paths: &[PathBuf]) -> Result<(), ServiceError> {
+    for path in paths {
+        let file = loaded.environment.absolute(path);
+        let file = file.canonicalize().unwrap_or(file);
+        if !is_inside(&loaded.root, &file) {
+            return Err(ServiceError::invalid(NotOwnTrail::Outside(path.display().to_string()).to_string()));
+        }
+    }
+    Ok(())
 }
 
 /// How a run ended, for people.
@@ -234,6 +265,7 @@ impl Console for RunConsole {
 
 pub async fn check(projects: &Projects, request: CheckRequest) -> Result<Answer, ServiceError> {
     let loaded = projects.load(&request.client)?;
+    only_own(&loaded, &request.paths)?;
     let wiring = Wiring::new(&loaded, &projects.host, None);
     projects.log.hide(&wiring.secrets);
     let options = CheckOptions { paths: request.paths, ..CheckOptions::default() };
@@ -287,8 +319,7 @@ pub fn edit(projects: &Projects, request: &EditRequest) -> Result<Answer, Servic
     let cannot =
         |error: std::io::Error| ServiceError::environment(format!("cannot write `{}`: {error}", name.display()));
     let _lock = ProjectLock::take(&loaded.root).map_err(cannot)?;
-    file.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(cannot)?;
-    write_atomically(&file, &text).map_err(cannot)?;
+    write_in_project(&loaded.root, &file, &text).map_err(cannot)?;
     let warnings = problems.iter().map(ToString::to_string).collect();
     Ok(Answer::Trail(Edited::Written { path: name, warnings }))
 }

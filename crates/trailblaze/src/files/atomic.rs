@@ -27,7 +27,7 @@ pub fn write_atomically(path: &Path, content: impl AsRef<[u8]>) -> std::io::Resu
 }
 
 /// Where a path leads: to the file itself, which need not exist yet.
-fn followed(path: &Path) -> std::io::Result<PathBuf> {
+pub(super) fn followed(path: &Path) -> std::io::Result<PathBuf> {
     let mut path = path.to_path_buf();
     // As many as Linux follows.
     for _ in 0..40 {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use super::private;
+use super::{check_links, private};
 
 /// The lock's file, relative to the project.
 pub const PATH: &str = ".trailblaze/save.lock";
@@ -16,6 +16,7 @@ impl ProjectLock {
     /// Waits until no other process holds it.
     pub fn take(root: &Path) -> io::Result<ProjectLock> {
         let path = root.join(PATH);
+        check_links(root, &path)?;
         private::create_dir_all(path.parent().unwrap_or(root))?;
         let file = private::open(&path)?;
         file.lock()?;

@@ -4,13 +4,14 @@ mod calls;
 mod knowledge;
 mod running;
 mod text;
+mod wire;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use lsp_server::{Connection, ErrorCode, Message, Notification, Request, Response};
+use lsp_server::{ErrorCode, Message, Notification, Request, Response};
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -46,21 +47,14 @@ pub struct Place<'p> {
     pub host: Host,
 }
 
-/// Serves one editor on stdin and stdout until it says goodbye or is gone.
-pub async fn serve(place: Place<'_>) {
-    let (connection, threads) = Connection::stdio();
+/// Serves one editor on stdin and stdout until it says goodbye or is gone. Fails if it sends what is not a message.
+pub async fn serve(place: Place<'_>) -> std::io::Result<()> {
     let (sender, mut messages) = mpsc::channel(WAITING);
-    let Connection { sender: writer, receiver } = connection;
+    wire::read_all(sender);
+    let (writer, written) = std::sync::mpsc::channel();
+    let writing = wire::write_all(written);
     // An editor that is gone is noticed by its messages.
     let out: Out = Arc::new(move |message| drop(writer.send(message)));
-    // Ends with its channel; the process does not wait for it.
-    std::thread::spawn(move || {
-        while let Ok(message) = receiver.recv() {
-            if sender.blocking_send(message).is_err() {
-                return;
-            }
-        }
-    });
     let mut server = Server {
         runs: Runs::new(place.environment.program().map(Path::to_path_buf), Arc::clone(&out)),
         place,
@@ -71,21 +65,25 @@ pub async fn serve(place: Place<'_>) {
         due: None,
         is_ending: false,
     };
-    loop {
+    let ended = loop {
         tokio::select! {
-            message = messages.recv() => {
-                let Some(message) = message else { break };
-                if !server.take(message).await {
-                    break;
+            message = messages.recv() => match message {
+                None => break Ok(()),
+                Some(Err(error)) => break Err(error),
+                Some(Ok(message)) => {
+                    if !server.take(message).await {
+                        break Ok(());
+                    }
                 }
-            }
+            },
             () = sleep_until(server.due.unwrap_or_else(Instant::now)), if server.due.is_some() => server.check().await,
         }
-    }
+    };
     server.runs.stop();
     // What was said last is written when nobody can say more.
     drop(server);
-    let _ = tokio::time::timeout(LAST_WORDS, tokio::task::spawn_blocking(move || threads.join())).await;
+    let _ = tokio::time::timeout(LAST_WORDS, tokio::task::spawn_blocking(move || writing.join())).await;
+    ended
 }
 
 struct Server<'p> {

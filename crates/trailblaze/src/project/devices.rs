@@ -83,12 +83,6 @@ impl DeviceSpec {
     }
 }
 
-/// Whether it is `sim-1`, `sim-2` and so on.
-fn is_simulated(name: &str) -> bool {
-    let number = name.strip_prefix("sim-").and_then(|number| number.parse::<u32>().ok());
-    number.is_some_and(|number| number > 0)
-}
-
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum DeviceError {
     #[error("`{text}` is not a device; write platform/name, such as android/sim-1")]
@@ -291,7 +285,7 @@ impl Loaded {
             near: nearest(platform_name, Platform::ALL.map(Platform::name)),
         })?;
         let kind = match name {
-            name if is_simulated(name) => match entry.and_then(browser_key) {
+            _ if DeviceId::new(text).is_simulated() => match entry.and_then(browser_key) {
                 Some(key) => return Err(DeviceError::NoBrowser { text: text.to_string(), key }),
                 None => DeviceKind::Simulated,
             },

@@ -13,7 +13,7 @@ use trailblaze_core::yaml::{Problem, nearest};
 use trailblaze_models::script::{NotFit, Recorder, Script, Scripted};
 use trailblaze_models::{Endpoint, ProxySettings, Secret, Settings, open};
 
-use crate::files::{slug, write_atomically};
+use crate::files::{slug, write_in_project};
 use crate::project::environment::Environment;
 use crate::project::loaded::{Loaded, PROJECT_FILE};
 use crate::project::source::read_source;
@@ -290,10 +290,7 @@ impl TrailModel {
         if std::fs::read_to_string(&path).is_ok_and(|old| old == text) {
             return Ok(Some(file.clone()));
         }
-        let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-        folder
-            .and_then(|()| write_atomically(&path, text))
-            .map_err(|source| CassetteError::Write { file: file.clone(), source })?;
+        write_in_project(root, &path, text).map_err(|source| CassetteError::Write { file: file.clone(), source })?;
         Ok(Some(file.clone()))
     }
 }
@@ -437,6 +434,15 @@ pub fn key_variables(loaded: &Loaded, flag: Option<&str>) -> Vec<String> {
     let chosen = chosen.as_ref().and_then(|(name, _)| name.split('/').next());
     let mut known = providers(loaded.project.llm.as_ref());
     known.retain(|provider| provider.config.is_some() || Some(provider.id.as_str()) == chosen);
+    variables_of(known)
+}
+
+/// The same of all providers, in use or not: no program that is started for a run needs them.
+pub fn all_key_variables(loaded: &Loaded) -> Vec<String> {
+    variables_of(providers(loaded.project.llm.as_ref()))
+}
+
+fn variables_of(known: Vec<KnownProvider<'_>>) -> Vec<String> {
     let in_headers = known.iter().filter_map(|provider| provider.config).flat_map(|config| &config.headers.0);
     let in_headers = in_headers.flat_map(|(_, value)| tokens(value)).filter(|token| token.is_curly);
     let in_headers: Vec<String> = in_headers.map(|token| token.path.to_string()).collect();

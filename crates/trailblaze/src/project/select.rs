@@ -1,10 +1,12 @@
 //! Selects trails: by files, folders and patterns, then by tags and words.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
 use ignore::overrides::OverrideBuilder;
 use trailblaze_core::trail::{Trail, is_trail};
+
+use crate::files::is_inside;
 
 #[derive(Debug, thiserror::Error)]
 pub enum SelectError {
@@ -101,12 +103,7 @@ pub enum NotOwnTrail {
 pub fn own_trail(root: &Path, path: &Path) -> Result<PathBuf, NotOwnTrail> {
     let shown = || path.display().to_string();
     let file = root.join(path);
-    let is_plain = file.components().all(|part| !matches!(part, Component::ParentDir));
-    // A link may lead out of the project.
-    let existing = file.ancestors().find(|folder| folder.symlink_metadata().is_ok());
-    let existing = existing.and_then(|folder| folder.canonicalize().ok());
-    let root = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
-    if !is_plain || !existing.is_some_and(|existing| existing.starts_with(&root)) {
+    if !is_inside(root, &file) {
         return Err(NotOwnTrail::Outside(shown()));
     }
     if is_trail(&file) { Ok(file) } else { Err(NotOwnTrail::Name(shown())) }

@@ -8,6 +8,7 @@ use trailblaze_core::table;
 use trailblaze_core::yaml::{Decode, Node, Problem, Problems, Source, Spanned};
 use trailblaze_drivers::sim::{App, Faults, demo_app};
 
+use crate::files::is_inside;
 use crate::project::source::read_source;
 
 table! {
@@ -51,6 +52,12 @@ impl SimSetup {
         let mut apps = Vec::new();
         for path in section.iter().flat_map(|section| &section.apps) {
             let file = root.join(&path.value);
+            // What is wrong in a file is quoted, and the file may be another's.
+            if !is_inside(root, &file) {
+                problems
+                    .error(path.span, format!("the app `{}` is outside of the project; copy it into it", path.value));
+                continue;
+            }
             if !file.is_file() {
                 problems.error(path.span, format!("there is no app `{}`", path.value));
                 continue;

@@ -8,6 +8,7 @@ use trailblaze_core::record::events::{EventSink, Redacted};
 use trailblaze_protocol::event::{Event, Level};
 use trailblaze_protocol::exit::Exit;
 
+use crate::files::check_links;
 use crate::output::console::Console;
 use crate::output::report::{self, Written};
 use crate::output::run_folder::RunFolder;
@@ -60,7 +61,8 @@ pub enum RunError {
 pub async fn execute(mut plan: RunPlan, sinks: Sinks, mut watch: Option<&mut Watch>) -> Result<RunResult, RunError> {
     let Sinks { console, cancel } = sinks;
     let logs = &plan.options.logs;
-    let folder = RunFolder::create(logs).map_err(|source| RunError::Folder { logs: logs.clone(), source })?;
+    let created = check_links(&plan.wiring.loaded.root, logs).and_then(|()| RunFolder::create(logs));
+    let folder = created.map_err(|source| RunError::Folder { logs: logs.clone(), source })?;
     let record: Arc<dyn EventSink> =
         Arc::new(Redacted::new(Arc::clone(&folder) as _, Arc::clone(&plan.wiring.secrets)));
     record.emit(Event::RunStarted {
@@ -116,6 +118,11 @@ pub async fn execute(mut plan: RunPlan, sinks: Sinks, mut watch: Option<&mut Wat
         let (path, micros) = (folder.path.clone(), folder.micros());
         let ended = Ended::Invalid { n_errors };
         return Ok(RunResult { exit: Exit::Invalid, ended, folder: path, micros, written });
+    }
+    if let Some(shard) = plan.options.shard.filter(|_| plan.kinds.is_empty()) {
+        let text = format!("shard {shard} has no trails, so nothing runs: there are fewer trails than shards");
+        console.warn(&text);
+        record.emit(Event::Noted { about: None, level: Level::Warning, text });
     }
     // Without faults the seed is not used.
     if plan.options.sim.seed.is_none() && plan.wiring.sim.faults != Default::default() {

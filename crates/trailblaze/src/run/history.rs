@@ -36,7 +36,7 @@ impl History {
     pub fn write(&self, root: &Path) -> std::io::Result<()> {
         let path = root.join(FILE);
         let text = serde_json::to_string_pretty(self).map_err(std::io::Error::other)?;
-        crate::files::private::write(&path, format!("{text}\n"))
+        crate::files::write_private(root, &path, format!("{text}\n"))
     }
 
     /// Adds a run: the key of each trail, how many milliseconds it took, and whether it failed. A trail may have run

@@ -8,11 +8,13 @@ use sha2::{Digest, Sha256};
 use trailblaze_core::config::Server;
 use trailblaze_toolhost::listing::RawListing;
 
-use crate::files::private;
-use crate::files::slug;
+use crate::files::{slug, write_private};
+
+/// Relative to the project.
+const FOLDER: &str = ".trailblaze/tools";
 
 pub struct ToolCache {
-    folder: PathBuf,
+    root: PathBuf,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -25,7 +27,7 @@ struct CachedListing {
 
 impl ToolCache {
     pub fn new(root: &Path) -> ToolCache {
-        ToolCache { folder: root.join(".trailblaze/tools") }
+        ToolCache { root: root.to_path_buf() }
     }
 
     /// The tools that a server listed, unless its entry has changed since.
@@ -43,13 +45,13 @@ impl ToolCache {
         if std::fs::read_to_string(&file).is_ok_and(|old| old == text) {
             return;
         }
-        let _ = private::write(&file, &text);
+        let _ = write_private(&self.root, &file, &text);
     }
 
     fn file(&self, target: Option<&str>, name: &str) -> PathBuf {
         let key = slug(name);
         let digest = short_digest(&format!("{}\n{name}", target.unwrap_or_default()));
-        self.folder.join(format!("{key}-{digest}.json"))
+        self.root.join(FOLDER).join(format!("{key}-{digest}.json"))
     }
 }
 

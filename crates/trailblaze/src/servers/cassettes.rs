@@ -15,7 +15,7 @@ use trailblaze_protocol::geometry::{Rect, Size};
 use trailblaze_protocol::outcome::Attachment;
 use trailblaze_toolhost::cassette::{CallbackListener, Cassette, NotFit, Player, Role, Tape};
 
-use crate::files::{slug, unlike, write_atomically};
+use crate::files::{slug, unlike, write_in_project};
 use crate::project::loaded::Loaded;
 use crate::project::source::read_source;
 use crate::servers::entries::{Named, entries};
@@ -175,7 +175,7 @@ impl Recording {
         let is_the_same = std::fs::read_to_string(&path).is_ok_and(|old| old == text);
         let written = match is_the_same {
             true => Ok(()),
-            false => std::fs::create_dir_all(root.join(FOLDER)).and_then(|()| write_atomically(&path, text)),
+            false => write_in_project(root, &path, text),
         };
         Some(match written {
             Ok(()) => Ok(Saved { server: key.1.clone(), file, n_calls }),

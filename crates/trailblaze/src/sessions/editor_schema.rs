@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::host::Host;
 use super::wiring::Wiring;
-use crate::files::write_atomically;
+use crate::files::write_in_project;
 use crate::project::loaded::Loaded;
 use crate::project::trail_schema;
 use crate::servers::tool_servers::Mode;
@@ -32,5 +32,5 @@ pub async fn refresh(loaded: &Arc<Loaded>, host: &Host) -> Option<PathBuf> {
     wiring.close().await;
     let tools = registries.iter().flat_map(|registry| registry.tools()).map(AsRef::as_ref);
     let text = trail_schema::text(&trail_schema::trail_schema(tools));
-    (is_whole && text != current && write_atomically(&file, text.as_bytes()).is_ok()).then_some(file)
+    (is_whole && text != current && write_in_project(&loaded.root, &file, &text).is_ok()).then_some(file)
 }

@@ -28,7 +28,7 @@ use trailblaze_supervise::Supervisor;
 use crate::project::devices::DeviceSpec;
 use crate::project::environment::Environment;
 use crate::project::loaded::Loaded;
-use crate::project::models::{ModelChoiceError, key_variables};
+use crate::project::models::{ModelChoiceError, all_key_variables};
 use crate::project::sim::{SimOptions, SimSetup};
 use crate::servers::tool_servers::{Absent, Mode, ToolServers};
 use crate::servers::transport::{declared_secrets, declared_values};
@@ -81,7 +81,8 @@ impl Wiring {
         let variables = loaded.environment.variables();
         let variables = variables.map(|(name, value)| (name.to_os_string(), value.to_os_string()));
         let supervisor = Supervisor::new().in_environment(variables);
-        supervisor.withhold(declared_secrets(loaded).into_iter().map(Into::into));
+        let withheld = declared_secrets(loaded).into_iter().chain(all_key_variables(loaded));
+        supervisor.withhold(withheld.map(Into::into));
         let secrets = Arc::new(Secrets::new(declared_values(loaded)));
         Wiring {
             loaded: Arc::clone(loaded),
@@ -111,11 +112,8 @@ impl Wiring {
         self.loaded.target(id).map(drop).map_err(unknown)
     }
 
-    /// Uses the chosen model. Its key, and those of the project's other providers, are kept from child processes that do not list
-    /// them.
+    /// Uses the chosen model.
     pub fn use_model(&mut self, options: &AgentOptions) -> Result<(), ModelChoiceError> {
-        let keys = key_variables(&self.loaded, options.model.model.as_deref());
-        self.supervisor.withhold(keys.into_iter().map(Into::into));
         self.groups.clone_from(&options.groups);
         // What is wrong with the files is reported first.
         if self.loaded.has_errors() {

@@ -15,8 +15,8 @@ REGISTRY = {
         "lib_gone": {"isRecordable": False},
     },
     "groups": {
-        "payments": {"description": "Paying.", "defaultEnabled": True},
-        "admin": {"description": "Ruling."},
+        "payments": {"description": "Paying."},
+        "admin": {"description": "Ruling.", "defaultEnabled": False},
     },
     "serverInfo": {"name": "registry", "version": "1.0.0"},
 }

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from . import result as result
     from ._client import TrailblazeClient as TrailblazeClient
     from ._context import report_progress as report_progress
+    from ._generated.blocking import SyncDesktopCommands as SyncDesktopCommands
     from ._generated.blocking import SyncMaestroCommands as SyncMaestroCommands
     from ._generated.blocking import SyncPlaywrightCommands as SyncPlaywrightCommands
+    from ._generated.commands import DesktopCommands as DesktopCommands
     from ._generated.commands import MaestroCommands as MaestroCommands
     from ._generated.commands import PlaywrightCommands as PlaywrightCommands
     from ._generated.types import *
@@ -37,8 +39,10 @@ if TYPE_CHECKING:
 _MODULES = {
     "TrailblazeClient": "_client",
     "SyncTrailblazeClient": "_sync_client",
+    "DesktopCommands": "_generated.commands",
     "MaestroCommands": "_generated.commands",
     "PlaywrightCommands": "_generated.commands",
+    "SyncDesktopCommands": "_generated.blocking",
     "SyncMaestroCommands": "_generated.blocking",
     "SyncPlaywrightCommands": "_generated.blocking",
     "SamplingReply": "_sampling",

@@ -7,6 +7,7 @@ connection without sending a single byte of a response: then it was closed befor
 from __future__ import annotations
 
 from ._http import Response, envelope, take_envelope
+from ._pending_call import PendingCall, is_in_blocking_tool
 from ._target import DEFAULT_TIMEOUT, check_timeout
 from ._wire import answer_of, body_of, end_of_stream, error_of, expired, explain, parse, read, settle, unreachable
 from .errors import ApiError, ConnectionFailed, TrailblazeError, for_libraries
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
     from typing import Any
 
+    from ._blocking_calls import BlockingCalls
     from ._daemon import Daemon
     from ._target import Target
 
@@ -38,18 +40,46 @@ class AsyncCalls:
     def __init__(self, target: Target) -> None:
         self.target = target
 
-    async def act(
+    def act(
         self, path: str, params: Mapping[str, Any], timeout: float | None, name: str, *, is_assertion: bool = False
     ) -> Any:
         """Calls an action or an assertion, and raises if it failed."""
+        if is_in_blocking_tool():
+            return self._blocking().act(path, params, timeout, name, is_assertion=is_assertion)
+        return PendingCall(self.target, path, lambda: self._act(path, params, timeout, name, is_assertion))
+
+    def ask(self, path: str, params: Mapping[str, Any], timeout: float | None, zero: object) -> Any:
+        """Calls a query that returns a single value."""
+        if is_in_blocking_tool():
+            return self._blocking().ask(path, params, timeout, zero)
+        return PendingCall(self.target, path, lambda: self._ask(path, params, timeout, zero))
+
+    def get(self, path: str, params: Mapping[str, Any], timeout: float | None, name: str) -> Any:
+        """Calls a method that returns a message."""
+        if is_in_blocking_tool():
+            return self._blocking().get(path, params, timeout, name)
+        return PendingCall(self.target, path, lambda: self._get(path, params, timeout, name))
+
+    def stream(self, path: str, params: Mapping[str, Any], timeout: float | None, name: str) -> Any:
+        """Calls a method that returns messages until it ends."""
+        if is_in_blocking_tool():
+            return self._blocking().stream(path, params, timeout, name)
+        return self._stream(path, params, timeout, name)
+
+    def _blocking(self) -> BlockingCalls:
+        from ._blocking_calls import BlockingCalls
+
+        return BlockingCalls(self.target)
+
+    async def _act(
+        self, path: str, params: Mapping[str, Any], timeout: float | None, name: str, is_assertion: bool
+    ) -> Any:
         return settle(name, await self._call(path, params, timeout), is_assertion)
 
-    async def ask(self, path: str, params: Mapping[str, Any], timeout: float | None, zero: object) -> Any:
-        """Calls a query that returns a single value."""
+    async def _ask(self, path: str, params: Mapping[str, Any], timeout: float | None, zero: object) -> Any:
         return (await self._call(path, params, timeout)).get("value", zero)
 
-    async def get(self, path: str, params: Mapping[str, Any], timeout: float | None, name: str) -> Any:
-        """Calls a method that returns a message."""
+    async def _get(self, path: str, params: Mapping[str, Any], timeout: float | None, name: str) -> Any:
         return read(name, await self._call(path, params, timeout))
 
     async def _call(self, path: str, params: Mapping[str, Any], timeout: float | None) -> dict[str, Any]:
@@ -95,10 +125,9 @@ class AsyncCalls:
                 answers.append(response)
         choose(self.target, answers)
 
-    async def stream(
+    async def _stream(
         self, path: str, params: Mapping[str, Any], timeout: float | None, name: str
     ) -> AsyncGenerator[Any, None]:
-        """Calls a method that returns messages until it ends."""
         target = self.target
         timeout = timeout if timeout is None else check_timeout(timeout)
         if not target.is_found:

@@ -6,6 +6,7 @@ from ._async_calls import AsyncCalls, pool_of
 from ._clients import Described, is_for, prompt_of, with_screen
 from ._context import context_of
 from ._generated.commands import (
+    DesktopCommands,
     MaestroCommands,
     PlaywrightCommands,
     TrailblazeCommands,
@@ -16,7 +17,7 @@ from ._target import Target
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Coroutine, Mapping, Sequence
     from typing import Any
 
     from typing_extensions import Self
@@ -28,16 +29,19 @@ if TYPE_CHECKING:
 class TrailblazeClient(Described, TrailblazeCommands, TrailblazeMemory, TrailblazeSession):
     """Calls Trailblaze from asynchronous code.
 
-    Actions and assertions raise if they fail; queries return what they found. In code that is not asynchronous, use
-    `SyncTrailblazeClient`, which has the same methods.
+    Actions and assertions raise if they fail; queries return what they found. Await every call: one that a tool never
+    awaits fails the tool. In a tool that is a plain function, called by an MCP library, calls return their result. In other
+    code that is not asynchronous, use `SyncTrailblazeClient`, which has the same methods.
     """
 
-    __slots__ = ("maestro", "playwright", "sampling")
+    __slots__ = ("desktop", "maestro", "playwright", "sampling")
 
     maestro: MaestroCommands | None
     """The commands of phones and tablets. None if the device is known not to be one."""
     playwright: PlaywrightCommands | None
     """The commands of browsers. None if the device is known not to be one."""
+    desktop: DesktopCommands | None
+    """The commands of desktops. None if the device is known not to be one."""
     sampling: Sampling
     """Asks the model that Trailblaze uses."""
 
@@ -81,6 +85,7 @@ class TrailblazeClient(Described, TrailblazeCommands, TrailblazeMemory, Trailbla
         super().__init__(calls)
         self.maestro = MaestroCommands(calls) if is_for(MaestroCommands.PLATFORMS, target.platform) else None
         self.playwright = PlaywrightCommands(calls) if is_for(PlaywrightCommands.PLATFORMS, target.platform) else None
+        self.desktop = DesktopCommands(calls) if is_for(DesktopCommands.PLATFORMS, target.platform) else None
         self.sampling = Sampling(self)
 
     @classmethod
@@ -100,7 +105,7 @@ class TrailblazeClient(Described, TrailblazeCommands, TrailblazeMemory, Trailbla
     def _target(self) -> Target:
         return self._calls.target
 
-    async def ask_llm(
+    def ask_llm(
         self,
         prompt: str,
         screen: ScreenState | bool | None = None,
@@ -108,7 +113,7 @@ class TrailblazeClient(Described, TrailblazeCommands, TrailblazeMemory, Trailbla
         max_tokens: int | None = None,
         system: str | None = None,
         timeout: float | None = None,
-    ) -> ModelReply:
+    ) -> Coroutine[Any, Any, ModelReply]:
         """Ask the model that Trailblaze uses. Raises `ApiError` if there is none, or the server may not use it.
 
         Args:
@@ -118,7 +123,7 @@ class TrailblazeClient(Described, TrailblazeCommands, TrailblazeMemory, Trailbla
             system: What the model is told first.
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return await self.ask_model(
+        return self.ask_model(
             prompt, screen=with_screen(screen), max_tokens=max_tokens, system=system, timeout=timeout
         )
 
@@ -141,7 +146,7 @@ class Sampling:
     def __init__(self, client: TrailblazeClient) -> None:
         self._client = client
 
-    async def create_message(
+    def create_message(
         self,
         messages: Sequence[Mapping[str, Any]] | str,
         *,
@@ -149,7 +154,7 @@ class Sampling:
         max_tokens: int | None = None,
         system_prompt: str | None = None,
         timeout: float | None = None,
-    ) -> SamplingReply:
+    ) -> Coroutine[Any, Any, SamplingReply]:
         """Ask the model. Raises `ApiError` if there is none, or the server may not use it.
 
         Args:
@@ -159,9 +164,10 @@ class Sampling:
             system_prompt: What the model is told first.
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        from ._sampling import SamplingReply
+        from ._sampling import sampled, sampling_reply
 
-        reply = await self._client.ask_model(
+        # In a tool that is not asynchronous, the call has been made.
+        asked: Any = self._client.ask_model(
             prompt_of(messages), screen=include_screenshot, max_tokens=max_tokens, system=system_prompt, timeout=timeout
         )
-        return SamplingReply(content=reply.text, model=reply.model)
+        return sampled(asked) if hasattr(asked, "__await__") else sampling_reply(asked)

@@ -6,6 +6,7 @@ from ._blocking_calls import BlockingCalls, close_idle
 from ._clients import Described, is_for, prompt_of, with_screen
 from ._context import context_of
 from ._generated.blocking import (
+    SyncDesktopCommands,
     SyncMaestroCommands,
     SyncPlaywrightCommands,
     SyncTrailblazeCommands,
@@ -32,12 +33,14 @@ class SyncTrailblazeClient(Described, SyncTrailblazeCommands, SyncTrailblazeMemo
     `TrailblazeClient`, which has the same methods.
     """
 
-    __slots__ = ("maestro", "playwright", "sampling")
+    __slots__ = ("desktop", "maestro", "playwright", "sampling")
 
     maestro: SyncMaestroCommands | None
     """The commands of phones and tablets. None if the device is known not to be one."""
     playwright: SyncPlaywrightCommands | None
     """The commands of browsers. None if the device is known not to be one."""
+    desktop: SyncDesktopCommands | None
+    """The commands of desktops. None if the device is known not to be one."""
     sampling: SyncSampling
     """Asks the model that Trailblaze uses."""
 
@@ -81,6 +84,7 @@ class SyncTrailblazeClient(Described, SyncTrailblazeCommands, SyncTrailblazeMemo
         super().__init__(calls)
         self.maestro = SyncMaestroCommands(calls) if is_for(SyncMaestroCommands.PLATFORMS, target.platform) else None
         self.playwright = SyncPlaywrightCommands(calls) if is_for(SyncPlaywrightCommands.PLATFORMS, target.platform) else None
+        self.desktop = SyncDesktopCommands(calls) if is_for(SyncDesktopCommands.PLATFORMS, target.platform) else None
         self.sampling = SyncSampling(self)
 
     @classmethod
@@ -159,9 +163,9 @@ class SyncSampling:
             system_prompt: What the model is told first.
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        from ._sampling import SamplingReply
+        from ._sampling import sampling_reply
 
         reply = self._client.ask_model(
             prompt_of(messages), screen=include_screenshot, max_tokens=max_tokens, system=system_prompt, timeout=timeout
         )
-        return SamplingReply(content=reply.text, model=reply.model)
+        return sampling_reply(reply)

@@ -84,12 +84,12 @@ class Target:
         self.session_name = session
         self.is_found = True
 
-    def head(self, path: str, content_type: str, timeout: float | None) -> str:
+    def head(self, path: str, content_type: str, timeout: float | None, further: str = "") -> str:
         """The headers of a request, up to the value of Content-Length."""
         limit = "" if timeout is None else f"Connect-Timeout-Ms: {min(max(1, int(timeout * 1000)), 9_999_999_999)}\r\n"
         return (
             f"POST {self.path}{path} HTTP/1.1\r\nHost: {self.name}\r\nContent-Type: {content_type}\r\n"
-            f"Connect-Protocol-Version: 1\r\n{self.authorization}{limit}Content-Length: "
+            f"Connect-Protocol-Version: 1\r\n{self.authorization}{limit}{further}Content-Length: "
         )
 
 

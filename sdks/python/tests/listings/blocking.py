@@ -1,4 +1,4 @@
-from trailblaze import SyncTrailblazeClient as TrailblazeClient
+from trailblaze import TrailblazeClient
 from fastmcp import Context, FastMCP
 
 mcp = FastMCP()

@@ -33,6 +33,24 @@ def raises(kind: str) -> str:
     raise AssertionFailed("the total is wrong") if kind == "own" else ValueError("other")
 
 
+@server.tool(name="acme_tapPlain")
+def tap_plain(ctx: Context) -> str:
+    tb = TrailblazeClient.from_context(ctx)
+    tb.tap(100, 200)
+    return f"{tb.device}"
+
+
+@server.tool(name="acme_forgets")
+async def forgets(ctx: Context) -> str:
+    TrailblazeClient.from_context(ctx).input_text("x")
+    return "done"
+
+
+@server.tool(name="acme_asks")
+async def asks(ctx: Context) -> str:
+    return "yes" if TrailblazeClient.from_context(ctx).is_visible("x") else "no"
+
+
 @server.tool(name="acme_answer")
 def answers(kind: str) -> ToolResult:
     return answer(kind)

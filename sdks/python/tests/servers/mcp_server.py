@@ -29,6 +29,24 @@ def tap_blocking(ctx: Context) -> str:
     return f"{tb.device}"
 
 
+@server.tool(name="acme_tapPlain")
+def tap_plain(ctx: Context) -> str:
+    tb = TrailblazeClient.from_context(ctx)
+    tb.tap(100, 200)
+    return f"{tb.device}"
+
+
+@server.tool(name="acme_forgets")
+async def forgets(ctx: Context) -> str:
+    TrailblazeClient.from_context(ctx).input_text("x")
+    return "done"
+
+
+@server.tool(name="acme_asks")
+async def asks(ctx: Context) -> str:
+    return "yes" if TrailblazeClient.from_context(ctx).is_visible("x") else "no"
+
+
 @server.tool(name="acme_answer")
 def answers(kind: str) -> CallToolResult:
     return answer(kind)

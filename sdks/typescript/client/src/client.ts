@@ -34,7 +34,7 @@ export type ClientOptions = {
   key?: string | undefined;
   sessionId?: string | undefined;
   deviceId?: string | undefined;
-  /** `android`, `ios`, `web` or `desktop`, if known: decides whether `maestro` and `playwright` are there. */
+  /** `android`, `ios`, `web` or `desktop`, if known: decides which of `maestro`, `playwright` and `desktop` are there. */
   platform?: string | undefined;
   /** The argument `_trailblaze` of a tool that declares it. */
   context?: unknown;

@@ -620,6 +620,10 @@ export interface PlaywrightCommands {
   evaluateJs(params: EvaluateJsParams, options?: CallOptions): Promise<unknown>;
 }
 
+/** The commands that only desktops have. There are none yet. */
+export interface DesktopCommands {
+}
+
 /** The values that calls remember. */
 export interface TrailblazeMemory {
   /**
@@ -708,6 +712,9 @@ export const PLAYWRIGHT_COMMANDS: Readonly<Record<keyof PlaywrightCommands, Meth
   evaluateJs: { path: 'trailblaze.v1.PlaywrightCommands/EvaluateJs', name: 'evaluateJs', answer: 'actionValue', params: ['script'], positional: ['script'], needed: 1 },
 };
 
+export const DESKTOP_COMMANDS: Readonly<Record<keyof DesktopCommands, MethodSpec>> = {
+};
+
 export const TRAILBLAZE_MEMORY: Readonly<Record<keyof TrailblazeMemory, MethodSpec>> = {
   remember: { path: 'trailblaze.v1.TrailblazeMemory/Remember', name: 'remember', answer: 'action', params: ['variable', 'value'], positional: ['variable', 'value'], needed: 2 },
   forget: { path: 'trailblaze.v1.TrailblazeMemory/Forget', name: 'forget', answer: 'action', params: ['variable'], positional: ['variable'], needed: 1 },
@@ -729,6 +736,7 @@ export const TRAILBLAZE_SESSION: Readonly<Record<keyof TrailblazeSession, Method
 export const GROUPS = {
   maestro: { methods: MAESTRO_COMMANDS, platforms: ['android', 'ios'] },
   playwright: { methods: PLAYWRIGHT_COMMANDS, platforms: ['web'] },
+  desktop: { methods: DESKTOP_COMMANDS, platforms: ['desktop'] },
 } satisfies Record<string, { methods: Readonly<Record<string, MethodSpec>>; platforms: string[] }>;
 
 /** The groups of a client. One is undefined if the device is known to lack it. */
@@ -737,4 +745,6 @@ export interface CommandGroups {
   readonly maestro: MaestroCommands | undefined;
   /** The commands that only browsers have. */
   readonly playwright: PlaywrightCommands | undefined;
+  /** The commands that only desktops have. There are none yet. */
+  readonly desktop: DesktopCommands | undefined;
 }

@@ -197,13 +197,13 @@ describe('a client', () => {
   test('has a group only where the device has its commands', () => {
     const groups = (platform?: string) => {
       const tb = new TrailblazeClient(server.address, { invocationId: 'c', platform });
-      return [tb.maestro !== undefined, tb.playwright !== undefined];
+      return [tb.maestro, tb.playwright, tb.desktop].map((group) => group !== undefined);
     };
-    assert.deepEqual(groups('android'), [true, false]);
-    assert.deepEqual(groups('IOS'), [true, false]);
-    assert.deepEqual(groups('web'), [false, true]);
-    assert.deepEqual(groups('desktop'), [false, false]);
-    assert.deepEqual(groups(), [true, true]);
+    assert.deepEqual(groups('android'), [true, false, false]);
+    assert.deepEqual(groups('IOS'), [true, false, false]);
+    assert.deepEqual(groups('web'), [false, true, false]);
+    assert.deepEqual(groups('desktop'), [false, false, true]);
+    assert.deepEqual(groups(), [true, true, true]);
   });
 
   test('refuses bad arguments before it sends anything', async () => {

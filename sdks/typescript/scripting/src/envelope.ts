@@ -34,6 +34,12 @@ export type TrailblazeContext = {
   };
 };
 
+/** Arguments of a tool, with the context that Trailblaze adds. */
+export type WithTrailblazeContext<A = Record<string, unknown>> = A & {
+  /** Undefined if another MCP client makes the call. */
+  _trailblazeContext?: TrailblazeContext;
+};
+
 /** The envelope as received: other versions of Trailblaze may omit fields. */
 export type ReceivedMeta = Partial<TrailblazeMeta>;
 
@@ -68,6 +74,20 @@ export function withoutContext(args: unknown): Record<string, unknown> {
   }
   const { _trailblazeContext: _, ...rest } = args;
   return rest;
+}
+
+/** `_trailblazeContext` of a call. Trailblaze leaves the argument out for tools that forbid it, so `_meta` has it too. */
+export function contextOf(args: unknown, meta: unknown): TrailblazeContext | undefined {
+  if (isRecord(args) && isRecord(args['_trailblazeContext'])) {
+    return args['_trailblazeContext'] as TrailblazeContext;
+  }
+  const received = readMeta(meta);
+  if (received?.device === undefined) {
+    return undefined;
+  }
+  const { platform, widthPixels, heightPixels, driverType } = received.device;
+  const device = { platform: platform.toUpperCase() as TrailblazeContext['device']['platform'], widthPixels, heightPixels, driverType };
+  return { memory: received.memory ?? {}, device };
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {

@@ -4,7 +4,7 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { ActionFailed, AssertionFailed, TrailblazeError } from '@trailblaze/client';
 
 import type { CallContext } from './context.ts';
-import { isRecord, withoutContext } from './envelope.ts';
+import { contextOf, isRecord, withoutContext } from './envelope.ts';
 import { messageOf } from './errors.ts';
 import { assertionFailed, error, fatalError, success, unsupported, type TrailblazeResultMeta } from './result.ts';
 import type { DefinedTool, HandlerResult } from './tool.ts';
@@ -15,7 +15,9 @@ export async function invoke(tool: DefinedTool, args: unknown, ctx: CallContext)
     if ('refusal' in checked) {
       return checked.refusal;
     }
-    return withMemory(toResult(tool.name, await tool.handler(checked.args as never, ctx)), ctx);
+    const given = checked.args as Record<string, unknown>;
+    const handed = tool.takesContext ? { ...given, _trailblazeContext: contextOf(args, ctx._meta) } : given;
+    return withMemory(toResult(tool.name, await tool.handler(handed as never, ctx)), ctx);
   } catch (thrown) {
     return failure(thrown);
   }

@@ -35,6 +35,8 @@ export type DefinedTool = {
   readonly definition: TrailblazeTool;
   readonly input: CheckedInput;
   readonly handler: (args: never, ctx: ToolContext) => HandlerResult | Promise<HandlerResult>;
+  /** Whether the handler gets `_trailblazeContext` with its arguments. */
+  readonly takesContext: boolean;
 };
 
 const defined = new Map<string, DefinedTool>();
@@ -54,6 +56,7 @@ export function add(
   name: string,
   spec: Partial<ToolSpec>,
   handler: DefinedTool['handler'],
+  takesContext = false,
 ): DefinedTool {
   if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
     throw new TypeError(`\`${name}\` is not a valid tool name: models accept up to 64 letters, digits, _ and -`);
@@ -72,7 +75,7 @@ export function add(
     ...(annotations === undefined ? {} : { annotations }),
     ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }),
   };
-  const made: DefinedTool = { name, definition, input, handler };
+  const made: DefinedTool = { name, definition, input, handler, takesContext };
   tools.set(name, made);
   return made;
 }

@@ -163,6 +163,30 @@ describe('the listings of the design', () => {
       await api.close();
     }));
 
+  test('register tools', () =>
+    withServer('listings/registering.ts', async (client) => {
+      const { tools } = await client.listTools();
+      assert.deepEqual(tools.map(({ name }) => name), ['fetchUserInfo', 'search', 'memorizeCurrentScreen', 'named']);
+      assert.deepEqual(tools[0]?.annotations, { readOnlyHint: true });
+      assert.equal(tools[0]?._meta?.['trailblaze/toolset'], 'auth');
+      assert.equal(tools[0]?.inputSchema.properties?.['_trailblazeContext'], undefined);
+      const device = { platform: 'ANDROID', widthPixels: 1, heightPixels: 2, driverType: 'android-host' };
+      const context = { _trailblazeContext: { memory: { user: 'ada' }, device } };
+      const call = async (name: string, args: Record<string, unknown>, _meta?: Record<string, unknown>) =>
+        (await client.callTool({ name, arguments: args, ...(_meta === undefined ? {} : { _meta }) })) as CallToolResult;
+      const fetched = await call('fetchUserInfo', { userId: 'u', ...context });
+      assert.deepEqual(fetched.structuredContent, { userId: 'u', platform: 'ANDROID' });
+      assert.equal(textOf(await call('search', { query: 'tea', ...context })), 'found tea');
+      const kept = await call('memorizeCurrentScreen', { label: 'x', ...context });
+      assert.deepEqual(kept.structuredContent, { label: 'x', width: 1, memory: { user: 'ada' } });
+      const alone = await call('memorizeCurrentScreen', { label: 'x' });
+      assert.deepEqual([alone.isError, textOf(alone)], [true, 'Requires Trailblaze host context.']);
+      // The argument is left out for tools that forbid it; what `_meta` says is the same.
+      const api = await typedApi();
+      assert.equal(textOf(await call('named', {}, api._meta)), 'android-host');
+      await api.close();
+    }));
+
   test('tap a point', () =>
     withServer('listings/point.ts', async (client) => {
       const api = await typedApi();

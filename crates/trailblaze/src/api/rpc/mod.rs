@@ -36,6 +36,10 @@ use super::caller::{Caller, Callers, Ids};
 /// How many bytes the frames of the protocols add at most, and gzip to what it cannot compress.
 const FRAME_BYTES: usize = 1024;
 
+/// The header of a request that the code of a tool made and never awaited, so that its client did not send it. It is not carried
+/// out, but fails the tool call that it belongs to: a test must not pass because of a forgotten `await`.
+const NEVER_AWAITED: &str = "trailblaze-never-awaited";
+
 /// The header with the accepted content types.
 const ACCEPT_POST: &str = "accept-post";
 
@@ -115,6 +119,13 @@ impl Rpc {
         let peer = cx.extensions().get::<ConnectInfo<SocketAddr>>();
         let peer = peer.map(|ConnectInfo(peer)| *peer).ok_or_else(|| ConnectError::internal("the peer is unknown"))?;
         let caller = self.0.find(&ids, cx.headers(), peer).map_err(error::no_caller)?;
+        if cx.headers().contains_key(NEVER_AWAITED) {
+            let mistake = format!("the tool called `{}` and never awaited it, so nothing was done", method.name);
+            if caller.is_tool {
+                caller.cx.report_mistake(format!("{mistake}; await every call"));
+            }
+            return Err(ConnectError::failed_precondition(mistake));
+        }
         Ok(Request { method, fields, caller, invocation: ids.invocation })
     }
 

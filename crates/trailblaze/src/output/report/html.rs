@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
-use trailblaze_protocol::driver::AgentMode;
+use trailblaze_protocol::driver::{AgentMode, DriverKey};
 use trailblaze_protocol::event::{CallOrigin, CallResult, Device, Level, Moment, Plan, StepKind, ToolKind, TrailRef};
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::geometry::{Point, Rect, Size};
@@ -113,7 +113,7 @@ struct Lane<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct SessionView<'a> {
-    device: &'a Device,
+    device: Device,
     target: Option<&'a str>,
     agent_mode: AgentMode,
     tools: usize,
@@ -326,8 +326,13 @@ fn lane<'a>(run: &'a Run, name: &'a str) -> Lane<'a> {
 }
 
 fn session(session: &Session) -> SessionView<'_> {
+    let mut device = session.device.clone();
+    if device.id.is_simulated() {
+        // People would take the key of the driver that it stands for for a real phone.
+        device.driver = DriverKey::new(&format!("simulated ({})", device.driver));
+    }
     SessionView {
-        device: &session.device,
+        device,
         target: session.target.as_deref(),
         agent_mode: session.agent_mode,
         tools: session.tools,

@@ -58,9 +58,10 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Whether trails did not end because someone stopped the run, and for no other reason.
+    /// Whether trails did not end, or were not started, because someone stopped the run, and for no other reason. Only for a run
+    /// that ended with [`Exit::Environment`].
     pub fn was_stopped(&self) -> bool {
-        self.cancelled > 0 && self.errored == 0
+        self.cancelled + self.not_run > 0 && self.errored == 0
     }
 }
 
@@ -159,6 +160,7 @@ pub fn headline(run: &Run) -> &'static str {
         Some(Exit::Passed) => "passed",
         Some(Exit::Failed) => "failed",
         Some(Exit::Invalid) => "invalid",
+        Some(Exit::Environment) if count(run).was_stopped() => "cancelled",
         Some(Exit::Environment) => "environment failed",
         Some(Exit::Bug) => "bug in Trailblaze",
     }

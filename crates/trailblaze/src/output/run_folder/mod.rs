@@ -50,7 +50,8 @@ pub struct RunFolder {
 impl RunFolder {
     /// Creates a folder under `logs` and starts to write.
     pub fn create(logs: &Path) -> std::io::Result<Arc<RunFolder>> {
-        let now = SystemTime::now();
+        // A clock that was never set may be before 1970, which cannot be written.
+        let now = SystemTime::now().max(SystemTime::UNIX_EPOCH);
         let id = new_id(now);
         let path = logs.join(id.as_str());
         private::create_dir_all(&path)?;
@@ -95,7 +96,7 @@ impl RunFolder {
 
 /// The name of a run: the time to the millisecond in front, so that names sort by it even if runs follow each other quickly.
 pub fn new_id(now: SystemTime) -> RunId {
-    let stamp = humantime::format_rfc3339_millis(now).to_string();
+    let stamp = humantime::format_rfc3339_millis(now.max(SystemTime::UNIX_EPOCH)).to_string();
     let name: String = stamp.chars().filter(char::is_ascii_digit).collect();
     RunId::new(format!("{}-{}-{}{}", &name[..8], &name[8..14], &name[14..], ids::run_suffix()))
 }
@@ -146,5 +147,11 @@ mod tests {
         let names = (0..2000).map(|ms| new_id(SystemTime::UNIX_EPOCH + Duration::from_millis(ms)));
         let names: Vec<String> = names.map(|id| id.as_str().to_string()).collect();
         assert!(names.is_sorted(), "{names:?}");
+    }
+
+    #[test]
+    fn a_clock_before_1970_does_not_keep_a_run_from_starting() {
+        let id = new_id(SystemTime::UNIX_EPOCH - Duration::from_secs(86_400));
+        assert!(id.as_str().starts_with("19700101-000000-000"), "{id:?}");
     }
 }

@@ -20,7 +20,7 @@ use trailblaze_core::yaml::{self, Entries, Node, Problem, Problems, Source};
 use trailblaze_protocol::heal::ElementIdentity;
 
 use crate::files::hex;
-use crate::files::write_atomically;
+use crate::files::write_in_project;
 use crate::project::source::read_source;
 use crate::run::record::RecordError;
 
@@ -230,7 +230,7 @@ pub fn keep(root: &Path, trail: &str, sections: Vec<Section>) -> Result<(), Reco
     if !says(&name, &text, &new) {
         return Err(RecordError::EffectsFile { path: name, problem: "it would not read back the same".to_string() });
     }
-    write_atomically(&path, &text).map_err(write_error)
+    write_in_project(root, &path, &text).map_err(write_error)
 }
 
 /// A call that was healed.
@@ -283,7 +283,7 @@ pub fn heal(
     if !says(&name, &text, &new) {
         return Err(RecordError::EffectsFile { path: name, problem: "it would not read back the same".to_string() });
     }
-    write_atomically(&root.join(&name), &text).map_err(|source| RecordError::Write { path: name, source })
+    write_in_project(root, &root.join(&name), &text).map_err(|source| RecordError::Write { path: name, source })
 }
 
 const HEAD: &str = "# What was recorded with the trail next to this file. Written by `trailblaze run --record`.\n";

@@ -13,7 +13,7 @@ use trailblaze_protocol::heal::ElementIdentity;
 use super::RecordError;
 use super::effects_file::{self, HealedCall};
 use crate::files::lock::ProjectLock;
-use crate::files::write_atomically;
+use crate::files::write_in_project;
 use crate::output::report::heals::{Heal, HealResult};
 use crate::output::report::model::{Attempt, Run, Standing};
 use crate::project::source::read_source;
@@ -150,7 +150,7 @@ pub fn write(root: &Path, run: &Run) -> Result<Patches, HealError> {
     let _lock = ProjectLock::take(root).map_err(RecordError::no_lock)?;
     let found = patches(root, run)?;
     for patch in &found.patches {
-        let written = write_atomically(&root.join(&patch.path), &patch.after);
+        let written = write_in_project(root, &root.join(&patch.path), &patch.after);
         written.map_err(|source| RecordError::Write { path: patch.path.clone(), source })?;
         let after = Source::new(patch.path.as_str(), patch.after.as_str());
         let (Some(before), Some(after)) = (Trail::read(&patch.before).0, Trail::read(&after).0) else { continue };

@@ -15,7 +15,7 @@ use trailblaze_core::yaml::Source;
 use trailblaze_protocol::event::{StepKind, Verdict};
 
 use crate::files::lock::ProjectLock;
-use crate::files::write_atomically;
+use crate::files::write_in_project;
 use crate::project::source::read_source;
 use crate::run::job::{Done, Job};
 use crate::run::record::RecordError;
@@ -52,7 +52,7 @@ pub fn write_into_trail(root: &Path, job: &Job, done: &[&Done], _lock: &ProjectL
     }
     let recorded = record(&now, done)?;
     if recorded.text != source.text {
-        let written = write_atomically(&path, &recorded.text);
+        let written = write_in_project(root, &path, &recorded.text);
         written.map_err(|error| RecordError::Write { path: source.path.clone(), source: error })?;
     }
     Ok(recorded)

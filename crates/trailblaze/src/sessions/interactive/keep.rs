@@ -13,7 +13,7 @@ use trailblaze_protocol::exit::Exit;
 use super::Place;
 use super::command::Save;
 use crate::files::lock::{self, ProjectLock};
-use crate::files::write_atomically;
+use crate::files::{check_links, write_in_project};
 use crate::output::report::turns;
 use crate::output::words::count;
 use crate::project::trail_schema;
@@ -226,7 +226,9 @@ pub fn save(home: &Home<'_>, steps: &[NewStep], wish: &Save) -> Result<String, K
             (merged.text, said)
         }
         None => {
-            path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(|source| write_error(path, source))?;
+            let made = check_links(&home.place.root, path);
+            let made = made.and_then(|()| path.parent().map_or(Ok(()), std::fs::create_dir_all));
+            made.map_err(|source| write_error(path, source))?;
             let title = wish.title.clone().unwrap_or_else(|| title(&id(path)));
             let text =
                 schema_line(&home.place.root, path).unwrap_or_default() + &text(&id(path), &title, home.place, steps);
@@ -242,7 +244,7 @@ pub fn save(home: &Home<'_>, steps: &[NewStep], wish: &Save) -> Result<String, K
         }
     };
     check(&shown, &text)?;
-    write_atomically(path, &text).map_err(|source| write_error(&wish.path, source))?;
+    write_in_project(&home.place.root, path, &text).map_err(|source| write_error(&wish.path, source))?;
     Ok(said)
 }
 
@@ -312,7 +314,7 @@ fn schema_line(root: &Path, path: &Path) -> Option<String> {
     let schema: PathBuf = root.join(trail_schema::FILE);
     if !schema.exists() {
         let text = serde_json::to_string_pretty(&Trail::schema()).ok()? + "\n";
-        std::fs::create_dir_all(schema.parent()?).and_then(|()| write_atomically(&schema, text)).ok()?;
+        write_in_project(&root, &schema, text).ok()?;
     }
     Some(format!("# yaml-language-server: $schema={}{}\n", "../".repeat(depth), trail_schema::FILE))
 }

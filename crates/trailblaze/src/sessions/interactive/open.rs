@@ -12,6 +12,7 @@ use trailblaze_protocol::event::Event;
 use trailblaze_protocol::exit::Exit;
 
 use super::{Interactive, Place};
+use crate::files::check_links;
 use crate::output::console::{Console, Quiet};
 use crate::output::report::{self, Written};
 use crate::output::run_folder::RunFolder;
@@ -135,8 +136,8 @@ pub async fn open(
     wiring.use_model(&options.agent)?;
     let cassettes = options.cassette.map(|wanted| Cassettes::open(wanted, loaded)).transpose();
     let cassettes = cassettes.map_err(OpenError::Invalid)?;
-    let folder =
-        RunFolder::create(&options.logs).map_err(|source| OpenError::Folder { logs: options.logs.clone(), source })?;
+    let created = check_links(&loaded.root, &options.logs).and_then(|()| RunFolder::create(&options.logs));
+    let folder = created.map_err(|source| OpenError::Folder { logs: options.logs.clone(), source })?;
     let record: Arc<dyn EventSink> = Arc::new(Redacted::new(Arc::clone(&folder) as _, Arc::clone(&wiring.secrets)));
     record.emit(Event::RunStarted {
         command: options.command,

@@ -166,6 +166,8 @@ fn ctrl_c_ends_a_long_wait_in_good_order() {
     run.assert_finished(2);
     run.assert_calls_have_parents();
     assert!(verdicts(&run).iter().all(|(trail, verdict)| trail == "trails/a" && *verdict == Verdict::Cancelled));
+    let listed = project.run(&["runs", "list"]).exits(0).stdout;
+    assert!(listed.contains("  cancelled  ") && !listed.contains("environment failed"), "{listed}");
 }
 
 /// The kernel and the shell may both tell of a terminal that went away.

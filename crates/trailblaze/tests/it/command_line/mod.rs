@@ -11,6 +11,7 @@ mod full_disk;
 mod healing;
 mod interruptions;
 mod invalid_input;
+mod links;
 mod load;
 mod mcp;
 mod report;

@@ -259,6 +259,15 @@ fn shards_cover_everything_once_and_merge_into_one_report() {
     assert_eq!(names, ["trails-a.trail.yaml", "trails-b.trail.yaml", "trails-deep-c.trail.yaml"]);
 }
 
+#[test]
+fn a_shard_without_trails_says_so() {
+    let project = Project::counter().with("trails/a.trail.yaml", trail("", "    tools: [{pressHome: {}}]\n"));
+    let ran = project.run(&["run", "--pictures", "off", "--shard", "2/2"]).exits(0);
+    let words = "shard 2/2 has no trails, so nothing runs: there are fewer trails than shards";
+    assert!(ran.stderr.contains(words), "{ran:?}");
+    assert_eq!(project.last_run().mentions(words), 1);
+}
+
 const HISTORY: &str = ".trailblaze/history.json";
 
 fn history(project: &Project) -> String {

@@ -193,10 +193,10 @@ fn a_check_tells_all_problems_with_their_places() {
 fn devices_are_listed() {
     let ran = Project::counter().run(&["device", "list"]).exits(0);
     insta::assert_snapshot!(ran.stdout, @"
-    android/sim-1    android-ondevice-accessibility   simulated android phone (1080×2400)
-    ios/sim-1        ios-host                         simulated iphone (1170×2532)
-    web/sim-1        playwright-native                simulated web browser (1280×800)
-    desktop/sim-1    desktop-atspi                    simulated desktop (1280×800)
+    android/sim-1    simulated android phone (1080×2400)  stands for android-ondevice-accessibility
+    ios/sim-1        simulated iphone (1170×2532)         stands for ios-host
+    web/sim-1        simulated web browser (1280×800)     stands for playwright-native
+    desktop/sim-1    simulated desktop (1280×800)         stands for desktop-atspi
     ");
     let listed = Project::wallet().run(&["device", "list", "--json"]).exits(0).json();
     assert_eq!(

@@ -396,6 +396,8 @@ fn without_run_ids(line: &str) -> String {
 fn without_stamps(line: &str) -> String {
     let shapes = [
         ("dddddddd-dddddd-dddxxxxxx", "[run]"),
+        ("dddd-dd-dd dd:dd:dd UTC,    just now", "[when]"),
+        ("dddd-dd-dd dd:dd:dd UTC,   d min ago", "[when]"),
         ("dddd-dd-dd dd:dd:dd UTC", "[when]"),
         ("dddd-dd-ddTdd:dd:dd.dddZ", "[when]"),
     ];

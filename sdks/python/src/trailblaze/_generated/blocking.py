@@ -521,6 +521,15 @@ class SyncPlaywrightCommands(BlockingApi):
         return self._calls.act("/trailblaze.v1.PlaywrightCommands/EvaluateJs", {"script": script}, timeout, "")
 
 
+class SyncDesktopCommands(BlockingApi):
+    """The commands that only desktops have. There are none yet."""
+
+    __slots__ = ()
+
+    PLATFORMS: ClassVar[frozenset[str]] = frozenset(["desktop"])
+    """The platforms that it is for."""
+
+
 class SyncTrailblazeMemory(BlockingApi):
     """The values that calls remember."""
 

@@ -11,7 +11,7 @@ __tracebackhide__ = True
 # As in `typing`, which takes long to import.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping
+    from collections.abc import AsyncGenerator, Coroutine, Mapping
     from typing import Any, ClassVar
 
     from .types import (
@@ -35,7 +35,7 @@ class TrailblazeCommands(AsyncApi):
 
     __slots__ = ()
 
-    async def tap(
+    def tap(
         self,
         x: int | None = None,
         y: int | None = None,
@@ -47,7 +47,7 @@ class TrailblazeCommands(AsyncApi):
         long_press: bool | None = None,
         timeout_ms: int | None = None,
         timeout: float | None = None,
-    ) -> ActionResult:
+    ) -> Coroutine[Any, Any, ActionResult]:
         """Tap an element, by its ref in a snapshot, its full text or its id, or tap a point. Waits until it can be
         tapped.
 
@@ -62,7 +62,7 @@ class TrailblazeCommands(AsyncApi):
             timeout_ms: How long to wait, in milliseconds (default 5000).
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return await self._calls.act(
+        return self._calls.act(
             "/trailblaze.v1.TrailblazeCommands/Tap",
             {
                 "ref": ref,
@@ -78,13 +78,13 @@ class TrailblazeCommands(AsyncApi):
             "ActionResult",
         )
 
-    async def input_text(
+    def input_text(
         self,
         text: str,
         *,
         hide_keyboard_after: bool | None = None,
         timeout: float | None = None,
-    ) -> ActionResult:
+    ) -> Coroutine[Any, Any, ActionResult]:
         """Type text into the focused field.
 
         Args:
@@ -92,7 +92,7 @@ class TrailblazeCommands(AsyncApi):
             hide_keyboard_after: On a phone, hide the keyboard afterwards. Default: True.
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return await self._calls.act(
+        return self._calls.act(
             "/trailblaze.v1.TrailblazeCommands/InputText",
             {
                 "text": text,
@@ -102,7 +102,7 @@ class TrailblazeCommands(AsyncApi):
             "ActionResult",
         )
 
-    async def launch_app(
+    def launch_app(
         self,
         package_id: str | None = None,
         *,
@@ -110,7 +110,7 @@ class TrailblazeCommands(AsyncApi):
         launch_mode: LaunchMode | None = None,
         timeout_ms: int | None = None,
         timeout: float | None = None,
-    ) -> ActionResult:
+    ) -> Coroutine[Any, Any, ActionResult]:
         """Launch an app. REINSTALL clears its data first, FORCE_RESTART keeps its data, RESUME brings it to the front.
 
         Args:
@@ -121,7 +121,7 @@ class TrailblazeCommands(AsyncApi):
                 finish).
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return await self._calls.act(
+        return self._calls.act(
             "/trailblaze.v1.TrailblazeCommands/LaunchApp",
             {
                 "packageId": package_id,
@@ -133,14 +133,14 @@ class TrailblazeCommands(AsyncApi):
             "ActionResult",
         )
 
-    async def clear_app_data(self, package_id: str, *, timeout: float | None = None) -> ActionResult:
+    def clear_app_data(self, package_id: str, *, timeout: float | None = None) -> Coroutine[Any, Any, ActionResult]:
         """Clear all data of an app.
 
         Args:
             package_id: The app's package, bundle id or URL.
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return await self._calls.act(
+        return self._calls.act(
             "/trailblaze.v1.TrailblazeCommands/ClearAppData",
             {
                 "packageId": package_id,
@@ -149,14 +149,14 @@ class TrailblazeCommands(AsyncApi):
             "ActionResult",
         )
 
-    async def is_visible(
+    def is_visible(
         self,
         text: str | None = None,
         *,
         id: str | None = None,
         timeout_ms: int | None = None,
         timeout: float | None = None,
-    ) -> bool:
+    ) -> Coroutine[Any, Any, bool]:
         """Check whether an element is visible. Returns true or false.
 
         Args:
@@ -165,7 +165,7 @@ class TrailblazeCommands(AsyncApi):
             timeout_ms: How long to wait for the element, in milliseconds. Default: 0.
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return await self._calls.ask(
+        return self._calls.ask(
             "/trailblaze.v1.TrailblazeCommands/IsVisible",
             {
                 "text": text,
@@ -176,31 +176,31 @@ class TrailblazeCommands(AsyncApi):
             False,
         )
 
-    async def has_text(self, text: str, *, timeout: float | None = None) -> bool:
+    def has_text(self, text: str, *, timeout: float | None = None) -> Coroutine[Any, Any, bool]:
         """Check whether text is visible anywhere, also as part of a longer text. Returns true or false.
 
         Args:
             text: The text.
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return await self._calls.ask("/trailblaze.v1.TrailblazeCommands/HasText", {"text": text}, timeout, False)
+        return self._calls.ask("/trailblaze.v1.TrailblazeCommands/HasText", {"text": text}, timeout, False)
 
-    async def get_element_text(self, id: str, *, timeout: float | None = None) -> str | None:
+    def get_element_text(self, id: str, *, timeout: float | None = None) -> Coroutine[Any, Any, str | None]:
         """Get the text of an element; null if there is none.
 
         Args:
             id: The element's id.
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return await self._calls.ask("/trailblaze.v1.TrailblazeCommands/GetElementText", {"id": id}, timeout, None)
+        return self._calls.ask("/trailblaze.v1.TrailblazeCommands/GetElementText", {"id": id}, timeout, None)
 
-    async def get_element_count(
+    def get_element_count(
         self,
         text: str | None = None,
         *,
         id: str | None = None,
         timeout: float | None = None,
-    ) -> int:
+    ) -> Coroutine[Any, Any, int]:
         """Count the elements that match.
 
         Args:
@@ -208,7 +208,7 @@ class TrailblazeCommands(AsyncApi):
             id: The element's developer-assigned id.
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return await self._calls.ask(
+        return self._calls.ask(
             "/trailblaze.v1.TrailblazeCommands/GetElementCount",
             {
                 "text": text,
@@ -218,14 +218,19 @@ class TrailblazeCommands(AsyncApi):
             0,
         )
 
-    async def capture_screen(self, *, picture: bool | None = None, timeout: float | None = None) -> ScreenState:
+    def capture_screen(
+        self,
+        *,
+        picture: bool | None = None,
+        timeout: float | None = None,
+    ) -> Coroutine[Any, Any, ScreenState]:
         """Capture the current screen: its elements, with refs to tap.
 
         Args:
             picture: Also return a screenshot, with secrets masked. Default: False.
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return await self._calls.get(
+        return self._calls.get(
             "/trailblaze.v1.TrailblazeCommands/CaptureScreen",
             {
                 "picture": picture,
@@ -234,7 +239,7 @@ class TrailblazeCommands(AsyncApi):
             "ScreenState",
         )
 
-    async def assert_visible(
+    def assert_visible(
         self,
         text: str | None = None,
         *,
@@ -243,7 +248,7 @@ class TrailblazeCommands(AsyncApi):
         timeout_ms: int | None = None,
         expected_text: str | None = None,
         timeout: float | None = None,
-    ) -> ActionResult:
+    ) -> Coroutine[Any, Any, ActionResult]:
         """Assert that an element is visible, or becomes visible within the timeout.
 
         Args:
@@ -254,7 +259,7 @@ class TrailblazeCommands(AsyncApi):
             expected_text: The text that the element must have.
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return await self._calls.act(
+        return self._calls.act(
             "/trailblaze.v1.TrailblazeCommands/AssertVisible",
             {
                 "ref": ref,
@@ -267,7 +272,13 @@ class TrailblazeCommands(AsyncApi):
             "ActionResult", is_assertion=True,
         )
 
-    async def wait_until_visible(self, text: str, timeout_ms: int, *, timeout: float | None = None) -> ActionResult:
+    def wait_until_visible(
+        self,
+        text: str,
+        timeout_ms: int,
+        *,
+        timeout: float | None = None,
+    ) -> Coroutine[Any, Any, ActionResult]:
         """Wait until an element with the text is visible; fail if it does not appear.
 
         Args:
@@ -275,7 +286,7 @@ class TrailblazeCommands(AsyncApi):
             timeout_ms: How long to wait, in milliseconds.
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return await self._calls.act(
+        return self._calls.act(
             "/trailblaze.v1.TrailblazeCommands/WaitUntilVisible",
             {
                 "text": text,
@@ -294,7 +305,7 @@ class MaestroCommands(AsyncApi):
     PLATFORMS: ClassVar[frozenset[str]] = frozenset(["android", "ios"])
     """The platforms that it is for."""
 
-    async def adb_shell(self, command: str, *, timeout: float | None = None) -> ShellResult:
+    def adb_shell(self, command: str, *, timeout: float | None = None) -> Coroutine[Any, Any, ShellResult]:
         """Run a shell command on the device.
 
         On android only.
@@ -303,16 +314,15 @@ class MaestroCommands(AsyncApi):
             command: The command line.
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return await self._calls.act(
-            "/trailblaze.v1.MaestroCommands/AdbShell",
-            {
-                "command": command,
-            },
-            timeout,
-            "ShellResult",
-        )
+        return self._calls.act("/trailblaze.v1.MaestroCommands/AdbShell", {"command": command}, timeout, "ShellResult")
 
-    async def grant_permission(self, package_id: str, permission: str, *, timeout: float | None = None) -> ActionResult:
+    def grant_permission(
+        self,
+        package_id: str,
+        permission: str,
+        *,
+        timeout: float | None = None,
+    ) -> Coroutine[Any, Any, ActionResult]:
         """Grant a permission to an app.
 
         On android and ios only.
@@ -322,7 +332,7 @@ class MaestroCommands(AsyncApi):
             permission: The permission, such as android.permission.CAMERA.
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return await self._calls.act(
+        return self._calls.act(
             "/trailblaze.v1.MaestroCommands/GrantPermission",
             {
                 "packageId": package_id,
@@ -332,7 +342,7 @@ class MaestroCommands(AsyncApi):
             "ActionResult",
         )
 
-    async def press_back(self, *, timeout: float | None = None) -> ActionResult:
+    def press_back(self, *, timeout: float | None = None) -> Coroutine[Any, Any, ActionResult]:
         """Go back.
 
         On android and ios only.
@@ -340,9 +350,9 @@ class MaestroCommands(AsyncApi):
         Args:
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return await self._calls.act("/trailblaze.v1.MaestroCommands/PressBack", {}, timeout, "ActionResult")
+        return self._calls.act("/trailblaze.v1.MaestroCommands/PressBack", {}, timeout, "ActionResult")
 
-    async def press_home(self, *, timeout: float | None = None) -> ActionResult:
+    def press_home(self, *, timeout: float | None = None) -> Coroutine[Any, Any, ActionResult]:
         """Go to the home screen.
 
         On android and ios only.
@@ -350,9 +360,9 @@ class MaestroCommands(AsyncApi):
         Args:
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return await self._calls.act("/trailblaze.v1.MaestroCommands/PressHome", {}, timeout, "ActionResult")
+        return self._calls.act("/trailblaze.v1.MaestroCommands/PressHome", {}, timeout, "ActionResult")
 
-    async def swipe(
+    def swipe(
         self,
         direction: Direction | None = None,
         *,
@@ -360,7 +370,7 @@ class MaestroCommands(AsyncApi):
         duration_ms: int | None = None,
         timeout_ms: int | None = None,
         timeout: float | None = None,
-    ) -> ActionResult:
+    ) -> Coroutine[Any, Any, ActionResult]:
         """Swipe in a direction.
 
         Args:
@@ -370,7 +380,7 @@ class MaestroCommands(AsyncApi):
             timeout_ms: How long to wait, in milliseconds (default 5000).
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return await self._calls.act(
+        return self._calls.act(
             "/trailblaze.v1.MaestroCommands/Swipe",
             {
                 "direction": direction,
@@ -382,13 +392,13 @@ class MaestroCommands(AsyncApi):
             "ActionResult",
         )
 
-    async def scroll(
+    def scroll(
         self,
         direction: Direction | None = None,
         *,
         amount: int | None = None,
         timeout: float | None = None,
-    ) -> ActionResult:
+    ) -> Coroutine[Any, Any, ActionResult]:
         """Scroll the view in a direction.
 
         Args:
@@ -396,7 +406,7 @@ class MaestroCommands(AsyncApi):
             amount: How far to scroll, in pixels (default: most of a screen).
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return await self._calls.act(
+        return self._calls.act(
             "/trailblaze.v1.MaestroCommands/Scroll",
             {
                 "direction": direction,
@@ -406,7 +416,7 @@ class MaestroCommands(AsyncApi):
             "ActionResult",
         )
 
-    async def pinch(self, scale: float, *, timeout: float | None = None) -> ActionResult:
+    def pinch(self, scale: float, *, timeout: float | None = None) -> Coroutine[Any, Any, ActionResult]:
         """Pinch with two fingers.
 
         On android and ios only.
@@ -415,7 +425,7 @@ class MaestroCommands(AsyncApi):
             scale: Above 1 zooms in, below 1 zooms out.
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return await self._calls.act("/trailblaze.v1.MaestroCommands/Pinch", {"scale": scale}, timeout, "ActionResult")
+        return self._calls.act("/trailblaze.v1.MaestroCommands/Pinch", {"scale": scale}, timeout, "ActionResult")
 
 
 class PlaywrightCommands(AsyncApi):
@@ -426,7 +436,13 @@ class PlaywrightCommands(AsyncApi):
     PLATFORMS: ClassVar[frozenset[str]] = frozenset(["web"])
     """The platforms that it is for."""
 
-    async def navigate(self, url: str, *, timeout_ms: int | None = None, timeout: float | None = None) -> ActionResult:
+    def navigate(
+        self,
+        url: str,
+        *,
+        timeout_ms: int | None = None,
+        timeout: float | None = None,
+    ) -> Coroutine[Any, Any, ActionResult]:
         """Open a URL.
 
         On web only.
@@ -437,7 +453,7 @@ class PlaywrightCommands(AsyncApi):
                 finish).
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return await self._calls.act(
+        return self._calls.act(
             "/trailblaze.v1.PlaywrightCommands/Navigate",
             {
                 "url": url,
@@ -447,13 +463,13 @@ class PlaywrightCommands(AsyncApi):
             "ActionResult",
         )
 
-    async def click(
+    def click(
         self,
         selector: str,
         *,
         timeout_ms: int | None = None,
         timeout: float | None = None,
-    ) -> ActionResult:
+    ) -> Coroutine[Any, Any, ActionResult]:
         """Click the element that a CSS selector matches.
 
         On web only.
@@ -463,7 +479,7 @@ class PlaywrightCommands(AsyncApi):
             timeout_ms: How long to wait, in milliseconds (default 5000).
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return await self._calls.act(
+        return self._calls.act(
             "/trailblaze.v1.PlaywrightCommands/Click",
             {
                 "selector": selector,
@@ -473,14 +489,14 @@ class PlaywrightCommands(AsyncApi):
             "ActionResult",
         )
 
-    async def fill(
+    def fill(
         self,
         selector: str,
         value: str,
         *,
         timeout_ms: int | None = None,
         timeout: float | None = None,
-    ) -> ActionResult:
+    ) -> Coroutine[Any, Any, ActionResult]:
         """Replace the value of the field that a CSS selector matches.
 
         On web only.
@@ -491,7 +507,7 @@ class PlaywrightCommands(AsyncApi):
             timeout_ms: How long to wait, in milliseconds (default 5000).
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return await self._calls.act(
+        return self._calls.act(
             "/trailblaze.v1.PlaywrightCommands/Fill",
             {
                 "selector": selector,
@@ -502,13 +518,13 @@ class PlaywrightCommands(AsyncApi):
             "ActionResult",
         )
 
-    async def wait_for_selector(
+    def wait_for_selector(
         self,
         selector: str,
         *,
         timeout_ms: int | None = None,
         timeout: float | None = None,
-    ) -> ActionResult:
+    ) -> Coroutine[Any, Any, ActionResult]:
         """Wait until a CSS selector matches an element on the page.
 
         On web only.
@@ -518,7 +534,7 @@ class PlaywrightCommands(AsyncApi):
             timeout_ms: How long to wait, in milliseconds (default 5000).
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return await self._calls.act(
+        return self._calls.act(
             "/trailblaze.v1.PlaywrightCommands/WaitForSelector",
             {
                 "selector": selector,
@@ -528,7 +544,7 @@ class PlaywrightCommands(AsyncApi):
             "ActionResult", is_assertion=True,
         )
 
-    async def evaluate_js(self, script: str, *, timeout: float | None = None) -> Any:
+    def evaluate_js(self, script: str, *, timeout: float | None = None) -> Coroutine[Any, Any, Any]:
         """Evaluate JavaScript in the page.
 
         On web only.
@@ -537,7 +553,16 @@ class PlaywrightCommands(AsyncApi):
             script: A JavaScript expression. A promise is awaited.
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return await self._calls.act("/trailblaze.v1.PlaywrightCommands/EvaluateJs", {"script": script}, timeout, "")
+        return self._calls.act("/trailblaze.v1.PlaywrightCommands/EvaluateJs", {"script": script}, timeout, "")
+
+
+class DesktopCommands(AsyncApi):
+    """The commands that only desktops have. There are none yet."""
+
+    __slots__ = ()
+
+    PLATFORMS: ClassVar[frozenset[str]] = frozenset(["desktop"])
+    """The platforms that it is for."""
 
 
 class TrailblazeMemory(AsyncApi):
@@ -545,7 +570,7 @@ class TrailblazeMemory(AsyncApi):
 
     __slots__ = ()
 
-    async def remember(self, variable: str, value: str, *, timeout: float | None = None) -> ActionResult:
+    def remember(self, variable: str, value: str, *, timeout: float | None = None) -> Coroutine[Any, Any, ActionResult]:
         """Remember a value. Later steps can use it as {{variable}}.
 
         Args:
@@ -553,7 +578,7 @@ class TrailblazeMemory(AsyncApi):
             value: The value.
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return await self._calls.act(
+        return self._calls.act(
             "/trailblaze.v1.TrailblazeMemory/Remember",
             {
                 "variable": variable,
@@ -563,14 +588,14 @@ class TrailblazeMemory(AsyncApi):
             "ActionResult",
         )
 
-    async def forget(self, variable: str, *, timeout: float | None = None) -> ActionResult:
+    def forget(self, variable: str, *, timeout: float | None = None) -> Coroutine[Any, Any, ActionResult]:
         """Forget a remembered value.
 
         Args:
             variable: The name of the value.
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return await self._calls.act(
+        return self._calls.act(
             "/trailblaze.v1.TrailblazeMemory/Forget",
             {
                 "variable": variable,
@@ -579,13 +604,13 @@ class TrailblazeMemory(AsyncApi):
             "ActionResult",
         )
 
-    async def dump_memory(self, *, timeout: float | None = None) -> dict[str, Any]:
+    def dump_memory(self, *, timeout: float | None = None) -> Coroutine[Any, Any, dict[str, Any]]:
         """List all remembered values.
 
         Args:
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return await self._calls.ask("/trailblaze.v1.TrailblazeMemory/DumpMemory", {}, timeout, {})
+        return self._calls.ask("/trailblaze.v1.TrailblazeMemory/DumpMemory", {}, timeout, {})
 
 
 class TrailblazeSession(AsyncApi):
@@ -593,29 +618,29 @@ class TrailblazeSession(AsyncApi):
 
     __slots__ = ()
 
-    async def get_session(self, *, timeout: float | None = None) -> SessionInfo:
+    def get_session(self, *, timeout: float | None = None) -> Coroutine[Any, Any, SessionInfo]:
         """Get the session's device, such as its platform and the size of its screen.
 
         Args:
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return await self._calls.get("/trailblaze.v1.TrailblazeSession/GetSession", {}, timeout, "SessionInfo")
+        return self._calls.get("/trailblaze.v1.TrailblazeSession/GetSession", {}, timeout, "SessionInfo")
 
-    async def list_tools(self, *, timeout: float | None = None) -> ToolList:
+    def list_tools(self, *, timeout: float | None = None) -> Coroutine[Any, Any, ToolList]:
         """List the tools of the session.
 
         Args:
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return await self._calls.get("/trailblaze.v1.TrailblazeSession/ListTools", {}, timeout, "ToolList")
+        return self._calls.get("/trailblaze.v1.TrailblazeSession/ListTools", {}, timeout, "ToolList")
 
-    async def call_tool(
+    def call_tool(
         self,
         name: str,
         args: Mapping[str, Any] | None = None,
         *,
         timeout: float | None = None,
-    ) -> ToolResult:
+    ) -> Coroutine[Any, Any, ToolResult]:
         """Call any tool of the session by its name.
 
         Args:
@@ -623,7 +648,7 @@ class TrailblazeSession(AsyncApi):
             args: Its arguments.
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return await self._calls.act(
+        return self._calls.act(
             "/trailblaze.v1.TrailblazeSession/CallTool",
             {
                 "name": name,
@@ -633,16 +658,16 @@ class TrailblazeSession(AsyncApi):
             "ToolResult",
         )
 
-    async def reload_tools(self, *, timeout: float | None = None) -> ReloadResult:
+    def reload_tools(self, *, timeout: float | None = None) -> Coroutine[Any, Any, ReloadResult]:
         """Load the tools from the tool files and tool servers again. A server whose own code changed must be restarted
         first.
 
         Args:
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return await self._calls.get("/trailblaze.v1.TrailblazeSession/ReloadTools", {}, timeout, "ReloadResult")
+        return self._calls.get("/trailblaze.v1.TrailblazeSession/ReloadTools", {}, timeout, "ReloadResult")
 
-    async def ask_model(
+    def ask_model(
         self,
         prompt: str,
         screen: bool = False,
@@ -650,7 +675,7 @@ class TrailblazeSession(AsyncApi):
         max_tokens: int | None = None,
         system: str | None = None,
         timeout: float | None = None,
-    ) -> ModelReply:
+    ) -> Coroutine[Any, Any, ModelReply]:
         """Ask the model. Only for tools of servers that may sample; the call must name its invocation.
 
         Args:
@@ -660,7 +685,7 @@ class TrailblazeSession(AsyncApi):
             system: What the model is told first.
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return await self._calls.get(
+        return self._calls.get(
             "/trailblaze.v1.TrailblazeSession/AskModel",
             {
                 "prompt": prompt,
@@ -688,13 +713,13 @@ class TrailblazeSession(AsyncApi):
             "SessionEvent",
         )
 
-    async def list_devices(self, *, timeout: float | None = None) -> DeviceList:
+    def list_devices(self, *, timeout: float | None = None) -> Coroutine[Any, Any, DeviceList]:
         """List the devices of the running program.
 
         Args:
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return await self._calls.get("/trailblaze.v1.TrailblazeSession/ListDevices", {}, timeout, "DeviceList")
+        return self._calls.get("/trailblaze.v1.TrailblazeSession/ListDevices", {}, timeout, "DeviceList")
 
     def watch_devices(self, after: int = 0, *, timeout: float | None = None) -> AsyncGenerator[DeviceList, None]:
         """Follow the list of devices: the current list first, then every change.

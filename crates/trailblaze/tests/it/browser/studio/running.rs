@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::browser::studio::opening::open;
 use crate::browser::studio::page::{Page, Stream};
 use crate::support::home::Home;
+use trailblaze_protocol::event::Event;
 
 const TRAIL: &str = "trails/add.trail.yaml";
 
@@ -39,6 +40,9 @@ fn a_run_is_watched_until_it_turns_into_its_report() {
     let ended = last(&mut page.follow("WatchRun", json!({"run": run})));
     assert_eq!((&ended["isOver"], &ended["run"]["exit"]), (&json!(true), &json!("passed")), "{ended:#}");
     assert_eq!(ended["run"]["attempts"].as_array().map(Vec::len), Some(1), "one device of a kind is enough");
+    assert_eq!(ended["run"]["command"], format!("trailblaze run {TRAIL} -d android/sim-1,android/sim-2"));
+    let driver = &ended["run"]["lanes"][0]["sessions"][0]["device"]["driver"];
+    assert_eq!(driver, "simulated (android-ondevice-accessibility)");
     let detail = page.call("GetAttempt", json!({"run": run, "attempt": 0}));
     assert_eq!(detail["attempt"]["steps"][1]["text"], "Add");
     let picture = detail["attempt"]["steps"].to_string();
@@ -52,6 +56,24 @@ fn a_run_is_watched_until_it_turns_into_its_report() {
     // A run of another process is seen too.
     home.run(&["run"]).exits(0);
     workspace.until("another run", |workspace| workspace["runs"].as_array().is_some_and(|runs| runs.len() == 2));
+}
+
+#[test]
+fn opening_the_studio_again_does_not_start_the_app_again() {
+    let home = Home::counter();
+    let args = ["studio", "--json", "-d", "android/sim-1", "--launch", "com.example.counter"];
+    home.run(&args).exits(0);
+    home.run(&["tool", "tap", "id=add"]).exits(0);
+    let again = home.run(&args).exits(0);
+    assert!(
+        again.stderr.contains("is open and has steps, so `com.example.counter` was not started again"),
+        "{again:?}"
+    );
+    let snapshot = home.run(&["snapshot"]).exits(0).stdout;
+    assert!(snapshot.contains("Count: 1"), "{snapshot}");
+    let calls = home.project.last_run().events();
+    let is_launch = |event: &Event| matches!(event, Event::Called(called) if called.tool == "launchApp");
+    assert_eq!(calls.iter().filter(|event| is_launch(event)).count(), 1);
 }
 
 #[test]

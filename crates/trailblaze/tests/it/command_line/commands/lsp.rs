@@ -115,6 +115,12 @@ impl Editor {
         self.ask(method, json!({"textDocument": {"uri": uri}, "position": position}))
     }
 
+    /// Sends something that is not a message. Returns the exit code.
+    fn send_raw(mut self, text: &str) -> Option<i32> {
+        write!(self.stdin.as_mut().expect("it is open"), "{text}").expect("the server reads");
+        self.child.wait().expect("it ends").code()
+    }
+
     fn end(mut self) {
         self.ask("shutdown", Value::Null);
         self.note("exit", Value::Null);
@@ -156,6 +162,15 @@ fn project(calls: &str) -> (Project, String) {
     let text = format!("config: {{title: Pay}}\ntrail:\n  - step: Sign in\n    tools:\n{calls}");
     project.write(TRAIL, &text);
     (project, text)
+}
+
+#[test]
+fn a_message_that_claims_to_be_huge_is_refused() {
+    let project = Project::counter();
+    for length in ["99999999999999", "18446744073709551615", "-1"] {
+        let editor = Editor::start(&project);
+        assert_eq!(editor.send_raw(&format!("Content-Length: {length}\r\n\r\n{{}}")), Some(3), "{length}");
+    }
 }
 
 #[test]

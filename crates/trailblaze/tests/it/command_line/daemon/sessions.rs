@@ -157,11 +157,23 @@ fn programs_use_a_session_by_its_key() {
     });
 }
 
+/// Clients send it their secrets. Trivially true for root, whom nothing is hidden from.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_memory_of_the_daemon_is_hidden_from_other_programs() {
+    use std::os::unix::fs::MetadataExt;
+    let home = Home::counter();
+    home.run(&["device", "connect", "-d", "android/sim-1"]).exits(0);
+    let facts = std::fs::metadata(format!("/proc/{}/environ", home.pid())).expect("it runs");
+    assert_eq!(facts.uid(), 0);
+}
+
 #[test]
 fn a_name_belongs_to_a_project() {
     let home = Home::counter();
     home.run(&["tool", "launchApp", "packageId=com.example.counter", "--session", "ci"]).exits(0);
-    for (path, text) in [("trailblaze.yaml", "sim:\n  apps: [../counter.app.yaml]\n"), ("trails/.keep", "")] {
+    home.project.write("other/counter.app.yaml", home.project.read("counter.app.yaml"));
+    for (path, text) in [("trailblaze.yaml", "sim:\n  apps: [counter.app.yaml]\n"), ("trails/.keep", "")] {
         home.project.write(&format!("other/{path}"), text);
     }
     let other = home.run(&["-C", "other", "snapshot", "--session", "ci"]).exits(0);

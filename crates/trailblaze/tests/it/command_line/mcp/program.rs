@@ -54,6 +54,12 @@ fn trails_are_saved_only_in_the_project() {
         );
     }
     assert!(!outside.exists());
+    std::fs::write(&outside, "password: hunter2\n").expect("it is written");
+    for (action, path) in [("check", outside.to_str().expect("a path")), ("run", "../.."), ("check", "/etc/*")] {
+        let refused = client.failure("trail", json!({"action": action, "path": path}));
+        assert!(refused.contains("is not in the project") && !refused.contains("hunter2"), "{refused}");
+    }
+    let _ = std::fs::remove_file(&outside);
     client.call("trail", json!({"action": "save", "path": "trails/x.trail.yaml"}));
     let exists = client.failure("trail", json!({"action": "save", "path": "trails/x.trail.yaml"}));
     assert!(exists.contains("`merge: append`"), "{exists}");

@@ -136,7 +136,10 @@ fn a_call_that_failed_is_not_listed_as_passed() {
     terminal.types("quit\r");
     assert_eq!(terminal.ends(), 0, "a person tries things");
     let listed = project.run(&["runs", "list"]).exits(0).stdout;
-    assert!(listed.contains("UTC  failed ") && listed.contains("0 of 1 trail passed, 1 failed"), "{listed}");
+    assert!(
+        listed.contains(" UTC, ") && listed.contains("  failed ") && listed.contains("0 of 1 trail passed, 1 failed"),
+        "{listed}"
+    );
     project.last_run().assert_finished(1);
 }
 

@@ -99,13 +99,19 @@ fn before_anything_is_installed_the_hint_is_to_install_all_packages() {
 fn a_servers_environment_is_ours_with_what_its_session_adds_and_less_what_its_entry_drops() {
     let Some(lab) = lab(Runtime::Bun) else { return };
     let entry = "{name: fixture, script: tools/toolset.ts, env: {OWN: its own}, dropEnv: [DROPPED]}";
-    let lab = lab.target(&[entry]).env("SENTINEL", "kept").env("DROPPED", "gone").calls(&["fixture_environment: {}"]);
+    let lab = lab
+        .target(&[entry])
+        .env("SENTINEL", "kept")
+        .env("DROPPED", "gone")
+        .env("OPENAI_API_KEY", "sk-canary")
+        .calls(&["fixture_environment: {}"]);
     let played = lab.run(&["-d", "ios/sim-1"], 0);
     let told = played.structured("fixture_environment");
     let root = lab.project.root().canonicalize().unwrap();
     assert_eq!(told["folder"], json!(root.join("tools")), "a script starts in its folder");
     let env = &told["env"];
     assert_eq!((&env["SENTINEL"], &env["OWN"], &env["DROPPED"]), (&json!("kept"), &json!("its own"), &Value::Null));
+    assert_eq!(env["OPENAI_API_KEY"], Value::Null, "no model is used, and its key is kept back anyway");
 
     let opened = played.run.events().into_iter().find_map(|event| match event {
         Event::SessionOpened { session, device, .. } => Some((session, device)),

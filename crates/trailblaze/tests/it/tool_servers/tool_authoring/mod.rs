@@ -496,6 +496,16 @@ fn doctor_finds_both_generations_of_a_server_that_speaks_them() {
 }
 
 #[test]
+fn doctor_finds_a_context_that_the_library_removes() {
+    let Some(lab) = Lab::new() else { return };
+    lab.fixture("context.ts").configured("mcpServers:\n  context: {script: ./tools/context.ts}\n");
+    let answer = lab.go(&["tool", "doctor", "context"]).exits(0).stdout;
+    let words = "its script reads `_trailblazeContext`, but `McpServer` removes arguments that a tool does not declare, so \
+                 `context_undeclared` never gets it";
+    assert!(answer.contains(words), "{answer}");
+}
+
+#[test]
 fn the_budget_counts_what_models_are_offered() {
     let project = Project::wallet();
     let budget = project.run(&["toolbox", "budget", "-d", "android/sim-1", "--json"]).exits(0).json();

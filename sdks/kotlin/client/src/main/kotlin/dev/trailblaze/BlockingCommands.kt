@@ -32,6 +32,9 @@ public open class BlockingCommands(public val commands: TrailblazeCommands) {
     /** The commands that only browsers have. Null if the device is known not to have them. */
     public val playwright: BlockingPlaywrightCommands? = commands.playwright?.let { BlockingPlaywrightCommands(it) }
 
+    /** The commands that only desktops have. There are none yet. Null if the device is known not to have them. */
+    public val desktop: BlockingDesktopCommands? = commands.desktop?.let { BlockingDesktopCommands(it) }
+
     /**
      * Tap an element, by its ref in a snapshot, its full text or its id, or tap a point. Waits until it can be tapped.
      *
@@ -418,4 +421,8 @@ public class BlockingPlaywrightCommands internal constructor(private val command
      */
     public fun evaluateJs(script: String): Any? =
         blocking { commands.evaluateJs(script) }
+}
+
+/** The methods of [DesktopCommands] for callers that block. The commands that only desktops have. There are none yet. */
+public class BlockingDesktopCommands internal constructor(private val commands: DesktopCommands) {
 }

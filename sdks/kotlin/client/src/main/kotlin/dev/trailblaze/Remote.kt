@@ -44,7 +44,12 @@ internal class RemoteCommands(
         else -> null
     }
 
-    override val desktop: DesktopCommands? = null
+    override val desktop: DesktopCommands? = when (platform) {
+        TrailblazeDevicePlatform.DESKTOP,
+        TrailblazeDevicePlatform.UNKNOWN,
+        -> RemoteDesktopCommands(calls)
+        else -> null
+    }
 
     override suspend fun tap(
         text: String?,
@@ -288,3 +293,5 @@ internal class RemotePlaywrightCommands(private val calls: Calls) : PlaywrightCo
     override suspend fun evaluateJs(script: String): Any? =
         calls.act("PlaywrightCommands/EvaluateJs", mapOf("script" to script)) { fields -> fields.value("value") }
 }
+
+internal class RemoteDesktopCommands(private val calls: Calls) : DesktopCommands {}

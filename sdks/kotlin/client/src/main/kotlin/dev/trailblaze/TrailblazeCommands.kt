@@ -31,7 +31,7 @@ public interface TrailblazeCommands : TrailblazeMemory, TrailblazeSession {
     /** The commands that only browsers have. Null if the device is known not to have them. */
     public val playwright: PlaywrightCommands?
 
-    /** The commands that only desktops have. There are none yet. */
+    /** The commands that only desktops have. There are none yet. Null if the device is known not to have them. */
     public val desktop: DesktopCommands?
 
     /**
@@ -259,6 +259,10 @@ public interface PlaywrightCommands {
      * @param script A JavaScript expression. A promise is awaited.
      */
     public suspend fun evaluateJs(script: String): Any?
+}
+
+/** The commands that only desktops have. There are none yet. */
+public interface DesktopCommands {
 }
 
 /** The values that calls remember. */

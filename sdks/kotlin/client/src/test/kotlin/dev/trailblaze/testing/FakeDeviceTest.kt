@@ -114,6 +114,7 @@ class FakeDeviceTest {
         assertEquals(2, browser.playwright?.evaluateJs("1 + 1"))
         assertNull(browser.maestro)
         assertNull(browser.desktop)
+        assertNotNull(FakeDevice(TrailblazeDevicePlatform.DESKTOP).desktop)
         assertEquals(TrailblazeDevicePlatform.WEB, browser.platform)
         assertEquals("web", browser.getSession().device.platform)
         assertEquals(listOf("web/fake"), browser.listDevices().devices.map { it.id })

@@ -1,5 +1,7 @@
 package dev.trailblaze.tools
 
+import dev.trailblaze.TrailblazeDevicePlatform
+
 /**
  * Makes a function of a [ToolSet] a tool. The function may be suspending or not.
  *
@@ -30,6 +32,8 @@ public annotation class LLMDescription(val description: String)
  * @property name The name of the tool.
  * @property isRecordable Whether its calls are recorded. Those of a [DelegatingTrailblazeTool] never are.
  * @property isForLlm Whether models are offered the tool. Trails can always call it.
+ * @property platforms The platforms that it supports. If empty, all.
+ * @property requiresHost Whether it is unavailable if the agent runs on the device.
  */
 @Target(AnnotationTarget.CLASS)
 @Retention(AnnotationRetention.RUNTIME)
@@ -38,4 +42,6 @@ public annotation class TrailblazeToolClass(
     val name: String,
     val isRecordable: Boolean = true,
     val isForLlm: Boolean = true,
+    val platforms: Array<TrailblazeDevicePlatform> = [],
+    val requiresHost: Boolean = false,
 )

@@ -131,9 +131,11 @@ internal class DefinedTool(
             val what = "the tool `${annotation.name}` (${where ?: type.simpleName})"
             val isDelegating = DelegatingTrailblazeTool::class.java.isAssignableFrom(type.java)
             val metadata = ToolMetadata(
+                platforms = annotation.platforms.toSet(),
                 exposedToLlm = annotation.isForLlm,
                 isRecordable = annotation.isRecordable && !isDelegating,
                 isDelegating = isDelegating,
+                requiresHost = annotation.requiresHost,
             )
             val description = type.findAnnotation<LLMDescription>()?.description
             val arguments = Arguments.ofConstructor(constructor, what)

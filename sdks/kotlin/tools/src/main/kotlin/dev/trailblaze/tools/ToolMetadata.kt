@@ -36,9 +36,9 @@ public data class ToolMetadata(
  * A group of tools.
  *
  * @property description What its tools are for.
- * @property defaultEnabled Whether models are offered its tools without being asked for.
+ * @property defaultEnabled Whether models are offered its tools unless a session asks for other groups.
  */
-public data class GroupInfo(val description: String, val defaultEnabled: Boolean = false)
+public data class GroupInfo(val description: String, val defaultEnabled: Boolean = true)
 
 /** The flags of a tool as `_meta`. What equals the default is left out. */
 internal fun ToolMetadata.toMeta(): JsonObject? {

@@ -68,7 +68,7 @@ public class ToolServer @JvmOverloads constructor(
     /** Adds the tools of a class, each call on an object of its own. */
     public fun <T : ToolSet> toolSet(type: KClass<T>, make: (TrailblazeCommands) -> T): ToolServer {
         DefinedTool.ofToolSet(type) { context -> make(context.client) }.forEach(::add)
-        if (HasRegistry::class.java.isAssignableFrom(type.java)) describe(make(noDevice))
+        if (Described.isPossible(type.java)) describe(make(noDevice))
         return this
     }
 
@@ -172,9 +172,8 @@ public class ToolServer @JvmOverloads constructor(
     }
 
     private fun describe(toolSet: Any) {
-        if (toolSet !is HasRegistry) return
-        merge("tool", described, toolSet.registry)
-        merge("group", describedGroups, toolSet.groups)
+        merge("tool", described, Described.map(toolSet, "registry", ToolMetadata::class.java))
+        merge("group", describedGroups, Described.map(toolSet, "groups", GroupInfo::class.java))
     }
 
     private fun <T> merge(kind: String, into: MutableMap<String, T>, further: Map<String, T>) {

@@ -10,6 +10,8 @@ public interface TrailblazeToolSet : ToolSet
  * The metadata of tools. A toolset that has it, often by delegation to an object, adds it to the registry of its server.
  *
  *     class AcmeTools : TrailblazeToolSet, HasRegistry by AcmeRegistry
+ *
+ * A toolset with a public property `registry` of this type counts too, so that an interface of your own with the same property works.
  */
 public interface HasRegistry {
     /** The metadata, by the name of the tool. */

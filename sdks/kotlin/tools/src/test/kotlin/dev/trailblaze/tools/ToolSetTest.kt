@@ -333,6 +333,70 @@ class ToolSetTest {
     }
 
     @Test
+    fun `a registry of an interface of the author's own counts`() {
+        val server = ToolServer("x").toolSet(OwnRegistry()).toolSet(::OwnRegistryOfCommands)
+        assertEquals(listOf(false, false), server.registry.values.map { it.isRecordable })
+        assertEquals(mapOf("auth" to GroupInfo("Signing in")), server.groups)
+        server.checkRegistry()
+    }
+
+    @Test
+    fun `a registry with metadata of another type is refused, and a map of something else is not a registry`() {
+        val message = assertThrows(DefinitionError::class.java) { ToolServer("x").toolSet(OwnMetadata()) }.message.orEmpty()
+        assertTrue("must be a Map<String, dev.trailblaze.tools.ToolMetadata>" in message, message)
+        assertEquals(mapOf("sell" to ToolMetadata()), ToolServer("x").toolSet(Shop()).registry)
+    }
+
+    private interface HasOwnRegistry {
+        val registry: Map<String, dev.trailblaze.tools.ToolMetadata>
+    }
+
+    private class OwnRegistry : TrailblazeToolSet, HasOwnRegistry {
+        override val registry = mapOf("first" to ToolMetadata(isRecordable = false))
+        val groups = mapOf("auth" to GroupInfo("Signing in"))
+
+        @Tool fun first() = Unit
+    }
+
+    private class OwnRegistryOfCommands(commands: dev.trailblaze.TrailblazeCommands) : ToolSet, HasOwnRegistry {
+        override val registry = mapOf("second" to ToolMetadata(isRecordable = false))
+        private val where = commands
+
+        @Tool fun second() = where.platform.word
+    }
+
+    private class OwnMetadata : TrailblazeToolSet {
+        class ToolMetadata(val isRecordable: Boolean)
+
+        val registry = mapOf("tool" to ToolMetadata(isRecordable = false))
+
+        @Tool fun tool() = Unit
+    }
+
+    private class Shop : TrailblazeToolSet {
+        val registry = mapOf("till" to 7)
+        val groups = mapOf("staff" to 3)
+
+        @Tool fun sell() = Unit
+    }
+
+    @TrailblazeToolClass(
+        name = "phonesOnly",
+        platforms = [TrailblazeDevicePlatform.ANDROID, TrailblazeDevicePlatform.IOS],
+        requiresHost = true,
+    )
+    private class PhonesOnly : ExecutableTrailblazeTool {
+        override suspend fun execute(ctx: TrailblazeToolExecutionContext): TrailblazeToolResult = TrailblazeToolResult.Success
+    }
+
+    @Test
+    fun `a tool class says which platforms it is for and whether it needs a host`() {
+        val phones = setOf(TrailblazeDevicePlatform.ANDROID, TrailblazeDevicePlatform.IOS)
+        val expected = mapOf("phonesOnly" to ToolMetadata(platforms = phones, requiresHost = true))
+        assertEquals(expected, ToolServer("x").toolClasses(PhonesOnly::class).registry)
+    }
+
+    @Test
     fun `two toolsets that describe a tool differently are refused`() {
         class Described(platform: TrailblazeDevicePlatform, own: String) : TrailblazeToolSet, HasRegistry {
             override val registry = mapOf("shared" to ToolMetadata(setOf(platform)), own to ToolMetadata())

@@ -1,0 +1,121 @@
+"""Calls of the asynchronous client that have not been sent yet, and what happens to one that is never awaited.
+
+A call that nobody awaits is never sent. Tools are tests: one that passes without having done anything is worse than one
+that fails. So Trailblaze is told, and fails the tool call.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from ._target import BASE_URL
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Generator
+    from types import FrameType
+    from typing import Any
+
+    from ._target import Target
+
+NEVER_AWAITED = "Trailblaze-Never-Awaited: 1\r\n"
+"""The header of a request that must not be carried out, but fail the tool call that it belongs to."""
+
+_REPORT_TIMEOUT = 10.0
+
+# CO_COROUTINE, CO_ITERABLE_COROUTINE and CO_ASYNC_GENERATOR of `inspect`, which takes long to import.
+_ASYNCHRONOUS = 0x80 | 0x100 | 0x200
+
+# What calls tools.
+_LIBRARIES = frozenset({"mcp", "fastmcp"})
+
+
+class PendingCall:
+    """A call to be awaited once. It is a coroutine in all but its type, so that tasks can be made of it."""
+
+    __slots__ = ("_coroutine", "_path", "_start", "_target")
+
+    def __init__(self, target: Target, path: str, start: Callable[[], Coroutine[Any, Any, Any]]) -> None:
+        self._target = target
+        self._path = path
+        self._start = start
+        self._coroutine: Coroutine[Any, Any, Any] | None = None
+
+    def _started(self) -> Coroutine[Any, Any, Any]:
+        if self._coroutine is None:
+            self._coroutine = self._start()
+        return self._coroutine
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        return self._started().__await__()
+
+    def send(self, value: Any) -> Any:
+        return self._started().send(value)
+
+    def throw(self, *exception: Any) -> Any:
+        return self._started().throw(*exception)
+
+    def close(self) -> None:
+        self._started().close()
+
+    def __bool__(self) -> bool:
+        raise TypeError(self._mistake())
+
+    def __repr__(self) -> str:
+        return f"<call of {self._path.lstrip('/')}>"
+
+    def _mistake(self) -> str:
+        name = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in self._path.rpartition("/")[2])
+        name = name.removeprefix("_")
+        return (
+            f"`{name}` was called without `await`, so nothing was done: write `await tb.{name}(…)`, "
+            "or use SyncTrailblazeClient"
+        )
+
+    def __del__(self) -> None:
+        if getattr(self, "_coroutine", self) is not None or sys.is_finalizing():
+            return
+        from warnings import warn
+
+        try:
+            self._report()
+        except Exception as error:
+            warn(f"Trailblaze could not be told about the next warning: {error}", RuntimeWarning, stacklevel=2)
+        warn(self._mistake(), RuntimeWarning, stacklevel=2)
+
+    def _report(self) -> None:
+        """Fails the tool call that this call belongs to, if there is one. Blocks, because the tool must not end first."""
+        target = self._target
+        if not target.is_found or not ("invocationId" in target.ids or os.environ.get(BASE_URL)):
+            return
+        from time import monotonic
+
+        from ._blocking_calls import connect, exchange
+        from ._wire import body_of
+
+        body = body_of(target.ids, {})
+        head = target.head(self._path, "application/json", _REPORT_TIMEOUT, NEVER_AWAITED)
+        deadline = monotonic() + _REPORT_TIMEOUT
+        exchange(connect(target, deadline), f"{head}{len(body)}\r\n\r\n".encode("ascii") + body, deadline, [])
+
+
+def is_in_blocking_tool() -> bool:
+    """Whether the caller is a tool that is a plain function, called by an MCP library on its event loop or in a thread of
+    its own. Such a tool cannot await anything.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    is_in_worker = False
+    while frame is not None:
+        module = str(frame.f_globals.get("__name__", ""))
+        package = module.partition(".")[0]
+        if frame.f_code.co_flags & _ASYNCHRONOUS:
+            # The innermost asynchronous function: the library itself, or the author's.
+            return package in _LIBRARIES
+        if package == "asyncio":
+            # A callback of the event loop.
+            return False
+        # MCP libraries run plain functions in the threads of anyio.
+        is_in_worker = is_in_worker or (module.startswith("anyio._backends.") and frame.f_code.co_name == "run")
+        frame = frame.f_back
+    return is_in_worker
