@@ -28,6 +28,8 @@ table! {
         "agent" => agent: Option<Agent> = None,
         /// Tool servers.
         "mcpServers" | "mcp_servers" => servers: Servers = Servers::default(),
+        /// Whether a call fails if its element has another name than when the trail was recorded.
+        "strictNames" => strict_names: bool = false,
         /// Reserved name prefixes that this project's own tools may use, such as `org_`.
         "reservedPrefixes" => reserved_prefixes: Vec<String> = Vec::new(),
         /// The browser for web devices.

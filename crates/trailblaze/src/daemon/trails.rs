@@ -75,6 +75,8 @@ pub async fn run_with(
         healing: Healing { mode: Some(trailblaze_core::callers::heal::HealMode::Suggest), may_ask: false },
         cassette: None,
         changes: Severity::Warning,
+        strict_results: false,
+        strict_names: false,
         pictures: PicturePolicy::Step,
         memory: Vec::new(),
         args: Default::default(),

@@ -50,6 +50,10 @@ pub struct RunOptions {
     pub cassette: Option<Use>,
     /// The severity of a tool that changed since recording.
     pub changes: Severity,
+    /// Whether a tool that returns `"success": false` has failed.
+    pub strict_results: bool,
+    /// Whether a call fails if its element has another name than when the trail was recorded. The project may require it too.
+    pub strict_names: bool,
     pub pictures: PicturePolicy,
     pub memory: Vec<(String, String)>,
     pub args: Map<String, Value>,
@@ -113,7 +117,8 @@ pub enum PlanError {
 }
 
 impl RunPlan {
-    pub fn new(loaded: &Arc<Loaded>, host: &Host, options: RunOptions) -> Result<RunPlan, PlanError> {
+    pub fn new(loaded: &Arc<Loaded>, host: &Host, mut options: RunOptions) -> Result<RunPlan, PlanError> {
+        options.strict_names |= loaded.project.strict_names;
         let mut devices = match &options.devices {
             DeviceChoice::All => Devices::named(loaded.all_devices()?),
             DeviceChoice::Named(named) => loaded.devices_of_trails(named)?,
