@@ -1,7 +1,6 @@
 //! What an element is about: the texts that tell a button of one dialog, row or card from the same button of another one.
 
 use super::identity::is_item;
-use super::search::bearer;
 use super::stable::lasting_text;
 use super::steady::steady;
 use super::whereabouts::headings_above;
@@ -33,7 +32,6 @@ struct Label {
     text: String,
     /// The control that it is in, if it is in one.
     control: Option<usize>,
-    is_link: bool,
 }
 
 impl Labels {
@@ -43,9 +41,8 @@ impl Labels {
             let node = outline.node(place);
             let mut around = std::iter::once(place).chain(outline.ancestors(place));
             let control = around.find(|around| is_control(outline.node(*around)));
-            let is_link = is_link(outline, place);
             if let Some(text) = lasting_text(node).filter(|_| place > 0 && is_legible(node)) {
-                found.labels.push(Label { place, text, control, is_link });
+                found.labels.push(Label { place, text, control });
             }
             let is_text = found.labels.last().is_some_and(|label| label.place == place && label.control.is_none());
             found.n_labels.push(found.n_labels[place] + usize::from(is_text));
@@ -58,12 +55,9 @@ impl Labels {
     /// container, and those before it in the containers around that, up to the dialog, list item, card, frame or page.
     pub fn about(&self, outline: &Outline<'_>, place: usize, name: Option<&str>) -> Vec<Vec<String>> {
         let own = place..outline.beneath(place).end;
-        let is_one_of_links = is_link(outline, place);
         let is_about = |label: &&Label| match label.control {
-            _ if own.contains(&label.place) => true,
-            // The links of a menu are not about each other.
-            None => !(is_one_of_links && label.is_link),
-            Some(control) => outline.beneath(control).contains(&place),
+            None => true,
+            Some(control) => own.contains(&label.place) || outline.beneath(control).contains(&place),
         };
         let labels: Vec<&Label> = self.labels.iter().filter(is_about).collect();
         let is_name = |label: &Label| Some(exact(&label.text).as_str()) == name;
@@ -161,16 +155,10 @@ fn is_in_other_item(outline: &Outline<'_>, place: usize, container: usize) -> bo
     around.take_while(|around| *around != container).any(|around| is_item(outline.node(around)))
 }
 
-/// Texts that react to a touch.
-const LINKS: [&str; 6] = ["link", "Link", "TextView", "Text", "StaticText", "text"];
-
+/// Whether it has a function of its own. A link is a text as well: the name of a person is often one.
 fn is_control(node: &Node) -> bool {
+    const LINKS: [&str; 6] = ["link", "Link", "TextView", "Text", "StaticText", "text"];
     node.is_interactive() && !node.class().is_some_and(|class| LINKS.contains(&class))
-}
-
-fn is_link(outline: &Outline<'_>, place: usize) -> bool {
-    let bearer = bearer(outline, place);
-    bearer.is_interactive() && !is_control(bearer)
 }
 
 fn is_legible(node: &Node) -> bool {

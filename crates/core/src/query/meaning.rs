@@ -1,6 +1,7 @@
 //! What a text says, apart from how it is written. No language is known here: any word, number or sign that is added, removed
 //! or changed says something else.
 
+use super::steady::steady;
 use crate::screen::fold;
 
 /// Signs that structure a text and say nothing by themselves.
@@ -38,6 +39,11 @@ pub fn words(text: &str) -> Vec<String> {
 /// Whether two texts say the same.
 pub fn is_same(one: &str, other: &str) -> bool {
     words(one) == words(other)
+}
+
+/// Whether a text says what was noted, which may have `#` for numbers.
+pub fn says(text: &str, noted: &str) -> bool {
+    is_same(text, noted) || steady(text).is_some_and(|text| is_same(&text, noted))
 }
 
 /// The numbers in a text, with their signs and units: `$10.00`.
@@ -111,5 +117,6 @@ mod tests {
         assert!(!are_same(&texts(&["Bob"]), &texts(&["Mallory"])));
         assert!(!are_same(&texts(&["Bob"]), &texts(&["Bob", "Mallory"])));
         assert!(are_same(&[], &[]));
+        assert!(says("Total: $12", "Total: #") && says("Total: $12", "total $12") && !says("Total: $12", "Total: $13"));
     }
 }

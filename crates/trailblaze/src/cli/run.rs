@@ -66,7 +66,7 @@ pub struct RunArgs {
     cassettes: CassetteArgs,
     #[command(flatten)]
     agent: AgentArgs,
-    /// What to treat as an error instead of a warning [default if only --strict is given: tools]
+    /// What is an error instead of a warning; --strict alone means tools
     #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, value_delimiter = ',',
         default_missing_value = "tools")]
     strict: Vec<Strict>,

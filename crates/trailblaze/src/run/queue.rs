@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::callers::heal::Healer;
 use trailblaze_core::callers::preflight::missing;
-use trailblaze_core::callers::replay::{AttemptResult, Try, fail_before_start, replay};
+use trailblaze_core::callers::replay::{AttemptResult, RecordedNames, Try, fail_before_start, replay};
 use trailblaze_core::callers::script::Custom;
 use trailblaze_core::engine::registry::Offer;
 use trailblaze_core::engine::session::Session;

@@ -34,17 +34,22 @@ pub struct Ranking {
 /// The elements that may be the recorded one. Only visible and enabled elements count, with which the same can be done, and
 /// never those in a frame of another origin.
 pub fn rank(recorded: &ElementIdentity, surroundings: &Surroundings<'_>) -> Ranking {
-    let mut places = outermost(recorded, surroundings, surroundings.usable(recorded.kind));
-    places.retain(|place| surroundings.identity(*place).frame == recorded.frame);
-    let (others, places): (Vec<usize>, Vec<usize>) =
-        places.into_iter().partition(|place| was_another(recorded, &surroundings.identity(*place)));
-    let mut candidates: Vec<Candidate> =
-        places.into_iter().filter_map(|place| candidate(recorded, surroundings, place)).collect();
+    let usable = surroundings.usable(recorded.kind).into_iter().map(|place| (place, surroundings.identity(place)));
+    let known: Vec<(usize, ElementIdentity)> =
+        usable.filter(|(_, identity)| identity.frame == recorded.frame).collect();
+    let known = outermost(recorded, surroundings, known);
+    let (others, known): (Vec<_>, Vec<_>) =
+        known.into_iter().partition(|(_, identity)| was_another(recorded, identity));
+    let candidates = known.into_iter().filter_map(|(place, identity)| {
+        let node = surroundings.node(place).id;
+        candidate(recorded, identity, node)
+    });
+    let mut candidates: Vec<Candidate> = candidates.collect();
     candidates.sort_by_key(|candidate| (candidate.doubt.is_some(), std::cmp::Reverse(candidate.points)));
     let mut doubt = best_doubt(&candidates);
-    let has_id = |place: &&usize| recorded.id.is_some() && surroundings.identity(**place).id == recorded.id;
+    let has_id = |(_, other): &&(usize, ElementIdentity)| recorded.id.is_some() && other.id == recorded.id;
     if let Some(doubt) = &mut doubt
-        && let Some(other) = others.iter().find(has_id)
+        && let Some((other, _)) = others.iter().find(has_id)
     {
         *doubt = format!("{doubt}; {} has its id, but {WAS_ANOTHER}", surroundings.describe(*other));
     }
@@ -53,10 +58,12 @@ pub fn rank(recorded: &ElementIdentity, surroundings: &Surroundings<'_>) -> Rank
 
 /// A row and the label in it often have the same name. They count as one element: the one with the recorded role, or the
 /// inner one.
-fn outermost(recorded: &ElementIdentity, surroundings: &Surroundings<'_>, places: Vec<usize>) -> Vec<usize> {
-    let known: Vec<(usize, ElementIdentity)> =
-        places.into_iter().map(|place| (place, surroundings.identity(place))).collect();
-    let is_kept = |(place, own): &&(usize, ElementIdentity)| {
+fn outermost(
+    recorded: &ElementIdentity,
+    surroundings: &Surroundings<'_>,
+    known: Vec<(usize, ElementIdentity)>,
+) -> Vec<(usize, ElementIdentity)> {
+    let is_kept = |(place, own): &(usize, ElementIdentity)| {
         !known.iter().any(|(other, identity)| {
             let is_twin =
                 identity.name == own.name && own.name.is_some() && (own.id.is_none() || identity.id == own.id);
@@ -66,11 +73,11 @@ fn outermost(recorded: &ElementIdentity, surroundings: &Surroundings<'_>, places
             is_twin && (is_inner && !has_role(own) || is_outer && has_role(identity) && !has_role(own))
         })
     };
-    known.iter().filter(is_kept).map(|(place, _)| *place).collect()
+    let kept: Vec<bool> = known.iter().map(is_kept).collect();
+    known.into_iter().zip(kept).filter(|(_, is_kept)| *is_kept).map(|(known, _)| known).collect()
 }
 
-fn candidate(recorded: &ElementIdentity, surroundings: &Surroundings<'_>, place: usize) -> Option<Candidate> {
-    let identity = surroundings.identity(place);
+fn candidate(recorded: &ElementIdentity, identity: ElementIdentity, node: u64) -> Option<Candidate> {
     let id = ids(recorded.id.as_deref(), identity.id.as_deref());
     let name = names(recorded.name.as_deref(), identity.name.as_deref());
     let within = overlap(&recorded.within, &identity.within);
@@ -125,7 +132,6 @@ fn candidate(recorded: &ElementIdentity, surroundings: &Surroundings<'_>, place:
     // An element with nothing in common is no suggestion.
     let is_worth_showing = is_alike(id) || is_alike(name) || points >= ENOUGH;
     let doubt = doubt(recorded, &identity);
-    let node = surroundings.node(place).id;
     is_worth_showing.then(|| Candidate { node, identity, points, reason: says.join(", "), doubt })
 }
 
@@ -170,6 +176,9 @@ fn too_little(recorded: &ElementIdentity) -> Option<&'static str> {
 /// Why an element is about something else than the recorded one.
 fn differs_around(recorded: &ElementIdentity, now: &ElementIdentity) -> Option<String> {
     let (then, new) = (recorded.about.as_deref().unwrap_or_default(), now.about.as_deref().unwrap_or_default());
+    if then.is_empty() && new.is_empty() && !has_same_id(recorded, now) {
+        return Some("no text tells what the recorded element is about".to_string());
+    }
     if is_about_same(then, new) || is_moved_out(recorded, now) {
         return None;
     }
@@ -189,14 +198,19 @@ fn is_about_same(then: &[Vec<String>], now: &[Vec<String>]) -> bool {
     then.len() == now.len() && then.iter().zip(now).all(|(then, now)| meaning::are_same(then, now))
 }
 
-/// Whether an element left its container for the page around it. Its id has to be the same then, and everything that was
-/// around it must be around it still.
+fn has_same_id(recorded: &ElementIdentity, now: &ElementIdentity) -> bool {
+    recorded.id.is_some() && recorded.id == now.id
+}
+
+/// Whether an element left its container for the page around it. Its id has to be the same then, everything that was around
+/// it must be around it still, and nothing else may be.
 fn is_moved_out(recorded: &ElementIdentity, now: &ElementIdentity) -> bool {
     let (Some(then), Some(new)) = (&recorded.about, &now.about) else { return false };
     let is_alone = recorded.alike <= 1 && now.alike <= 1 && recorded.item.is_none() && now.item.is_none();
-    let says = |text: &String| new.iter().flatten().any(|known| meaning::is_same(text, known));
-    let is_known = recorded.id.is_some() && recorded.id == now.id;
-    is_known && is_alone && !then.is_empty() && then.iter().flatten().all(says)
+    let is_there = |noted: &String| new.iter().flatten().any(|text| meaning::says(text, noted));
+    let was_there = |text: &String| then.iter().flatten().chain(&recorded.near).any(|noted| meaning::says(text, noted));
+    let is_same = then.iter().flatten().all(is_there) && new.iter().flatten().all(was_there);
+    has_same_id(recorded, now) && is_alone && !then.is_empty() && is_same
 }
 
 const WAS_ANOTHER: &str = "it was there when the trail was recorded, as another element";

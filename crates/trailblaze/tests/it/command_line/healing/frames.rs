@@ -2,21 +2,19 @@
 
 use crate::support::{Project, chromium};
 
-/// A page whose button is in a document of the page's own origin, or not.
 fn page(inner: &str) -> String {
-    format!("<!doctype html><title>Draft</title><main>{inner}</main>\n")
+    format!("<!doctype html><title>Draft</title><main><h1>Your draft</h1>{inner}</main>\n")
 }
 
 const SAVE: &str = "<button id=\"save\" onclick=\"document.body.innerHTML = '<h1>It was saved</h1><p>You find it in your list</p>'\">Save</button>";
 
-fn recorded(inner: &str) -> Project {
+fn recorded() -> Project {
     let trail = "config: {id: save, title: Save, devices: {web: playwright-native}}\ntrailhead:\n  step: Open it\n  tools: [{web_navigate: {url: ../page.html}}]\n\
                  trail:\n  - step: Save\n    recording:\n      web:\n        - tap: {id: save, timeoutMs: 300}\n  - verify: It was saved\n    \
                  tools: [{assertVisible: {text: It was saved}}]\n";
     let project = Project::empty()
         .with("trailblaze.yaml", chromium::devices("[{id: web/chromium}]"))
-        .with("inner.html", format!("<!doctype html>{SAVE}"))
-        .with("page.html", page(inner))
+        .with("page.html", page(SAVE))
         .with("trails/save.trail.yaml", trail);
     project.run(&["run", "--pictures", "off", "--record"]).exits(0);
     project
@@ -28,7 +26,7 @@ fn a_frame_of_another_origin_is_not_searched() {
         return;
     }
     let other = SAVE.replace("id=\"save\"", "id=\"keep\"");
-    let project = recorded(SAVE);
+    let project = recorded();
     // A document in a sandbox has an origin of its own, as an advertisement has.
     let framed = format!("<iframe sandbox=\"allow-scripts\" srcdoc=\"{}\"></iframe>", other.replace('"', "&quot;"));
     project.write("page.html", page(&framed));

@@ -355,6 +355,15 @@ fn cases_of(language: &Language) -> Vec<Case> {
             &[("$10", "$1000"), ("#yes ", "#confirm ")],
         ),
         change(
+            "longer-question",
+            &question,
+            by_role(language.ok),
+            &[
+                ("button #no", &format!("text \"{}\"\n  button #no", language.delete_question)),
+                ("button #yes", "link #yes"),
+            ],
+        ),
+        change(
             "other-card",
             &people,
             by_id(language.follow, "follow-bob"),
