@@ -1,9 +1,11 @@
 //! What to search for on a screen, and the result of a search.
 
+mod about;
 mod description;
 mod end_state;
 mod generated;
 mod identity;
+pub mod meaning;
 mod near;
 mod search;
 mod stable;

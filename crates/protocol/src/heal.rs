@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::ids::{CallId, StepId};
 
-/// The properties by which an element is recognized later. Typed values are left out, and in the texts around it numbers
+/// The properties by which an element is recognized later. Typed values are left out, and in the texts near it numbers
 /// are `#`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -24,6 +24,13 @@ pub struct ElementIdentity {
     /// How many elements of its kind had the same name. Absent if it was the only one.
     #[serde(skip_serializing_if = "is_one")]
     pub alike: usize,
+    /// What it is about, closest first: the other texts in it, the text before it, those of its container, and those before
+    /// it in the containers around that, up to its dialog, list item, card, frame or page. Absent in older recordings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub about: Option<Vec<Vec<String>>>,
+    /// The origin of the frame that it is in, if that is not the page's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frame: Option<String>,
     /// The name of the list item or table row that it is in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub item: Option<String>,

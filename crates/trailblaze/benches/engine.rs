@@ -215,6 +215,7 @@ async fn replayed(logs: &Path, rounds: usize, call: &str) -> Vec<Duration> {
             model: None,
             offer: Default::default(),
             heal: None,
+            names: None,
             is_repaired: false,
         };
         let ended = replay(&session, attempt).await;

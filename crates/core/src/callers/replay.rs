@@ -6,28 +6,31 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
-use trailblaze_protocol::event::{CallOrigin, Event, Failure, Level, Moment, Place, Plan, StepKind, TrailRef, Verdict};
+use trailblaze_protocol::event::{
+    CallOrigin, Event, Failure, Level, Moment, Place, Plan, StepKind, ToolKind, TrailRef, Verdict,
+};
 use trailblaze_protocol::heal::HealSuggestion;
 use trailblaze_protocol::ids::{AttemptId, CallId, Parent, StepId};
 use trailblaze_protocol::outcome::Outcome;
 
 use crate::callers::agent::{self, Task};
-use crate::callers::heal::{FailedCall, Healer, StepHeals, note_end_state};
+use crate::callers::heal::{FailedCall, HealMode, Healer, StepHeals, is_renamed_element, note_end_state};
 use crate::callers::script::Custom;
 use crate::callers::shadow::typed_calls;
 use crate::callers::step_result::{StepResult, failure};
 use crate::engine::ask::ModelAccess;
 use crate::engine::cx::{Attempt, Cx};
-use crate::engine::dispatch::{Arguments, Call, dispatch_named};
-use crate::engine::registry::Offer;
+use crate::engine::dispatch::{Arguments, Call, ExpectedName, dispatch_named};
+use crate::engine::registry::{Offer, Registry};
 use crate::engine::session::Session;
 use crate::engine::source::SourceError;
-use crate::ids;
 use crate::record::effects::differences;
 use crate::record::events::{PicturePolicy, Shot};
+use crate::record::healing::Identities;
 use crate::trail::{Repair, Step, StepPlan, ToolCall, Trail, lineage};
 use crate::values::memory::Memory;
-use crate::yaml::{Source, Span};
+use crate::yaml::{Source, Span, loose};
+use crate::{ids, template};
 
 /// A try of a trail, to be run.
 pub struct Try<'a> {
@@ -48,8 +51,18 @@ pub struct Try<'a> {
     pub offer: Offer,
     /// How calls are repaired whose element was not found; `None` if they are not.
     pub heal: Option<Healer<'a>>,
+    /// The names that elements should have; `None` if that is not checked.
+    pub names: Option<RecordedNames<'a>>,
     /// Whether the trail was repaired by the previous try.
     pub is_repaired: bool,
+}
+
+/// The names that the elements of a trail had when it was recorded.
+#[derive(Clone, Copy)]
+pub struct RecordedNames<'a> {
+    pub identities: &'a Identities,
+    /// Whether a call fails if its element has another name. If false, there is a warning.
+    pub is_strict: bool,
 }
 
 /// How a try ended.
@@ -113,7 +126,7 @@ pub fn fail_before_start(
 /// Runs the trail from its trailhead to its end, or until the first step that fails.
 pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> AttemptResult {
     let id = ids::attempt();
-    let Try { trail, about, number, repeat, memory, timeout, cancel, custom, model, offer, heal, is_repaired } =
+    let Try { trail, about, number, repeat, memory, timeout, cancel, custom, model, offer, heal, names, is_repaired } =
         attempt;
     let attempt = Attempt::with_model(id.clone(), memory, &about.path, model);
     session.emit(Event::AttemptStarted {
@@ -134,7 +147,6 @@ pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> AttemptResult {
                 session,
                 attempt,
                 source: &trail.source,
-                lineage,
                 has_head,
                 after: Mutex::default(),
                 cancel: cancel.child_token(),
@@ -144,6 +156,9 @@ pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> AttemptResult {
                 earlier: Mutex::default(),
                 offer,
                 heal,
+                names,
+                last_check: last_check(trail, &lineage, &session.registry()),
+                lineage,
                 repairs: Mutex::default(),
             };
             let ended = runner.run_within(trail, timeout).await;
@@ -193,6 +208,9 @@ struct Runner<'a> {
     earlier: Mutex<Vec<String>>,
     offer: Offer,
     heal: Option<Healer<'a>>,
+    names: Option<RecordedNames<'a>>,
+    /// Where the last check of the trail is: its step, and its call in it.
+    last_check: Option<(usize, usize)>,
     /// The calls that were healed, by step.
     repairs: Mutex<BTreeMap<usize, Vec<Repair>>>,
 }
@@ -342,7 +360,9 @@ impl Runner<'_> {
                 Custom::Play(script) => script.playing(index, number, call),
                 Custom::Run | Custom::Verify(..) => None,
             };
-            let made = played.unwrap_or_else(|| Call::written(call, CallOrigin::Step));
+            let mut made = played.unwrap_or_else(|| Call::written(call, CallOrigin::Step));
+            made.expects = self.expected_name((index, number), call);
+            let again = made.clone();
             let (id, answer) = dispatch_named(cx, made).await;
             self.verify((index, number), tool, id.as_ref());
             let (mut ended, outcome) = match answer {
@@ -361,6 +381,20 @@ impl Runner<'_> {
             {
                 healed.get_or_insert(ended);
                 continue;
+            }
+            // Only healing required the recorded name. Without a repair, the call is made as it is written.
+            if outcome.as_ref().is_some_and(is_renamed_element) && !self.names.is_some_and(|names| names.is_strict) {
+                let expects = again.expects.clone().map(|expects| ExpectedName { is_required: false, ..expects });
+                let (again, answer) = dispatch_named(cx, Call { expects, ..again }).await;
+                ended = match answer {
+                    Ok(outcome) if !outcome.is_error() => continue,
+                    Ok(outcome) => StepResult::failed(tool, &outcome),
+                    Err(fault) => StepResult::fault(tool, &fault),
+                };
+                if let Some(failure) = &mut ended.failure {
+                    failure.call = again;
+                    failure.place = Some(place(&call.source, call.tool.span));
+                }
             }
             return Err(match healed.filter(|_| ended.verdict == Verdict::Failed) {
                 Some(first) => first.withdrawn(&heals.withdraw(cx, &format!("then {}", ended.message)).0),
@@ -397,7 +431,8 @@ impl Runner<'_> {
         let args = typed.first().and_then(|typed| typed.get(&call.tool.value)?.as_object());
         let Some(args) = args else { return false };
         let (kind, text, tool) = (step.kind, step.text.value.as_str(), call.tool.value.as_str());
-        let failed = FailedCall { step: index, kind, text, index: number, id, tool, args, outcome };
+        let is_checked = self.last_check > Some((index, number));
+        let failed = FailedCall { step: index, kind, text, index: number, id, tool, args, outcome, is_checked };
         let Some(sought) = healer.seek(cx, &failed).await else { return false };
         if let Some(failure) = &mut ended.failure {
             failure.suggestions = sought.suggestions.clone();
@@ -411,6 +446,16 @@ impl Runner<'_> {
             }
             _ => false,
         }
+    }
+
+    /// The name that the element of a call should have. A call whose arguments are made during the run may mean another
+    /// element each time.
+    fn expected_name(&self, (step, number): (usize, usize), call: &ToolCall) -> Option<ExpectedName> {
+        let names = self.names?;
+        let name = names.identities.element(step, number)?.name.clone()?;
+        let is_fixed = !template::has_token(&loose(&call.args).to_string());
+        let is_healing = self.heal.is_some_and(|healer| healer.mode == HealMode::Apply);
+        is_fixed.then_some(ExpectedName { name, is_required: names.is_strict || is_healing })
     }
 
     /// Notes how the effects of a call differ from its recorded effects.
@@ -445,6 +490,22 @@ impl Runner<'_> {
         let shot = self.session.device.shoot(cx, cx.parent(), moment).await;
         shot.map_err(|stop| StepResult::stopped("screenshot", &stop))
     }
+}
+
+/// Where the last check of a trail is: a step that verifies something, or a call that does.
+fn last_check(trail: &Trail, lineage: &[String], registry: &Registry) -> Option<(usize, usize)> {
+    let is_check =
+        |call: &ToolCall| registry.get(&call.tool.value).is_some_and(|tool| tool.kind == ToolKind::Assertion);
+    let of_step = |(index, step): (usize, &Step)| {
+        let number = match step.plan(lineage) {
+            _ if step.kind == StepKind::Verify => Some(0),
+            StepPlan::Recording { calls, .. } | StepPlan::Authored(calls) => calls.iter().rposition(is_check),
+            StepPlan::Model => None,
+        };
+        number.map(|number| (index, number))
+    };
+    let steps = trail.trailhead.iter().map(|head| &head.0).chain(&trail.steps);
+    steps.enumerate().filter_map(of_step).max()
 }
 
 fn place(source: &Source, span: Span) -> Place {

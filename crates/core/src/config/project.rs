@@ -28,6 +28,8 @@ table! {
         "agent" => agent: Option<Agent> = None,
         /// Tool servers.
         "mcpServers" | "mcp_servers" => servers: Servers = Servers::default(),
+        /// Whether a call fails if its element has another name than when the trail was recorded.
+        "strictNames" => strict_names: bool = false,
         /// Reserved name prefixes that this project's tools and tool servers may use, such as `org_`.
         "reservedPrefixes" => reserved_prefixes: Vec<String> = Vec::new(),
         /// Whether a call has failed if its tool answers `success: false` without `isError`.

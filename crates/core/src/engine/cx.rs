@@ -17,7 +17,7 @@ use trailblaze_protocol::outcome::Outcome;
 use crate::driver::Budget;
 use crate::engine::ask::ModelAccess;
 use crate::engine::count::Count;
-use crate::engine::dispatch::{Arguments, Call, dispatch};
+use crate::engine::dispatch::{Arguments, Call, ExpectedName, dispatch};
 use crate::engine::fault::Fault;
 use crate::engine::quota::SamplingQuota;
 use crate::engine::session::Session;
@@ -75,6 +75,8 @@ pub(crate) struct Frame {
     pub sampling: Option<SamplingQuota>,
     pub depth: usize,
     pub deadline: Deadline,
+    /// The name that its element should have.
+    pub expects: Option<ExpectedName>,
     /// The context that made the call.
     pub above: Cx,
     /// How many calls were made beneath this one. Only counted for top-level calls.
@@ -138,6 +140,7 @@ impl Cx {
         code: CodeOutside,
         called: Called,
         deadline: Deadline,
+        expects: Option<ExpectedName>,
     ) -> Cx {
         let frame = Frame {
             called: Arc::new(called),
@@ -146,6 +149,7 @@ impl Cx {
             sampling: code.may_sample.then(SamplingQuota::default),
             depth: self.depth() + 1,
             deadline,
+            expects,
             above: self.clone(),
             n_calls: AtomicUsize::new(0),
             beneath: Count::default(),

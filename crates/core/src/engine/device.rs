@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::Instant;
-use trailblaze_protocol::event::{Event, Moment};
+use trailblaze_protocol::event::{Event, Level, Moment};
 use trailblaze_protocol::geometry::Rect;
 use trailblaze_protocol::heal::ElementIdentity;
 use trailblaze_protocol::ids::Parent;
@@ -20,16 +20,21 @@ use crate::driver::{
     Want,
 };
 use crate::engine::cx::Cx;
+use crate::engine::dispatch::ExpectedName;
 use crate::engine::fault::{Fault, Stop};
 use crate::limits;
-use crate::query::{Checks, Find, Found, Query, Reason, TextMatch, What, WhyNot, identity};
+use crate::query::{Checks, Find, Found, Query, Reason, TextMatch, What, WhyNot, identity, meaning};
 use crate::record::events::{PicturePolicy, Shot};
-use crate::screen::{Node, Screen, Shape, SnapshotId};
+use crate::screen::{Node, Screen, Shape, SnapshotId, quoted, shorten};
 use crate::values::secret::Secrets;
 use crate::{refs, snapshot};
 
 /// The key in the structured result of a call that failed because nothing on the screen was its element.
 pub const NOT_FOUND: &str = "notFound";
+/// The key in the structured result of a call that failed because its element has another name than when it was recorded.
+pub const OTHER_NAME: &str = "otherName";
+/// How the warning about such an element ends.
+pub const AS_RECORDED: &str = "as when the trail was recorded";
 
 /// The device of a session. Serializes access to its driver.
 pub struct Device {
@@ -82,6 +87,8 @@ pub enum Reached {
         waited: Duration,
         /// Whether nothing on the screen, visible or hidden, was what was searched for.
         is_absent: bool,
+        /// Whether there was only an element with another name than when the call was recorded.
+        is_renamed: bool,
     },
 }
 
@@ -326,6 +333,21 @@ impl Device {
         identity(&screen, node.id).map(Box::new)
     }
 
+    /// What is to be said about an element that has another name than when the call was recorded.
+    async fn renamed<'c>(&self, cx: &'c Cx, found: &Found) -> Option<(String, &'c ExpectedName)> {
+        let expects = cx.frame()?.expects.as_ref()?;
+        let summary = self.secrets.redact(&found.summary);
+        // In the usual case no further look is needed. A long name is shortened in a summary.
+        if shorten(&expects.name) == expects.name && summary.ends_with(&quoted(&expects.name)) {
+            return None;
+        }
+        let name = self.identify(cx, found).await?.name;
+        if name.is_some_and(|name| meaning::is_same(&name, &expects.name)) {
+            return None;
+        }
+        Some((format!("{summary} is not named {} any more, {AS_RECORDED}", quoted(&expects.name)), expects))
+    }
+
     /// Emits the device's own messages as notes of the current call.
     fn emit_messages(&self, cx: &Cx) {
         for heard in self.driver.heard() {
@@ -358,8 +380,16 @@ impl Device {
             looks += 1;
             let lease = self.lease(cx).await?;
             let find = self.driver.find(&cx.budget(), &wanted, checks).await?;
-            let is_absent = matches!(&find, Find::Not(WhyNot { reason: Reason::NoMatch { .. }, .. }));
+            let renamed = match (&find, &goal) {
+                (Find::Found(found), Goal::Acted(_)) => self.renamed(cx, found).await,
+                _ => None,
+            };
+            let is_renamed = renamed.as_ref().is_some_and(|(_, expects)| expects.is_required);
+            let is_absent = is_renamed || matches!(&find, Find::Not(WhyNot { reason: Reason::NoMatch { .. }, .. }));
             let (snapshot, saw) = match (find, &goal) {
+                (Find::Found(found), Goal::Acted(_)) if is_renamed => {
+                    (found.snapshot, renamed.map(|(text, _)| text).unwrap_or_default())
+                }
                 (Find::Found(found), Goal::Visible) => {
                     self.waited(cx, query, &goal, started, looks, None);
                     return Ok(Reached::Met { found: Some(found), acted: Acted::default() });
@@ -372,6 +402,10 @@ impl Device {
                         Box::pin(self.before_touch(cx, &target)).await?;
                         looks -= 1;
                         continue;
+                    }
+                    if let Some((text, _)) = renamed {
+                        cx.session.strictness.let_pass("names");
+                        cx.note(Level::Warning, text);
                     }
                     let acted = self.act_leased(cx, &target, action, &cx.budget()).await;
                     let Target::Element(found) = target else { unreachable!("the target is an element") };
@@ -394,7 +428,7 @@ impl Device {
             if Instant::now() >= end {
                 let saw = self.secrets.redact(&saw).into_owned();
                 self.waited(cx, query, &goal, started, looks, Some(&saw));
-                return Ok(Reached::Missed { saw, waited: started.elapsed(), is_absent });
+                return Ok(Reached::Missed { saw, waited: started.elapsed(), is_absent, is_renamed });
             }
             self.wait_for_change(cx, snapshot, end).await?;
         }

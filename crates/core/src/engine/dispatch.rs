@@ -35,6 +35,16 @@ pub struct Call {
     pub origin: CallOrigin,
     /// The tool to run instead of the registered one of that name.
     pub stand_in: Option<Arc<Tool>>,
+    /// The name that its element had when the call was recorded.
+    pub expects: Option<ExpectedName>,
+}
+
+/// The name that the element of a call had when the call was recorded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExpectedName {
+    pub name: String,
+    /// Whether an element with another name is not acted on. If false, there is only a warning.
+    pub is_required: bool,
 }
 
 /// The arguments of a call: written in a file, and yet to be typed by the tool's schema, or already typed.
@@ -46,7 +56,7 @@ pub enum Arguments {
 
 impl Call {
     pub fn new(tool: &str, args: Arguments, origin: CallOrigin) -> Call {
-        Call { tool: tool.to_string(), args, origin, stand_in: None }
+        Call { tool: tool.to_string(), args, origin, stand_in: None, expects: None }
     }
 
     /// A call of a trail.
@@ -299,8 +309,8 @@ impl Opened {
         tracing::debug!(target: "trailblaze::call", tool = called.tool, depth = cx.depth() + 1, "called");
         let started = Instant::now();
         let deadline = Deadline::new(started, idle, limits::CALL_TOTAL.max(idle));
-        let beneath =
-            cx.beneath(cancel.clone(), CodeOutside { is_foreign: source.is_some(), may_sample }, called, deadline);
+        let code = CodeOutside { is_foreign: source.is_some(), may_sample };
+        let beneath = cx.beneath(cancel.clone(), code, called, deadline, call.expects);
         let registered = cx.session.invocations.open(&beneath);
         // For a server tool, `called` is emitted once the request is sent: see `call_source`.
         if source.is_none() || prepared.verdict.is_err() {

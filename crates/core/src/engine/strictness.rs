@@ -1,4 +1,4 @@
-//! How strictly a run takes what its tools answer, and what it let pass.
+//! How strictly a run takes what its tools answer, and what it let pass under any rule.
 
 use std::collections::BTreeSet;
 

@@ -2,27 +2,29 @@
 
 use std::collections::BTreeSet;
 
+use super::about::{hash, is_passing};
 use super::identity::is_item;
-use super::stable::{lasting_id, lasting_text};
+use super::meaning::words;
+use super::stable::lasting_text;
 use super::steady::steady;
 use crate::screen::{Node, Screen, Shape};
 use crate::selector::Outline;
 
 /// How many parts are kept. Of more, those with the smallest hashes are kept, which are the same on every screen.
-const PARTS: usize = 60;
+const PARTS: usize = 250;
 /// A screen with fewer stable parts cannot be recognized.
 const LEAST_PARTS: usize = 2;
 /// How much of a recorded state must be on a screen, and how much of the screen must be recorded.
 const COVERED: f64 = 0.6;
-/// How much of what a step made appear must have appeared.
-const APPEARED: f64 = 0.5;
+/// How much of what a step made appear or disappear may be otherwise: nothing, unless it is much.
+const OTHERWISE: f64 = 0.1;
 
 /// What is stable on a screen.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EndState(BTreeSet<u32>);
 
-/// The stable parts of a screen: the roles, ids and texts of its elements. What changes by itself or with the data is left
-/// out: typed values, numbers, short-lived messages, and the contents of list items.
+/// The stable parts of a screen: what its elements say. What changes by itself or with the data is left out: typed values,
+/// numbers, short-lived messages, and the contents of list items.
 pub fn end_state(screen: &Screen) -> EndState {
     let outline = Outline::new(&screen.root);
     let is_seen = |place: &usize| {
@@ -66,21 +68,35 @@ impl EndState {
     /// Whether a screen is in this recorded state.
     pub fn is_on(&self, now: &EndState) -> bool {
         // Of a large screen only the parts with the smallest hashes were recorded.
-        let last = if self.0.len() < PARTS { u32::MAX } else { self.0.last().copied().unwrap_or(u32::MAX) };
-        let comparable = now.0.range(..=last).count();
+        let comparable = now.0.range(..=self.last()).count();
         self.share_on(now) >= COVERED && share(self.0.intersection(&now.0).count(), comparable) >= COVERED
     }
 
-    /// Whether a step that was recorded to lead from `before` to this state has led from the screen `start` to the
-    /// screen `now`. `before` is `None` if it was not recorded.
-    pub fn is_reached(&self, before: Option<&EndState>, start: &EndState, now: &EndState) -> bool {
-        // What the step made appear in its recording. What was renamed since is missing from both states.
-        let appeared: Vec<&u32> = match before {
-            Some(before) => self.0.iter().filter(|part| !before.0.contains(part) && !start.0.contains(part)).collect(),
-            None => Vec::new(),
-        };
-        let seen = appeared.iter().filter(|part| now.0.contains(part)).count();
-        self.is_on(now) && share(seen, appeared.len()) >= APPEARED
+    /// Whether a step that ends in this recorded state changes what is on the screen, so that the state tells whether the
+    /// step did what it should.
+    pub fn differs_from(&self, before: &EndState) -> bool {
+        self.0 != before.0
+    }
+
+    /// Whether a step that was recorded to lead from `before` to this state has led to the screen `now`. What the step made
+    /// appear must be there, and what it made disappear must be gone, whatever the screen was like when the step started.
+    /// `before` is `None` if it was not recorded; then all of this state must be there.
+    pub fn is_reached(&self, before: Option<&EndState>, now: &EndState) -> bool {
+        let nothing = EndState::default();
+        let before = before.unwrap_or(&nothing);
+        let appeared: Vec<&u32> = self.0.difference(&before.0).collect();
+        // Of a large screen only some parts were recorded, so others may only seem to be gone.
+        let gone: Vec<&u32> = before.0.difference(&self.0).filter(|part| **part <= self.last()).collect();
+        let is_missing = |part: &&&u32| !now.0.contains(*part);
+        let n_missing = appeared.iter().filter(is_missing).count();
+        let n_left = gone.iter().filter(|part| !is_missing(part)).count();
+        let is_little = |n: usize, of: usize| n as f64 <= of as f64 * OTHERWISE;
+        self.is_on(now) && is_little(n_missing, appeared.len()) && is_little(n_left, gone.len())
+    }
+
+    /// The greatest part that would have been recorded.
+    fn last(&self) -> u32 {
+        if self.0.len() < PARTS { u32::MAX } else { self.0.last().copied().unwrap_or(u32::MAX) }
     }
 }
 
@@ -88,19 +104,10 @@ fn share(part: usize, of: usize) -> f64 {
     if of == 0 { 1.0 } else { part as f64 / of as f64 }
 }
 
+/// What an element says. Its role and its id may change without a change of the state.
 fn part(node: &Node) -> Option<u32> {
-    let (id, text) = (lasting_id(node), lasting_text(node).and_then(|text| steady(&text)));
-    if id.is_none() && text.is_none() {
-        return None;
-    }
-    let role = node.class().unwrap_or_default();
-    Some(hash(&format!("{role}|{}|{}", id.unwrap_or_default(), text.unwrap_or_default())))
-}
-
-/// Messages that disappear by themselves.
-fn is_passing(node: &Node) -> bool {
-    const PASSING: [&str; 7] = ["Toast", "Snackbar", "status", "alert", "log", "timer", "progressbar"];
-    node.class().is_some_and(|class| PASSING.contains(&class))
+    let text = steady(&lasting_text(node)?)?;
+    Some(hash(&words(&text).join(" ")))
 }
 
 /// The app, or the last part of a page's path.
@@ -113,11 +120,6 @@ fn address(app: &str, shape: Shape) -> Option<String> {
     let (_, path) = path.split_once('/').unwrap_or_default();
     let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     Some(format!("/{}", steady(last).unwrap_or_default()))
-}
-
-/// FNV-1a: the same in every build.
-fn hash(text: &str) -> u32 {
-    text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
 #[cfg(test)]
@@ -177,7 +179,31 @@ mod tests {
         // What the step made appear has to appear, even if most of the screen stays the same.
         let sent = home("Balance: €1.00", "10:45", "", [android("TextView", "Sent to Grace").at(0, 360, 100, 50)]);
         assert!(sent.is_on(&then), "most of it is there");
-        assert!(!sent.is_reached(Some(&then), &then, &then));
-        assert!(sent.is_reached(Some(&then), &then, &sent));
+        assert!(!sent.is_reached(Some(&then), &then));
+        assert!(sent.is_reached(Some(&then), &sent));
+        assert!(!then.is_reached(Some(&sent), &sent), "what disappeared has to disappear");
+        assert!(!sent.is_reached(None, &then), "without the state before, all of it has to be there");
+    }
+
+    #[test]
+    fn a_step_that_undoes_what_it_should_do_has_not_reached_its_end() {
+        let ada = |button_name: &str, text: &str| {
+            let rest = (0..12).map(|n| {
+                android("TextView", &format!("About {}", "x".repeat(n + 1))).at(0, 200 + 30 * n as i32, 100, 20)
+            });
+            state([button(button_name, 0), android("TextView", text).at(0, 60, 100, 50)].into_iter().chain(rest))
+        };
+        let (before, end) = (ada("Follow", "Ada is new"), ada("Unfollow", "You follow Ada"));
+        assert!(end.differs_from(&before) && end.is_reached(Some(&before), &end));
+        // The screen showed the end when the step started, and the step left it.
+        assert!(!end.is_reached(Some(&before), &before));
+        assert!(!end.is_reached(None, &before));
+    }
+
+    #[test]
+    fn an_id_or_a_role_is_no_part_of_the_state() {
+        let one = android("Button", "Send").with(Field::ResourceId, "com.x:id/send").at(0, 0, 100, 50);
+        let other = android("TextView", "SEND…").at(0, 0, 100, 50);
+        assert_eq!(state([one]), state([other]));
     }
 }

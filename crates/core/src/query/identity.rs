@@ -2,11 +2,12 @@
 
 use trailblaze_protocol::heal::{ElementIdentity, ElementKind};
 
+use super::about::{Labels, exact, foreign_frame};
 use super::search::{bearer, is_enabled};
 use super::stable::{lasting_id, lasting_text};
 use super::steady::steady;
 use super::whereabouts::{container_label, headings_above};
-use crate::screen::{Field, Node, Screen, fold, quoted, shorten};
+use crate::screen::{Field, Node, Screen, quoted, shorten};
 use crate::selector::Outline;
 use crate::snapshot::{is_layout_box, shown_label};
 
@@ -34,6 +35,7 @@ pub struct Surroundings<'a> {
     texts: Vec<(usize, String)>,
     /// The visible elements that have an id or a name.
     known: Vec<Known>,
+    labels: Labels,
 }
 
 /// A visible element that has an id or a name.
@@ -63,7 +65,8 @@ impl<'a> Surroundings<'a> {
             is_known.then_some(Known { place: *place, kind, name, is_own })
         };
         let known = seen.iter().filter_map(known).collect();
-        Surroundings { outline, screen, texts, known }
+        let labels = Labels::new(&outline);
+        Surroundings { outline, screen, texts, known, labels }
     }
 
     pub fn screen(&self) -> &'a Screen {
@@ -72,11 +75,6 @@ impl<'a> Surroundings<'a> {
 
     pub fn node(&self, place: usize) -> &'a Node {
         self.outline.node(place)
-    }
-
-    /// Whether this text is anywhere on the screen.
-    pub fn has_text(&self, text: &str) -> bool {
-        self.texts.iter().any(|(_, known)| known == text)
     }
 
     /// The places of the visible, enabled elements of a kind that have an id or a name.
@@ -100,6 +98,8 @@ impl<'a> Surroundings<'a> {
             kind,
             role: node.class().map(str::to_string),
             id: lasting_id(node).map(str::to_string),
+            about: Some(self.labels.about(&self.outline, place, name.as_deref())),
+            frame: foreign_frame(&self.outline, place),
             alike,
             item: self.item(place, name.as_deref()),
             within: self.within(place, name.as_deref()),
@@ -194,7 +194,7 @@ pub fn described(element: &str) -> (Option<&str>, Option<&str>) {
 fn name(outline: &Outline<'_>, place: usize) -> Option<String> {
     let node = outline.node(place);
     let own = lasting_text(node);
-    own.or_else(|| if node.is_editable() { None } else { shown_label(outline, place) }).map(|name| cut(fold(&name)))
+    own.or_else(|| if node.is_editable() { None } else { shown_label(outline, place) }).map(|name| exact(&name))
 }
 
 fn cut(text: String) -> String {

@@ -38,7 +38,8 @@ table! {
 
 impl Decode for ElementIdentity {
     fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
-        const KEYS: [&str; 9] = ["kind", "role", "id", "name", "alike", "item", "within", "near", "others"];
+        const KEYS: [&str; 11] =
+            ["kind", "role", "id", "name", "alike", "about", "frame", "item", "within", "near", "others"];
         let mut value = loose(node);
         for (key, _) in node.entries().unwrap_or_default() {
             let name = key.raw().unwrap_or_default();
@@ -60,8 +61,9 @@ impl Decode for ElementIdentity {
             "type": "object",
             "properties": {
                 "kind": {"enum": ["press", "field", "toggle", "choice", "plain"]},
-                "role": text, "id": text, "name": text, "alike": {"type": "integer"}, "item": text,
-                "within": texts, "near": texts, "others": texts,
+                "role": text, "id": text, "name": text, "alike": {"type": "integer"},
+                "about": {"type": "array", "items": texts}, "frame": text, "item": text, "within": texts,
+                "near": texts, "others": texts,
             },
             "additionalProperties": false,
         })

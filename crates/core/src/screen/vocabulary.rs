@@ -76,6 +76,7 @@ fields! {
     IsCovered "isCovered" Flag,
     IsUnlisted "isUnlisted" Flag,
     Hidden "hidden" Text,
+    FrameOrigin "frameOrigin" Text,
     Options "options" Text,
     Role "role" Text,
     Subrole "subrole" Text,

@@ -152,6 +152,7 @@ impl TestSession {
             model: self.model.clone(),
             offer: Offer::default(),
             heal: None,
+            names: None,
             is_repaired: false,
         };
         replay(&self.inner, attempt).await

@@ -11,7 +11,7 @@ use super::contract::Tap;
 use super::row::{P, Preset, REASON, Row, TIMEOUT, Ty, WHY, defaulted, optional, required};
 use crate::driver::{Action, Target};
 use crate::engine::cx::Cx;
-use crate::engine::device::{Goal, NOT_FOUND, Reached};
+use crate::engine::device::{Goal, NOT_FOUND, OTHER_NAME, Reached};
 use crate::engine::fault::Stop;
 use crate::engine::tool::Args;
 use crate::query::{Checks, Description, Element, Find, Found, NoDescription, Query, TextMatch, What};
@@ -274,12 +274,13 @@ pub async fn act_on(cx: &Cx, query: Query, action: &Action, wait: Duration) -> R
             let what = found.map(|found| found.summary).unwrap_or_default();
             Ok(Outcome { text: format!("{} on {what}", action.name()), structured: acted.value, ..Outcome::default() })
         }
-        Reached::Missed { saw, waited, is_absent } => {
+        Reached::Missed { saw, waited, is_absent, is_renamed } => {
             let mut stop = missed(&query, action.name(), &saw, waited, Variant::ExceptionThrown);
             if let Stop::Failed(outcome) = &mut stop
-                && let Some(Value::Object(facts)) = outcome.structured.as_mut().filter(|_| is_absent)
+                && let Some(Value::Object(facts)) = outcome.structured.as_mut()
             {
-                facts.insert(NOT_FOUND.to_string(), true.into());
+                let told = [(NOT_FOUND, is_absent), (OTHER_NAME, is_renamed)].into_iter().filter(|(_, is_so)| *is_so);
+                facts.extend(told.map(|(key, _)| (key.to_string(), true.into())));
             }
             Err(stop)
         }

@@ -139,9 +139,9 @@ impl Secrets {
     }
 
     fn redact_identity(&self, identity: &mut ElementIdentity) {
-        let ElementIdentity { kind: _, role, id, name, alike: _, item, within, near, others } = identity;
-        let own = [role, id, name, item].into_iter().flatten();
-        let around = within.iter_mut().chain(near).chain(others);
+        let ElementIdentity { kind: _, role, id, name, alike: _, about, frame, item, within, near, others } = identity;
+        let own = [role, id, name, frame, item].into_iter().flatten();
+        let around = within.iter_mut().chain(near).chain(others).chain(about.iter_mut().flatten().flatten());
         own.chain(around).for_each(|text| self.redact_in_place(text));
     }
 }

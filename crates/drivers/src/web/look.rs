@@ -15,6 +15,8 @@ pub struct Look {
     /// Different for each load of each page.
     pub document: u64,
     url: String,
+    /// `null` if it is like no other.
+    origin: String,
     title: String,
     width: u32,
     height: u32,
@@ -38,8 +40,11 @@ pub struct Seen {
     pub i: u64,
     r: String,
     b: [i32; 4],
-    /// The origin of the frame's document.
+    /// Where the frame's document begins.
     g: Option<[i32; 2]>,
+    /// The origin of the frame's document.
+    #[serde(skip)]
+    frame_origin: Option<String>,
     n: Option<String>,
     t: Option<String>,
     /// Its text equals its name.
@@ -168,6 +173,7 @@ impl Look {
         if !self.title.trim().is_empty() {
             root.props.set(Field::AriaName, self.title);
         }
+        root.props.set(Field::FrameOrigin, self.origin);
         root.bounds = Some(bounds);
         root.document = Some(self.document);
         root.children = self.nodes.into_iter().map(|seen| seen.node(by, root.document)).collect();
@@ -270,6 +276,7 @@ impl Seen {
     pub fn hold(&mut self, frame: u64, inner: Look) {
         let Some([left, top]) = self.g else { return };
         self.c = inner.nodes;
+        self.frame_origin = Some(inner.origin);
         self.c.iter_mut().for_each(|node| node.shift(frame, inner.document, (left, top)));
         let window = Rect { left: self.b[0], top: self.b[1], right: self.b[2], bottom: self.b[3] };
         let is_clipped = self.z == 1;
@@ -316,6 +323,7 @@ impl Seen {
             (Field::CssSelector, css),
             (Field::Hidden, self.y),
             (Field::Options, self.a),
+            (Field::FrameOrigin, self.frame_origin),
         ];
         for (field, text) in texts {
             if let Some(text) = text {

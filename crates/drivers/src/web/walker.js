@@ -584,7 +584,8 @@
     const page = document.documentElement;
     const seen = {
       document: documentId,
-      url: location.href, title: document.title, width: innerWidth, height: innerHeight, left: Math.round(scrollX), top: Math.round(scrollY),
+      url: location.href, origin: self.origin === "null" ? location.origin : self.origin,
+      title: document.title, width: innerWidth, height: innerHeight, left: Math.round(scrollX), top: Math.round(scrollY),
       fullWidth: Math.max(page?.scrollWidth ?? 0, innerWidth), fullHeight: Math.max(page?.scrollHeight ?? 0, innerHeight), nodes,
       shut: reading.shut,
     };

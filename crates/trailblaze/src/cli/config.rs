@@ -69,6 +69,7 @@ fn effective(loaded: &Loaded) -> Result<Value, Refusal> {
         "devices": devices,
         "reservedPrefixes": project.reserved_prefixes,
         "strictResults": project.strict_results,
+        "strictNames": project.strict_names,
         "servers": servers(&project.servers),
         "targets": targets.collect::<Map<_, _>>(),
         "toolsets": toolsets.collect::<Map<_, _>>(),

@@ -11,7 +11,7 @@ use trailblaze_protocol::exit::Exit;
 use super::{Context, Refusal, runs};
 use crate::output::print::{self, Line};
 use crate::output::report::heals;
-use crate::run::record::heal::{HealError, Patch, Patches, Proof, patches, write};
+use crate::run::record::heal::{HealError, Patch, Patches, Proof, Taken, patches, write};
 
 /// Show how healing changes the trails of a run, and write it into them
 #[derive(Args)]
@@ -21,6 +21,9 @@ pub struct HealArgs {
     /// Write the changes into the trails
     #[arg(long)]
     write: bool,
+    /// Also take the first suggestion for a call if it may mean something else than the recorded element; check each one
+    #[arg(long)]
+    unclear: bool,
     /// Look for run folders here [default: logs/ in the project]
     #[arg(long, value_name = "DIR")]
     logs: Option<PathBuf>,
@@ -33,7 +36,9 @@ pub fn heal(context: &Context, args: &HealArgs) -> Result<Exit, Refusal> {
     let root = context.root(Path::new("."));
     let logs = args.logs.as_ref().map_or_else(|| root.join("logs"), |logs| context.absolute(logs));
     let run = runs::read(&logs, args.run.as_deref())?;
-    let Patches { patches, written } = if args.write { write(&root, &run) } else { patches(&root, &run) }?;
+    let taken = if args.unclear { Taken::First } else { Taken::Clear };
+    let Patches { patches, written } =
+        if args.write { write(&root, &run, taken) } else { patches(&root, &run, taken) }?;
     if args.json {
         print::json(&patches.iter().map(as_json).collect::<Vec<_>>());
         return Ok(Exit::Passed);
@@ -44,6 +49,9 @@ pub fn heal(context: &Context, args: &HealArgs) -> Result<Exit, Refusal> {
     }
     if patches.is_empty() {
         print::say("nothing to heal: no call of this run has a clear repair");
+        if !args.unclear {
+            print::hint("`trailblaze heal --unclear` shows suggestions that may mean something else");
+        }
         return Ok(Exit::Passed);
     }
     for patch in &patches {

@@ -66,9 +66,10 @@ pub struct RunArgs {
     cassettes: CassetteArgs,
     #[command(flatten)]
     agent: AgentArgs,
-    /// Treat a tool that changed since recording as an error
-    #[arg(long)]
-    strict: bool,
+    /// What is an error instead of a warning; --strict alone means tools
+    #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, value_delimiter = ',',
+        default_missing_value = "tools")]
+    strict: Vec<Strict>,
     /// When to take screenshots
     #[arg(long, value_enum, default_value = "step")]
     pictures: Pictures,
@@ -137,9 +138,10 @@ impl RunArgs {
             agent,
             healing: Healing { mode: self.heal.mode(), may_ask: !self.heal_without_model },
             cassette: self.cassettes.wanted(),
-            changes: preflight::strictness(self.strict),
-            strict_results: false,
-            notes_leniency: self.strict,
+            changes: preflight::strictness(self.strict.contains(&Strict::Tools)),
+            strict_results: self.strict.contains(&Strict::Results),
+            strict_names: self.strict.contains(&Strict::Names),
+            notes_leniency: !self.strict.is_empty(),
             pictures: self.pictures.into(),
             memory: pairs("memory", &self.memory)?,
             args: args.collect(),
@@ -211,6 +213,17 @@ impl HealArg {
             HealArg::Apply => Some(HealMode::Apply),
         }
     }
+}
+
+/// What is treated as an error.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+enum Strict {
+    /// A custom tool that changed since recording
+    Tools,
+    /// A tool that returns "success": false
+    Results,
+    /// An element with another name than when the trail was recorded
+    Names,
 }
 
 #[derive(ValueEnum, Clone, Copy)]

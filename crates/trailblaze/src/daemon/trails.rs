@@ -79,6 +79,7 @@ pub async fn run_with(
         cassette: None,
         changes: Severity::Warning,
         strict_results: false,
+        strict_names: false,
         notes_leniency: false,
         pictures: PicturePolicy::Step,
         memory: Vec::new(),

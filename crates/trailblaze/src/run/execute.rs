@@ -137,6 +137,7 @@ pub async fn execute(mut plan: RunPlan, sinks: Sinks, mut watch: Option<&mut Wat
         rules: options.rules,
         replay: options.replay,
         healing: options.healing,
+        strict_names: options.strict_names,
         events: Arc::clone(&folder) as Arc<dyn EventSink>,
         console: Arc::clone(&console),
         cancel: cancel.clone(),

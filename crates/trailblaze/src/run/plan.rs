@@ -53,6 +53,8 @@ pub struct RunOptions {
     pub changes: Severity,
     /// Fail calls whose tools answer `success: false`, even if the project does not.
     pub strict_results: bool,
+    /// Fail calls whose elements have other names than when the trail was recorded, even if the project does not.
+    pub strict_names: bool,
     /// Say at the end which stricter rules would have failed the run.
     pub notes_leniency: bool,
     pub pictures: PicturePolicy,
@@ -118,7 +120,8 @@ pub enum PlanError {
 }
 
 impl RunPlan {
-    pub fn new(loaded: &Arc<Loaded>, host: &Host, options: RunOptions) -> Result<RunPlan, PlanError> {
+    pub fn new(loaded: &Arc<Loaded>, host: &Host, mut options: RunOptions) -> Result<RunPlan, PlanError> {
+        options.strict_names |= loaded.project.strict_names;
         let mut devices = match &options.devices {
             DeviceChoice::All => Devices::named(loaded.all_devices()?),
             DeviceChoice::Named(named) => loaded.devices_of_trails(named)?,

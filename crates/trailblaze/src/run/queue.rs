@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::callers::heal::Healer;
 use trailblaze_core::callers::preflight::missing;
-use trailblaze_core::callers::replay::{AttemptResult, Try, fail_before_start, replay};
+use trailblaze_core::callers::replay::{AttemptResult, RecordedNames, Try, fail_before_start, replay};
 use trailblaze_core::callers::script::Custom;
 use trailblaze_core::engine::registry::Offer;
 use trailblaze_core::engine::session::Session;
@@ -36,6 +36,8 @@ pub struct Shared {
     pub rules: Rules,
     pub replay: Replay,
     pub healing: Healing,
+    /// Whether a call fails if its element has another name than when the trail was recorded.
+    pub strict_names: bool,
     pub events: Arc<dyn EventSink>,
     pub console: Arc<dyn Console>,
     pub cancel: CancellationToken,
@@ -330,8 +332,24 @@ impl DeviceWorker<'_> {
             fingerprint: fingerprint(&job.trail, &lineage),
         });
         let is_repaired = task.repaired.is_some();
-        let attempt =
-            Try { trail, about, number, repeat, memory, timeout, cancel, custom, model, offer, heal, is_repaired };
+        // A call that was repaired is not the recorded one.
+        let recorded = job.kept.identities(trail, &lineage);
+        let names = Some(RecordedNames { identities: &recorded, is_strict: shared.strict_names });
+        let attempt = Try {
+            trail,
+            about,
+            number,
+            repeat,
+            memory,
+            timeout,
+            cancel,
+            custom,
+            model,
+            offer,
+            heal,
+            names,
+            is_repaired,
+        };
         let ended = replay(session, attempt).await;
         match cassette.map_or(Ok(None), |cassette| cassette.save()) {
             Ok(Some(file)) => shared.console.say(&format!("recorded the model's replies in {file}")),

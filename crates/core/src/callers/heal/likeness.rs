@@ -93,6 +93,14 @@ pub fn names(recorded: Option<&str>, now: Option<&str>) -> Likeness {
     }
 }
 
+/// Whether two names share a word, or much of their spelling: one was made from the other.
+pub fn has_common(one: &str, other: &str) -> bool {
+    let (a, b) = (words(one), words(other));
+    let (one, other) = (a.concat(), b.concat());
+    let contains = !one.is_empty() && !other.is_empty() && (one.contains(&other) || other.contains(&one));
+    a.iter().any(|word| b.contains(word)) || contains || strsim::normalized_damerau_levenshtein(&one, &other) >= 0.5
+}
+
 fn if_enough(share: f64) -> Likeness {
     if share >= LEAST { Likeness::Similar(share) } else { Likeness::Different }
 }
@@ -117,6 +125,21 @@ mod tests {
         check("pay", "settings", Likeness::Different);
         check("button", "link", Likeness::Different);
         assert_eq!(ids(Some("pay"), None), Likeness::Unknown);
+    }
+
+    #[test]
+    fn a_name_that_was_made_from_another_has_something_in_common_with_it() {
+        for (one, other) in [
+            ("Follow", "Unfollow"),
+            ("Save", "Don't save"),
+            ("フォローする", "フォローをやめる"),
+            ("Sperren", "Entsperren"),
+        ] {
+            assert!(has_common(one, other), "{one} {other}");
+        }
+        for (one, other) in [("Pay", "Buy it"), ("Senden", "Abschicken"), ("送信", "確定")] {
+            assert!(!has_common(one, other), "{one} {other}");
+        }
     }
 
     #[test]

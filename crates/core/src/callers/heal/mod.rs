@@ -1,5 +1,6 @@
-//! Healing: repairs a recorded call whose element was not found, because the app has changed. The element is searched for
-//! by its recorded identity, then by a model. A repair counts only if the step ends as it was recorded.
+//! Healing: repairs a recorded call whose element was not found, or has another name, because the app has changed. The element
+//! is searched for by its recorded identity, then by a model. A repair is only made if something would show that it is wrong,
+//! and counts only if the step ends as it was recorded.
 
 mod ask;
 mod likeness;
@@ -17,7 +18,7 @@ use trailblaze_protocol::outcome::Outcome;
 
 use self::score::{Candidate, Ranking};
 use crate::engine::cx::Cx;
-use crate::engine::device::NOT_FOUND;
+use crate::engine::device::{NOT_FOUND, OTHER_NAME};
 use crate::engine::fault::Stop;
 use crate::limits;
 use crate::query::{EndState, Surroundings, end_state};
@@ -61,6 +62,8 @@ pub(super) struct FailedCall<'a> {
     pub tool: &'a str,
     pub args: &'a Map<String, Value>,
     pub outcome: &'a Outcome,
+    /// Whether something is checked after it.
+    pub is_checked: bool,
 }
 
 /// What healing found for a failed call.
@@ -68,8 +71,6 @@ pub(super) struct Sought {
     pub suggestions: Vec<HealSuggestion>,
     /// The call to make instead, if it may be made.
     pub call: Option<(String, Map<String, Value>)>,
-    /// The screen before the call.
-    start: EndState,
 }
 
 /// The calls of a step that were replaced by others.
@@ -80,12 +81,20 @@ struct Tried {
     repair: Repair,
     failed: CallId,
     call: CallId,
-    start: EndState,
 }
 
 /// Whether a call failed because its element was not found.
 pub(super) fn is_missing_element(outcome: &Outcome) -> bool {
-    let told = outcome.structured.as_ref().and_then(|value| value.get(NOT_FOUND)?.as_bool());
+    tells(outcome, NOT_FOUND)
+}
+
+/// Whether a call failed because its element has another name than when it was recorded.
+pub(super) fn is_renamed_element(outcome: &Outcome) -> bool {
+    tells(outcome, OTHER_NAME)
+}
+
+fn tells(outcome: &Outcome, key: &str) -> bool {
+    let told = outcome.structured.as_ref().and_then(|value| value.get(key)?.as_bool());
     outcome.is_error() && told == Some(true)
 }
 
@@ -117,13 +126,17 @@ impl Healer<'_> {
                     suggestions.retain(|known| known.call != suggestion.call);
                     suggestions.insert(0, suggestion);
                     suggestions.truncate(SUGGESTIONS);
-                    doubt = None;
+                    doubt = doubt.filter(|_| recorded.is_none());
                 }
                 Err(why) => doubt = Some(doubt.map_or_else(|| why.clone(), |doubt| format!("{doubt}; {why}"))),
             }
         }
-        if doubt.is_none() && recorded.is_some() && self.identities.end(failed.step).is_none() {
-            doubt = Some("the state at the end of the step is not recorded".to_string());
+        if doubt.is_none() && !failed.is_checked && !self.tells_end(failed.step, &start) {
+            doubt = Some(
+                "nothing would show that it is wrong: the recorded end of the step does not differ from its start, and no \
+                 check follows"
+                    .to_string(),
+            );
         }
         let is_clear = doubt.is_none();
         cx.emit(Event::HealSought(Box::new(HealSought {
@@ -138,7 +151,7 @@ impl Healer<'_> {
         })));
         let call = suggestions.first().filter(|_| is_clear && self.mode == HealMode::Apply);
         let call = call.and_then(|suggestion| parts(&suggestion.call));
-        Some(Sought { suggestions, call, start })
+        Some(Sought { suggestions, call })
     }
 
     /// The suggestions from the recorded properties, and why the first must not be used.
@@ -164,7 +177,7 @@ impl Healer<'_> {
             }
         }
         suggestions.truncate(SUGGESTIONS);
-        let before = failed.step.checked_sub(1).and_then(|step| self.identities.end(step));
+        let before = self.before(failed.step);
         // Later calls of a step start on screens that are not recorded.
         if failed.index == 0
             && let Some(before) = before
@@ -175,15 +188,22 @@ impl Healer<'_> {
         (suggestions, doubt)
     }
 
+    /// The recorded state before a step.
+    fn before(&self, step: usize) -> Option<&EndState> {
+        self.identities.end(step.checked_sub(1)?)
+    }
+
+    /// Whether the recorded end of a step, which now starts on this screen, tells whether the step did what it should.
+    fn tells_end(&self, step: usize, start: &EndState) -> bool {
+        self.identities.end(step).is_some_and(|end| end.differs_from(self.before(step).unwrap_or(start)))
+    }
+
     /// Waits until the step has ended as it was recorded. Returns the repairs, or why they are withdrawn.
     pub(super) async fn confirm(&self, cx: &Cx, step: usize, heals: StepHeals) -> Result<Vec<Repair>, Withdrawn> {
-        let Some(first) = heals.0.first() else { return Ok(Vec::new()) };
-        let before = step.checked_sub(1).and_then(|step| self.identities.end(step));
+        let before = self.before(step);
         let is_reached = match self.identities.end(step) {
-            Some(end) => {
-                reaches(cx, limits::HEAL_WAIT, |now| end.is_reached(before, &first.start, now)).await.unwrap_or(false)
-            }
-            // Only a model can have healed it; running the trail again is the check.
+            Some(end) => reaches(cx, limits::HEAL_WAIT, |now| end.is_reached(before, now)).await.unwrap_or(false),
+            // A check follows.
             None => true,
         };
         if !is_reached {
@@ -209,7 +229,7 @@ impl StepHeals {
             to: used.call,
             element: used.element,
         };
-        self.0.push(Tried { repair, failed: failed.id.clone(), call, start: sought.start });
+        self.0.push(Tried { repair, failed: failed.id.clone(), call });
     }
 
     /// Records that the repairs do not count.

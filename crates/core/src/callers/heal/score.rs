@@ -1,54 +1,14 @@
-//! Ranks the elements of a screen by how well they fit a recorded identity, and decides whether one clearly wins.
+//! Ranks the elements of a screen by how well they fit a recorded identity, and decides whether one of them means the same.
+//! Points only order the suggestions. An element is used if everything that was recorded about its meaning agrees: an id
+//! does not say what an element does.
 
 use trailblaze_protocol::heal::{ElementIdentity, ElementKind};
 
-use super::likeness::{Likeness, ids, names, words};
-use crate::query::{Surroundings, described};
+use super::likeness::{Likeness, has_common, ids, names};
+use crate::query::{Surroundings, described, meaning};
 
-/// The points that an element needs to be used without asking, and its lead over the next one.
-const ENOUGH: i32 = 60;
-const LEAD: i32 = 15;
-/// How much of what was around the element must still be on the screen if only its name speaks for it.
-const STILL_THERE: f64 = 0.5;
-/// Words of actions that are hard to take back. An element that has gained one is never used.
-const HARMFUL: [&str; 36] = [
-    "abort",
-    "block",
-    "cancel",
-    "clear",
-    "close",
-    "deactivate",
-    "decline",
-    "delete",
-    "deny",
-    "destroy",
-    "disable",
-    "discard",
-    "disconnect",
-    "empty",
-    "erase",
-    "log off",
-    "log out",
-    "logout",
-    "opt out",
-    "purge",
-    "quit",
-    "reject",
-    "remove",
-    "reset",
-    "revoke",
-    "sign out",
-    "start over",
-    "terminate",
-    "trash",
-    "turn off",
-    "uninstall",
-    "unlink",
-    "unpublish",
-    "unsubscribe",
-    "wipe",
-    "withdraw",
-];
+/// The points from which an element without anything in common is worth a look.
+const ENOUGH: i32 = 30;
 
 /// An element that may be the recorded one.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,19 +18,8 @@ pub struct Candidate {
     pub points: i32,
     /// What speaks for it, and what differs.
     pub reason: String,
-    evidence: Evidence,
     /// Why it must not be used, although it may be worth a look.
-    doubt: Option<&'static str>,
-}
-
-/// The strongest property that speaks for an element, by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Evidence {
-    None,
-    /// An id or a name that is similar.
-    Similar,
-    Name,
-    Id,
+    doubt: Option<String>,
 }
 
 /// The result of a search.
@@ -82,18 +31,25 @@ pub struct Ranking {
     pub doubt: Option<String>,
 }
 
-/// The elements that may be the recorded one. Only visible and enabled elements count, with which the same can be done.
+/// The elements that may be the recorded one. Only visible and enabled elements count, with which the same can be done, and
+/// never those in a frame of another origin.
 pub fn rank(recorded: &ElementIdentity, surroundings: &Surroundings<'_>) -> Ranking {
-    let places = outermost(recorded, surroundings, surroundings.usable(recorded.kind));
-    let (others, places): (Vec<usize>, Vec<usize>) =
-        places.into_iter().partition(|place| was_another(recorded, &surroundings.identity(*place)));
-    let mut candidates: Vec<Candidate> =
-        places.into_iter().filter_map(|place| candidate(recorded, surroundings, place)).collect();
-    candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.points));
-    let mut doubt = doubt(&candidates);
-    let has_id = |place: &&usize| recorded.id.is_some() && surroundings.identity(**place).id == recorded.id;
+    let usable = surroundings.usable(recorded.kind).into_iter().map(|place| (place, surroundings.identity(place)));
+    let known: Vec<(usize, ElementIdentity)> =
+        usable.filter(|(_, identity)| identity.frame == recorded.frame).collect();
+    let known = outermost(recorded, surroundings, known);
+    let (others, known): (Vec<_>, Vec<_>) =
+        known.into_iter().partition(|(_, identity)| was_another(recorded, identity));
+    let candidates = known.into_iter().filter_map(|(place, identity)| {
+        let node = surroundings.node(place).id;
+        candidate(recorded, identity, node)
+    });
+    let mut candidates: Vec<Candidate> = candidates.collect();
+    candidates.sort_by_key(|candidate| (candidate.doubt.is_some(), std::cmp::Reverse(candidate.points)));
+    let mut doubt = best_doubt(&candidates);
+    let has_id = |(_, other): &&(usize, ElementIdentity)| recorded.id.is_some() && other.id == recorded.id;
     if let Some(doubt) = &mut doubt
-        && let Some(other) = others.iter().find(has_id)
+        && let Some((other, _)) = others.iter().find(has_id)
     {
         *doubt = format!("{doubt}; {} has its id, but {WAS_ANOTHER}", surroundings.describe(*other));
     }
@@ -102,10 +58,12 @@ pub fn rank(recorded: &ElementIdentity, surroundings: &Surroundings<'_>) -> Rank
 
 /// A row and the label in it often have the same name. They count as one element: the one with the recorded role, or the
 /// inner one.
-fn outermost(recorded: &ElementIdentity, surroundings: &Surroundings<'_>, places: Vec<usize>) -> Vec<usize> {
-    let known: Vec<(usize, ElementIdentity)> =
-        places.into_iter().map(|place| (place, surroundings.identity(place))).collect();
-    let is_kept = |(place, own): &&(usize, ElementIdentity)| {
+fn outermost(
+    recorded: &ElementIdentity,
+    surroundings: &Surroundings<'_>,
+    known: Vec<(usize, ElementIdentity)>,
+) -> Vec<(usize, ElementIdentity)> {
+    let is_kept = |(place, own): &(usize, ElementIdentity)| {
         !known.iter().any(|(other, identity)| {
             let is_twin =
                 identity.name == own.name && own.name.is_some() && (own.id.is_none() || identity.id == own.id);
@@ -115,22 +73,15 @@ fn outermost(recorded: &ElementIdentity, surroundings: &Surroundings<'_>, places
             is_twin && (is_inner && !has_role(own) || is_outer && has_role(identity) && !has_role(own))
         })
     };
-    known.iter().filter(is_kept).map(|(place, _)| *place).collect()
+    let kept: Vec<bool> = known.iter().map(is_kept).collect();
+    known.into_iter().zip(kept).filter(|(_, is_kept)| *is_kept).map(|(known, _)| known).collect()
 }
 
-fn candidate(recorded: &ElementIdentity, surroundings: &Surroundings<'_>, place: usize) -> Option<Candidate> {
-    let identity = surroundings.identity(place);
+fn candidate(recorded: &ElementIdentity, identity: ElementIdentity, node: u64) -> Option<Candidate> {
     let id = ids(recorded.id.as_deref(), identity.id.as_deref());
     let name = names(recorded.name.as_deref(), identity.name.as_deref());
     let within = overlap(&recorded.within, &identity.within);
     let near = overlap(&recorded.near, &identity.near);
-    let evidence = match (id, name) {
-        (Likeness::Same, _) => Evidence::Id,
-        (_, Likeness::Same) if recorded.alike <= 1 || within.is_some_and(is_all) => Evidence::Name,
-        (Likeness::Similar(share), _) if share >= 0.5 => Evidence::Similar,
-        (_, Likeness::Similar(_) | Likeness::Same) => Evidence::Similar,
-        _ => Evidence::None,
-    };
     let mut points = 0;
     let mut says: Vec<String> = Vec::new();
     let mut add = |number: i32, text: &str| {
@@ -173,61 +124,115 @@ fn candidate(recorded: &ElementIdentity, surroundings: &Surroundings<'_>, place:
         Some(share) => add(scaled(20, share), "same neighbors"),
         None => {}
     }
-    let present = recorded.near.iter().filter(|text| surroundings.has_text(text)).count();
-    let is_elsewhere = !recorded.near.is_empty() && (present as f64) < recorded.near.len() as f64 * STILL_THERE;
-    let doubt = if is_harmful(recorded.name.as_deref(), identity.name.as_deref()) {
-        Some(DOES_ELSE)
-    } else if id != Likeness::Same && recorded.item.is_some() && recorded.item != identity.item {
-        Some("it is in another list item")
-    } else if id != Likeness::Same && is_elsewhere {
-        Some("what was around the element is no longer on the screen")
-    } else if evidence == Evidence::None {
-        Some("neither its id nor its name is that of the element")
-    } else {
-        None
-    };
+    let about = recorded.about.as_deref().zip(identity.about.as_deref());
+    if about.is_some_and(|(then, now)| !is_about_same(then, now)) {
+        add(-10, "something else around it");
+    }
+    let is_alike = |likeness: Likeness| matches!(likeness, Likeness::Same | Likeness::Similar(_));
     // An element with nothing in common is no suggestion.
-    let is_worth_showing = evidence > Evidence::None || points >= ENOUGH / 2;
-    let node = surroundings.node(place).id;
-    is_worth_showing.then(|| Candidate { node, identity, points, reason: says.join(", "), evidence, doubt })
+    let is_worth_showing = is_alike(id) || is_alike(name) || points >= ENOUGH;
+    let doubt = doubt(recorded, &identity);
+    is_worth_showing.then(|| Candidate { node, identity, points, reason: says.join(", "), doubt })
 }
 
 /// Why the best one must not be used.
-fn doubt(candidates: &[Candidate]) -> Option<String> {
+fn best_doubt(candidates: &[Candidate]) -> Option<String> {
     let Some(best) = candidates.first() else { return Some("no element of the screen fits".to_string()) };
-    if let Some(doubt) = best.doubt {
+    if let Some(doubt) = &best.doubt {
         return Some(format!("the best fit is not used: {doubt}"));
     }
-    if best.points < ENOUGH {
-        return Some("no element fits well enough".to_string());
-    }
-    let rivals = candidates.iter().skip(1);
-    // Two elements with the same name are never told apart by their place.
-    let is_twin = |rival: &Candidate| rival.evidence >= best.evidence && best.evidence != Evidence::Similar;
-    if rivals.clone().any(is_twin) {
-        return Some("several elements fit".to_string());
-    }
-    let is_close = |rival: &Candidate| rival.evidence > Evidence::None && best.points - rival.points < LEAD;
-    if rivals.clone().any(is_close) {
-        return Some("several elements fit about equally well".to_string());
-    }
-    None
+    let rivals = candidates.iter().skip(1).filter(|rival| rival.doubt.is_none()).count();
+    (rivals > 0).then(|| "several elements fit".to_string())
 }
 
-const WAS_ANOTHER: &str = "it was there when the trail was recorded, as another element";
-const DOES_ELSE: &str = "its name says that it does something else";
+/// Why it is not certain that an element means the same as the recorded one.
+fn doubt(recorded: &ElementIdentity, now: &ElementIdentity) -> Option<String> {
+    if let Some(why) = too_little(recorded) {
+        return Some(why.to_string());
+    }
+    let name = recorded.name.as_deref().unwrap_or_default();
+    match &now.name {
+        Some(new) if meaning::is_same(name, new) => {}
+        Some(new) => return Some(format!("its name is \"{new}\", not \"{name}\"")),
+        None => return Some("it has no name".to_string()),
+    }
+    if now.alike > recorded.alike.max(1) {
+        return Some("several elements have its name now".to_string());
+    }
+    differs_around(recorded, now)
+}
 
-/// Why an element must not be used, whatever speaks for it. Without a recorded identity, `said` is all that is known: the
-/// text of the step and its call.
-pub fn objection(recorded: Option<&ElementIdentity>, said: &str, now: &ElementIdentity) -> Option<&'static str> {
-    let before = recorded.map_or(Some(said), |recorded| recorded.name.as_deref());
-    if recorded.is_some_and(|recorded| was_another(recorded, now)) {
-        Some(WAS_ANOTHER)
-    } else if is_harmful(before, now.name.as_deref()) {
-        Some(DOES_ELSE)
+/// Why nothing is certain about a recorded element.
+fn too_little(recorded: &ElementIdentity) -> Option<&'static str> {
+    if recorded.about.is_none() {
+        Some("it was recorded by an older version, which noted less about it; record the trail again")
+    } else if recorded.name.is_none() {
+        Some("the recorded element has no name, so that nothing tells what it is for")
     } else {
         None
     }
+}
+
+/// Why an element is about something else than the recorded one.
+fn differs_around(recorded: &ElementIdentity, now: &ElementIdentity) -> Option<String> {
+    let (then, new) = (recorded.about.as_deref().unwrap_or_default(), now.about.as_deref().unwrap_or_default());
+    if then.is_empty() && new.is_empty() && !has_same_id(recorded, now) {
+        return Some("no text tells what the recorded element is about".to_string());
+    }
+    if is_about_same(then, new) || is_moved_out(recorded, now) {
+        return None;
+    }
+    let text = |texts: Option<&Vec<String>>| {
+        texts.map_or("nothing".to_string(), |texts| format!("\"{}\"", texts.join("\", \"")))
+    };
+    let differs = (0..then.len().max(new.len())).find(|level| {
+        let (then, new) = (then.get(*level), new.get(*level));
+        !then.zip(new).is_some_and(|(then, new)| meaning::are_same(then, new))
+    });
+    let level = differs.unwrap_or_default();
+    Some(format!("around it is {}, not {}", text(new.get(level)), text(then.get(level))))
+}
+
+/// Whether two elements are about the same: each container says the same.
+fn is_about_same(then: &[Vec<String>], now: &[Vec<String>]) -> bool {
+    then.len() == now.len() && then.iter().zip(now).all(|(then, now)| meaning::are_same(then, now))
+}
+
+fn has_same_id(recorded: &ElementIdentity, now: &ElementIdentity) -> bool {
+    recorded.id.is_some() && recorded.id == now.id
+}
+
+/// Whether an element left its container for the page around it. Its id has to be the same then, everything that was around
+/// it must be around it still, and nothing else may be.
+fn is_moved_out(recorded: &ElementIdentity, now: &ElementIdentity) -> bool {
+    let (Some(then), Some(new)) = (&recorded.about, &now.about) else { return false };
+    let is_alone = recorded.alike <= 1 && now.alike <= 1 && recorded.item.is_none() && now.item.is_none();
+    let is_there = |noted: &String| new.iter().flatten().any(|text| meaning::says(text, noted));
+    let was_there = |text: &String| then.iter().flatten().chain(&recorded.near).any(|noted| meaning::says(text, noted));
+    let is_same = then.iter().flatten().all(is_there) && new.iter().flatten().all(was_there);
+    has_same_id(recorded, now) && is_alone && !then.is_empty() && is_same
+}
+
+const WAS_ANOTHER: &str = "it was there when the trail was recorded, as another element";
+
+/// Why an element that a model chose must not be used. The model may find that other words mean the same, but not that another
+/// amount, row, dialog or frame does; and a name that was changed in part was changed on purpose.
+pub fn objection(recorded: &ElementIdentity, now: &ElementIdentity) -> Option<String> {
+    if was_another(recorded, now) {
+        return Some(WAS_ANOTHER.to_string());
+    }
+    if let Some(why) = too_little(recorded) {
+        return Some(why.to_string());
+    }
+    if recorded.frame != now.frame {
+        return Some("it is in a frame of another origin".to_string());
+    }
+    let (then, new) = (recorded.name.as_deref().unwrap_or_default(), now.name.as_deref().unwrap_or_default());
+    let is_other = meaning::numbers(then) != meaning::numbers(new) || has_common(then, new);
+    if !meaning::is_same(then, new) && is_other {
+        return Some(format!("its name is \"{new}\", not \"{then}\""));
+    }
+    differs_around(recorded, now)
 }
 
 /// Whether an element was on the screen when the trail was recorded, as another one than the recorded. Its name decides:
@@ -246,24 +251,10 @@ fn was_another(recorded: &ElementIdentity, now: &ElementIdentity) -> bool {
     })
 }
 
-fn is_harmful(recorded: Option<&str>, now: Option<&str>) -> bool {
-    let harmful = |name: Option<&str>| -> Vec<String> {
-        let words = words(name.unwrap_or_default());
-        let pairs = words.windows(2).map(|pair| pair.join(" "));
-        words.iter().cloned().chain(pairs).filter(|word| HARMFUL.contains(&word.as_str())).collect()
-    };
-    let before = harmful(recorded);
-    harmful(now).iter().any(|word| !before.contains(word))
-}
-
 /// How many of the recorded texts are among the current ones; `None` if none were recorded.
 fn overlap(recorded: &[String], now: &[String]) -> Option<f64> {
     let common = recorded.iter().filter(|text| now.contains(text)).count();
     (!recorded.is_empty()).then(|| common as f64 / recorded.len() as f64)
-}
-
-fn is_all(share: f64) -> bool {
-    share >= 1.0
 }
 
 fn scaled(points: i32, share: f64) -> i32 {

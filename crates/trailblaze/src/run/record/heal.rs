@@ -34,7 +34,7 @@ pub struct Patch {
 /// What speaks for the repairs of a trail, the least first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Proof {
-    /// They are clear suggestions, which were not tried.
+    /// They are suggestions, which were not tried.
     Suggested,
     /// Their steps ended as they were recorded, but a later step failed.
     Tried,
@@ -70,9 +70,18 @@ impl HealError {
     }
 }
 
-/// The changes to the trails of a project that follow from a run: calls that were healed, and clear suggestions. Trails whose
-/// steps have changed since the run are refused.
-pub fn patches(root: &Path, run: &Run) -> Result<Patches, HealError> {
+/// Which suggestions are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    /// Those that healing would use.
+    Clear,
+    /// The first one for each call, even if it may mean something else.
+    First,
+}
+
+/// The changes to the trails of a project that follow from a run: calls that were healed, and suggestions. Trails whose steps
+/// have changed since the run are refused.
+pub fn patches(root: &Path, run: &Run, taken: Taken) -> Result<Patches, HealError> {
     let mut by_trail: BTreeMap<&str, Vec<(&Attempt, bool)>> = BTreeMap::new();
     for tries in run.tries() {
         let Some((last, earlier)) = tries.split_last() else { continue };
@@ -85,7 +94,7 @@ pub fn patches(root: &Path, run: &Run) -> Result<Patches, HealError> {
     }
     let mut found = Patches::default();
     for (path, attempts) in by_trail {
-        match patch(root, run, path, &attempts)? {
+        match patch(root, run, (path, &attempts), taken)? {
             Some(patch) if patch.after == patch.before.text => found.written.push(patch.path),
             patch => found.patches.extend(patch),
         }
@@ -93,7 +102,12 @@ pub fn patches(root: &Path, run: &Run) -> Result<Patches, HealError> {
     Ok(found)
 }
 
-fn patch(root: &Path, run: &Run, path: &str, attempts: &[(&Attempt, bool)]) -> Result<Option<Patch>, HealError> {
+fn patch(
+    root: &Path,
+    run: &Run,
+    (path, attempts): (&str, &[(&Attempt, bool)]),
+    taken: Taken,
+) -> Result<Option<Patch>, HealError> {
     let unreadable = || HealError::Unreadable { path: path.to_string() };
     let before = read_source(root, &root.join(path), &mut Vec::new()).ok_or_else(unreadable)?;
     let original = Trail::read(&before).0.ok_or_else(unreadable)?;
@@ -110,7 +124,7 @@ fn patch(root: &Path, run: &Run, path: &str, attempts: &[(&Attempt, bool)]) -> R
         let proof = |heal: &Heal| match heal.result() {
             HealResult::Healed if *is_confirmed => Some(Proof::Confirmed),
             HealResult::Healed => Some(Proof::Tried),
-            HealResult::Suggested => heal.sought.is_clear.then_some(Proof::Suggested),
+            HealResult::Suggested => (heal.sought.is_clear || taken == Taken::First).then_some(Proof::Suggested),
             HealResult::Withdrawn => None,
         };
         let heals: Vec<&Heal> = attempt.heals.iter().filter(|heal| proof(heal).is_some()).collect();
@@ -146,9 +160,9 @@ fn one(attempt: &Attempt, heal: &Heal) -> Option<(Repair, HealedCall)> {
 }
 
 /// Writes the repairs, as recordings are written: under the lock, into the current text of the file, and renamed into place.
-pub fn write(root: &Path, run: &Run) -> Result<Patches, HealError> {
+pub fn write(root: &Path, run: &Run, taken: Taken) -> Result<Patches, HealError> {
     let _lock = ProjectLock::take(root).map_err(RecordError::no_lock)?;
-    let found = patches(root, run)?;
+    let found = patches(root, run, taken)?;
     for patch in &found.patches {
         let written = write_in_project(root, &root.join(&patch.path), &patch.after);
         written.map_err(|source| RecordError::Write { path: patch.path.clone(), source })?;

@@ -55,6 +55,7 @@ impl Interactive {
             model: self.attempt.model().cloned(),
             offer: Offer::default(),
             heal: None,
+            names: None,
             is_repaired: false,
         };
         let ended = replay(&self.session, attempt).await;

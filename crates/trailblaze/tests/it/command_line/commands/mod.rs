@@ -705,8 +705,13 @@ fn help_of_run() {
           --prefix <PREFIX>
               Offer the model only tools whose names begin with this, such as myapp_*
 
-          --strict
-              Treat a tool that changed since recording as an error
+          --strict[=<WHAT>]
+              What is an error instead of a warning; --strict alone means tools
+
+              Possible values:
+              - tools:   A custom tool that changed since recording
+              - results: A tool that returns "success": false
+              - names:   An element with another name than when the trail was recorded
 
           --pictures <PICTURES>
               When to take screenshots

@@ -1,5 +1,5 @@
-//! The corpus: how apps change, on simulated phones and in Chromium. Every change that can be healed is, nothing else is
-//! touched, and a repaired trail passes again and again.
+//! The corpus: how apps change, on simulated phones and in Chromium. Honest changes are healed, nothing else is touched, and a
+//! repaired trail passes again and again.
 
 use std::fmt::Write as _;
 
@@ -11,17 +11,19 @@ use crate::support::{Project, Ran, chromium};
 /// In CI, every n-th case of a kind; with SOAK=1, all.
 const STRIDE: usize = 3;
 
-struct Case {
-    kind: String,
+pub struct Case {
+    /// Whether its element means the same after the change, so that it should be healed.
+    pub is_honest: bool,
     /// The name of its trail, and of its app or page.
-    name: String,
-    before: String,
-    after: String,
-    facts: Value,
+    pub name: String,
+    pub before: String,
+    pub after: String,
+    /// What the recorded call acts on, and by which property it names it.
+    pub facts: Value,
 }
 
 #[derive(Clone, Copy)]
-enum On {
+pub enum On {
     Sim,
     Chromium,
 }
@@ -41,7 +43,7 @@ fn cases() -> Vec<Case> {
     let source = Source::new("corpus.yaml", include_str!("corpus.yaml"));
     let mut problems = Problems::new(&source);
     let corpus = loose(&read(&source, &mut problems).expect("the corpus is YAML"));
-    let kinds = ["renamed", "moved", "newId", "newRole", "decoys"];
+    let kinds = ["moved", "newId", "newRole", "renamed", "decoys"];
     let stride = if crate::support::is_full_tier() { 1 } else { STRIDE };
     let mut cases = Vec::new();
     for kind in kinds {
@@ -53,8 +55,9 @@ fn cases() -> Vec<Case> {
                 assert!(screen.contains(old.as_str()), "{kind} {number}: no {old:?} in {screen}");
                 screen.replacen(old.as_str(), new.as_str().expect("a text"), 1)
             });
-            let (kind, name) = (kind.to_string(), format!("{kind}-{:02}", number + 1).to_lowercase());
-            cases.push(Case { kind, name, before: before.to_string(), after, facts: facts.clone() });
+            let (is_honest, name) =
+                (!["renamed", "decoys"].contains(&kind), format!("{kind}-{:02}", number + 1).to_lowercase());
+            cases.push(Case { is_honest, name, before: before.to_string(), after, facts: facts.clone() });
         }
     }
     cases
@@ -101,7 +104,7 @@ fn sim_app(case: &Case, screen: &str) -> String {
         let mut parts = vec![format!("role: {}", line.role)];
         parts.extend(line.id.map(|id| format!("id: '{id}'")));
         let name = if line.role == "field" { "hint" } else { "text" };
-        parts.extend((!line.name.is_empty()).then(|| format!("{name}: '{}'", line.name)));
+        parts.extend((!line.name.is_empty()).then(|| format!("{name}: {}", quoted(line.name))));
         parts.extend(line.leads_to.map(|to| format!("tap: {{goto: {to}}}")));
         parts.extend(line.is_disabled.then(|| "enabledWhen: {never: 'yes'}".to_string()));
         if line.role == "card" {
@@ -167,36 +170,34 @@ fn brief(on: On) -> &'static str {
     }
 }
 
+/// In YAML.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
 /// The recorded call, which names its element by the property that changes.
 fn call(case: &Case, on: On) -> String {
     let text = |name: &str| case.facts[name].as_str().unwrap_or_default();
-    let wait = brief(on);
+    let (wait, name) = (brief(on), quoted(text("name")));
     match (text("by"), on) {
-        ("text", _) => format!("tap: {{text: '{}', {wait}}}", text("name")),
+        ("text", _) => format!("tap: {{text: {name}, {wait}}}"),
         ("id", _) => format!("tap: {{id: '{}', {wait}}}", text("id")),
         ("container", On::Sim) => format!(
-            "tapOnElementBySelector: {{nodeSelector: {{androidAccessibility: {{text: '{}'}}, childOf: {{androidAccessibility: {{resourceIdRegex: '.*id/{}'}}}}}}, {wait}}}",
-            text("name"),
+            "tapOnElementBySelector: {{nodeSelector: {{androidAccessibility: {{text: {name}}}, childOf: {{androidAccessibility: {{resourceIdRegex: '.*id/{}'}}}}}}, {wait}}}",
             text("in")
         ),
         ("container", On::Chromium) => format!(
-            "web_click: {{nodeSelector: {{web: {{ariaName: '{}'}}, childOf: {{web: {{cssSelector: '#{}'}}}}}}, {wait}}}",
-            text("name"),
+            "web_click: {{nodeSelector: {{web: {{ariaName: {name}}}, childOf: {{web: {{cssSelector: '#{}'}}}}}}, {wait}}}",
             text("in")
         ),
         ("role", On::Sim) => {
             let class = if text("role") == "button" { "android.widget.Button" } else { "android.widget.TextView" };
             format!(
-                "tapOnElementBySelector: {{nodeSelector: {{androidAccessibility: {{className: '{class}', text: '{}'}}}}, {wait}}}",
-                text("name")
+                "tapOnElementBySelector: {{nodeSelector: {{androidAccessibility: {{className: '{class}', text: {name}}}}}, {wait}}}"
             )
         }
         ("role", On::Chromium) => {
-            format!(
-                "web_click: {{nodeSelector: {{web: {{ariaRole: '{}', ariaName: '{}'}}}}, {wait}}}",
-                text("role"),
-                text("name")
-            )
+            format!("web_click: {{nodeSelector: {{web: {{ariaRole: '{}', ariaName: {name}}}}}, {wait}}}", text("role"))
         }
         (by, _) => panic!("no calls by {by}"),
     }
@@ -224,7 +225,8 @@ fn trail(case: &Case, on: On) -> String {
     };
     let step = if case.facts["isAssertion"] == true {
         format!(
-            "  - verify: It is there\n    recording:\n      {classifier}:\n        - assertVisible: {{text: '{name}', {}}}\n",
+            "  - verify: It is there\n    recording:\n      {classifier}:\n        - assertVisible: {{text: {}, {}}}\n",
+            quoted(name),
             brief(on)
         )
     } else {
@@ -269,54 +271,54 @@ fn run(project: &Project, args: &[&str], code: i32) -> Ran {
     project.run(&[&["run", "--pictures", "off", "--workers", "2"], args].concat()).exits(code)
 }
 
-/// Heals the whole corpus on a driver.
-fn check(on: On) {
-    let cases = cases();
-    let project = project(&cases, on);
+/// Heals a corpus on a driver. No decoy may be touched, and at most a part of the honest changes may be missed.
+pub fn check(on: On, cases: &[Case], most_missed: f64) {
+    let project = project(cases, on);
     run(&project, &["--record"], 0);
-    show(&project, &cases, on, |case| &case.after);
+    show(&project, cases, on, |case| &case.after);
     run(&project, &["--heal", "apply"], 1);
     let summary = project.last_run().summary();
     let attempts = summary["attempts"].as_array().expect("attempts");
-    let mut missed = Vec::new();
-    let mut n_healable = 0;
-    for case in &cases {
+    let (mut missed, mut wrong) = (Vec::new(), Vec::new());
+    let honest: Vec<&Case> = cases.iter().filter(|case| case.is_honest).collect();
+    for case in cases {
         let of_case: Vec<&Value> =
             attempts.iter().filter(|attempt| attempt["trail"]["id"] == case.name.as_str()).collect();
         let heals: Vec<&Value> =
             of_case.iter().flat_map(|attempt| attempt["heals"].as_array().into_iter().flatten()).collect();
         let last = of_case.last().expect("it ran");
-        if case.kind == "decoys" {
-            assert_eq!(last["verdict"], "failed", "{}: {last:#}", case.name);
-            assert!(heals.iter().all(|heal| heal["result"] == "suggested"), "{} was touched: {heals:#?}", case.name);
-            let is_assertion = case.facts["isAssertion"] == true;
-            assert_eq!(heals.is_empty(), is_assertion, "{}: only an assertion is not sought: {heals:#?}", case.name);
+        let told = format!("{}: {}: {}\n{heals:#?}", case.name, last["verdict"], last["message"]);
+        if case.is_honest {
+            missed.extend((last["isHealed"] != true).then_some(told));
             continue;
         }
-        n_healable += 1;
-        if last["isHealed"] != true {
-            missed.push(format!("{}: {}\n{heals:#?}", case.name, last["message"]));
-        }
+        let is_assertion = case.facts["isAssertion"] == true;
+        let is_untouched = heals.iter().all(|heal| heal["result"] == "suggested");
+        // Only an assertion is not searched for.
+        let is_right = last["verdict"] == "failed" && is_untouched && heals.is_empty() == is_assertion;
+        wrong.extend((!is_right).then_some(told));
     }
-    assert!(
-        missed.len() * 10 <= n_healable,
-        "{} of {n_healable} were not healed:\n{}",
-        missed.len(),
-        missed.join("\n")
+    assert!(wrong.is_empty(), "{} decoys were touched:\n{}", wrong.len(), wrong.join("\n"));
+    let share = missed.len() as f64 / honest.len() as f64;
+    assert!(share <= most_missed, "{} of {} were not healed:\n{}", missed.len(), honest.len(), missed.join("\n"));
+    eprintln!(
+        "healed {} of {}; {} decoys untouched",
+        honest.len() - missed.len(),
+        honest.len(),
+        cases.len() - honest.len()
     );
-    eprintln!("healed {} of {n_healable}; {} decoys untouched", n_healable - missed.len(), cases.len() - n_healable);
     // What was healed passes as it is written from then on.
     project.run(&["heal", "--write"]).exits(0);
-    let is_healed = |case: &&Case| case.kind != "decoys" && !missed.iter().any(|name| name.starts_with(&case.name));
+    let is_healed = |case: &&&Case| !missed.iter().any(|told| told.starts_with(&format!("{}:", case.name)));
     let healed: Vec<String> =
-        cases.iter().filter(is_healed).map(|case| format!("trails/{}.trail.yaml", case.name)).collect();
+        honest.iter().filter(is_healed).map(|case| format!("trails/{}.trail.yaml", case.name)).collect();
     let paths: Vec<&str> = healed.iter().map(String::as_str).collect();
     run(&project, &[&["--heal", "off", "--repeat-each", "3"], paths.as_slice()].concat(), 0);
 }
 
 #[test]
 fn changes_are_healed_and_decoys_are_not_touched_on_a_simulated_phone() {
-    check(On::Sim);
+    check(On::Sim, &cases(), 0.1);
 }
 
 #[test]
@@ -324,5 +326,5 @@ fn changes_are_healed_and_decoys_are_not_touched_in_chromium() {
     if chromium::find().is_none() {
         return;
     }
-    check(On::Chromium);
+    check(On::Chromium, &cases(), 0.1);
 }

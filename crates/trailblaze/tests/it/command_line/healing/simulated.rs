@@ -140,14 +140,14 @@ fn a_renamed_element_is_suggested_and_the_trail_fails() {
 }
 
 #[test]
-fn a_renamed_element_is_healed_and_the_trail_runs_again() {
+fn an_element_that_says_the_same_is_healed_and_the_trail_runs_again() {
     let project = recorded();
-    changed(&project, &[("text: Pay,", "text: Buy now,")]);
+    changed(&project, &[("text: Pay,", "text: PAY…,")]);
     let ran = run(&project, &["--heal", "apply"], 0);
     insta::assert_snapshot!(ran.normal(&ran.stdout), @r#"
 
     healed: Buy it on android/sim-1
-      step "Pay": `tap: {text: Pay, timeoutMs: 300}` became `tap: {id: pay, timeoutMs: 300}` on Button "Buy now"
+      step "Pay": `tap: {text: Pay, timeoutMs: 300}` became `tap: {id: pay, timeoutMs: 300}` on Button "PAY…"
 
     1 passed, 1 of them healed in [time]
     Report: [project]/logs/[run]/report.html
@@ -157,7 +157,7 @@ fn a_renamed_element_is_healed_and_the_trail_runs_again() {
     assert_eq!(summary["counts"]["healed"], 1, "{summary:#}");
     assert_eq!((&summary["counts"]["total"], &summary["counts"]["flaky"]), (&1.into(), &0.into()));
     let heal = &summary["attempts"][0]["heals"][0];
-    assert_eq!((&heal["result"], &heal["suggestions"][0]["element"]), (&"healed".into(), &"Button \"Buy now\"".into()));
+    assert_eq!((&heal["result"], &heal["suggestions"][0]["element"]), (&"healed".into(), &"Button \"PAY…\"".into()));
     assert_eq!(summary["attempts"][1]["isHealed"], true);
     let junit = project.last_run().text("junit.xml");
     assert!(junit.contains(r#"<property name="healed" value="true"/>"#), "{junit}");
@@ -167,7 +167,7 @@ fn a_renamed_element_is_healed_and_the_trail_runs_again() {
 #[test]
 fn a_healed_trail_runs_only_up_to_the_step_that_was_asked_for() {
     let project = recorded();
-    changed(&project, &[("text: Pay,", "text: Buy now,")]);
+    changed(&project, &[("text: Pay,", "text: PAY…,")]);
     run(&project, &["--heal", "apply", "--until", "1"], 0);
     let record = project.last_run().text("events.jsonl");
     assert_eq!(record.matches("\"stepStarted\"").count(), 4, "the trailhead and a step, twice: {record}");
@@ -179,12 +179,12 @@ fn a_healed_trail_runs_only_up_to_the_step_that_was_asked_for() {
 #[test]
 fn the_repair_is_shown_and_written_into_the_trail() {
     let project = recorded();
-    changed(&project, &[("text: Pay,", "text: Buy now,")]);
+    changed(&project, &[("text: Pay,", "text: PAY…,")]);
     run(&project, &["--heal", "apply"], 0);
     let shown = project.run(&["heal"]).exits(0);
     insta::assert_snapshot!(shown.stdout, @r#"
     trails/buy.trail.yaml (healed)
-      step "Pay": `tap: {text: Pay, timeoutMs: 300}` became `tap: {id: pay, timeoutMs: 300}` on Button "Buy now"
+      step "Pay": `tap: {text: Pay, timeoutMs: 300}` became `tap: {id: pay, timeoutMs: 300}` on Button "PAY…"
       …
           recording:
             android:
@@ -198,11 +198,11 @@ fn the_repair_is_shown_and_written_into_the_trail() {
     project.run(&["heal", "--write"]).exits(0);
     assert_eq!(project.read("trails/buy.trail.yaml"), TRAIL.replace("{text: Pay, ", "{id: pay, "));
     let kept = project.read("trails/buy.effects.yaml");
-    assert!(kept.contains("tap:\n              id: pay\n") && kept.contains("name: Buy now"), "{kept}");
+    assert!(kept.contains("tap:\n              id: pay\n") && kept.contains("name: PAY…"), "{kept}");
     run(&project, &[], 0);
     assert_eq!(project.last_run().summary()["counts"]["healed"], 0, "it needs no healing any more");
     // The new recording can be healed too.
-    changed(&project, &[("id: pay, role: button, text: Pay,", "id: buy, role: button, text: Buy now,")]);
+    changed(&project, &[("id: pay, role: button, text: Pay,", "id: buy, role: button, text: PAY…,")]);
     run(&project, &["--heal", "apply"], 0);
     project.write("trails/buy.trail.yaml", TRAIL.replace("{text: Pay, ", "{text: Purchase, "));
     let refused = project.run(&["heal", "--write"]).exits(3);
@@ -216,7 +216,7 @@ fn the_repair_is_shown_and_written_into_the_trail() {
 #[test]
 fn a_trail_whose_steps_changed_since_the_run_is_not_written() {
     let project = recorded();
-    changed(&project, &[("text: Pay,", "text: Buy now,")]);
+    changed(&project, &[("text: Pay,", "text: PAY…,")]);
     run(&project, &["--heal", "apply"], 0);
     for (old, new) in
         [("verify: It was bought", "verify: It was paid"), ("{text: Order placed, ", "{text: Order sent, ")]
@@ -254,15 +254,15 @@ fn a_call_that_was_healed_before_a_later_failure_is_shown_as_not_confirmed() {
         .with("shop.app.yaml", APP)
         .with("trails/buy.trail.yaml", trail);
     run(&project, &["--record"], 0);
-    changed(&project, &[("text: Pay,", "text: Buy now,"), ("text: Help,", "text: Support,")]);
+    changed(&project, &[("text: Pay,", "text: PAY…,"), ("text: Help,", "text: Support,")]);
     let ran = run(&project, &["--heal", "apply"], 1);
     let told = "nothing on the screen has the text \"Help\"\n  healed before that, not confirmed by a second run:\n    \
-                step \"Pay\": `tap: {text: Pay, timeoutMs: 300}` became `tap: {id: pay, timeoutMs: 300}` on Button \"Buy now\"\n";
+                step \"Pay\": `tap: {text: Pay, timeoutMs: 300}` became `tap: {id: pay, timeoutMs: 300}` on Button \"PAY…\"\n";
     assert!(ran.stdout.contains(told), "{}", ran.stdout);
     assert!(ran.stderr.contains("`trailblaze heal` shows the repairs"), "{}", ran.stderr);
     let shown = project.run(&["heal"]).exits(0);
     let head = "trails/buy.trail.yaml (healed, not confirmed by a second run)\n  \
-                step \"Pay\": `tap: {text: Pay, timeoutMs: 300}` became `tap: {id: pay, timeoutMs: 300}` on Button \"Buy now\"\n";
+                step \"Pay\": `tap: {text: Pay, timeoutMs: 300}` became `tap: {id: pay, timeoutMs: 300}` on Button \"PAY…\"\n";
     assert!(shown.stdout.starts_with(head), "{}", shown.stdout);
     assert!(shown.stderr.contains("a later step failed"), "{}", shown.stderr);
     assert_eq!(project.run(&["heal", "--json"]).exits(0).json()[0]["isConfirmed"], false);
@@ -271,7 +271,7 @@ fn a_call_that_was_healed_before_a_later_failure_is_shown_as_not_confirmed() {
 #[test]
 fn a_suggestion_can_be_written_without_being_tried() {
     let project = recorded();
-    changed(&project, &[("text: Pay,", "text: Buy now,")]);
+    changed(&project, &[("text: Pay,", "text: PAY…,")]);
     run(&project, &[], 1);
     let shown = project.run(&["heal", "--write"]).exits(0);
     assert!(shown.stdout.starts_with("trails/buy.trail.yaml (suggested)\n"), "{}", shown.stdout);
@@ -400,7 +400,8 @@ fn what_a_model_chooses_is_checked() {
 fn a_model_may_not_choose_what_is_known_to_be_something_else() {
     for (text, line, why) in [
         ("Save for later", "text: Buy it,", "it was there when the trail was recorded, as another element"),
-        ("Empty cart", "text: Empty cart,", "its name says that it does something else"),
+        ("Do not pay", "text: Do not pay,", "its name is \"Do not pay\", not \"Pay\""),
+        ("Buy 1000", "text: Buy 1000,", "its name is \"Buy 1000\", not \"Pay\""),
         ("Buy it", "text: Buy it, enabledWhen: {count: 5},", "with which the same cannot be done"),
     ] {
         let project = recorded();
@@ -414,14 +415,30 @@ fn a_model_may_not_choose_what_is_known_to_be_something_else() {
 }
 
 #[test]
-fn a_model_may_not_choose_a_harmful_element_if_nothing_is_recorded() {
+fn a_model_may_not_choose_what_is_in_another_dialog() {
     let project = recorded();
-    std::fs::remove_file(project.root().join("trails/buy.effects.yaml")).expect("it was recorded");
-    changed(&project, &[("{id: pay, role: button, text: Pay,", "{id: purchase, role: button, text: Empty cart,")]);
-    replies(&project, &reference(&project, "Empty cart"));
+    changed(&project, &[REPLACED, ("text: Total due", "text: Close your account?")]);
+    replies(&project, &reference(&project, "Buy it"));
     run(&project, &ASK, 1);
     let heal = &project.last_run().summary()["attempts"][0]["heals"][0];
-    assert!(heal["message"].as_str().unwrap_or_default().contains("its name says"), "{heal:#}");
+    let why = "around it is \"Close your account?\", not \"Total due\"";
+    assert!(heal["message"].as_str().unwrap_or_default().contains(why), "{heal:#}");
+}
+
+#[test]
+fn what_a_model_chooses_is_only_suggested_if_nothing_is_recorded() {
+    let project = recorded();
+    std::fs::remove_file(project.root().join("trails/buy.effects.yaml")).expect("it was recorded");
+    changed(&project, &[REPLACED]);
+    replies(&project, &reference(&project, "Buy it"));
+    run(&project, &ASK, 1);
+    let heal = &project.last_run().summary()["attempts"][0]["heals"][0];
+    assert_eq!(
+        (&heal["result"], &heal["suggestions"][0]["isByModel"]),
+        (&"suggested".into(), &true.into()),
+        "{heal:#}"
+    );
+    assert_eq!(heal["message"], "nothing is recorded about the element");
 }
 
 /// Three buttons whose ids are their numbers.
@@ -475,11 +492,164 @@ fn every_platform_heals_the_tools_that_its_devices_share() {
         .with("trails/buy.trail.yaml", &tools);
     run(&project, &["--record", "--all-devices"], 0);
     assert_eq!(project.read("trails/buy.trail.yaml"), tools);
-    changed(&project, &[("text: Pay,", "text: Buy now,")]);
+    changed(&project, &[("text: Pay,", "text: PAY…,")]);
     run(&project, &["--heal", "apply", "--all-devices"], 0);
     let counts = &project.last_run().summary()["counts"];
     assert_eq!((&counts["total"], &counts["healed"]), (&4.into(), &4.into()), "{counts:#}");
     project.run(&["heal", "--write"]).exits(0);
     assert_eq!(project.read("trails/buy.trail.yaml"), tools.replace("{text: Pay, ", "{id: pay, "));
     run(&project, &["--heal", "off", "--all-devices"], 0);
+}
+
+/// A form with two buttons. Neither its end nor a check tells what was pressed.
+const FORM: &str = "\
+app: {id: com.example.shop, name: Shop}
+start: main
+screens:
+  main:
+    title: Form
+    elements:
+      - {role: heading, text: Your draft}
+      - {id: save, role: button, text: Save, tap: {goto: saved}}
+      - {id: delete, role: button, text: Delete, tap: {goto: deleted}}
+  saved:
+    title: Done
+    elements: [{role: heading, text: It was saved}, {text: You find it in your list}]
+  deleted:
+    title: Done
+    elements: [{role: heading, text: It was deleted}, {text: You find it in the trash}]
+";
+
+/// The trail up to its first check, with another call.
+fn trail_with(call: &str) -> String {
+    let (trail, _) = TRAIL.split_once("  - verify:").expect("a check");
+    trail.replace("tap: {text: Pay, timeoutMs: 300} # the big one", call)
+}
+
+fn recorded_form(call: &str) -> Project {
+    let project = Project::empty()
+        .with("trailblaze.yaml", "sim:\n  apps: [shop.app.yaml]\n")
+        .with("shop.app.yaml", FORM)
+        .with("trails/buy.trail.yaml", trail_with(call));
+    run(&project, &["--record"], 0);
+    project
+}
+
+/// The form after its two labels, and what they do, were swapped.
+fn swapped() -> String {
+    FORM.replace("id: save,", "id: other,").replace("id: delete,", "id: save,").replace("id: other,", "id: delete,")
+}
+
+#[test]
+fn an_element_that_has_another_name_than_recorded_is_told() {
+    let project = recorded_form("tap: {id: save, timeoutMs: 300}");
+    let told = "Button \"Delete\" is not named \"Save\" any more, as when the trail was recorded";
+    let same = run(&project, &["--strict=names"], 0);
+    assert!(!same.stderr.contains("any more"), "{}", same.stderr);
+    project.write("shop.app.yaml", swapped());
+    let warned = run(&project, &[], 0);
+    assert!(warned.stderr.contains(&format!("warning: android/sim-1: {told}")), "{}", warned.stderr);
+    let strict = run(&project, &["--strict=tools,names"], 1);
+    assert!(strict.stdout.contains(&format!("could not tap id \"save\" within 0.3 s: {told}")), "{}", strict.stdout);
+    assert!(
+        strict.stdout.contains("instead, it could be:\n    1. `tap: {id: delete, timeoutMs: 300}`"),
+        "{}",
+        strict.stdout
+    );
+    assert!(!project.last_run().text("events.jsonl").contains("\"touched\""), "nothing was pressed");
+    project.write("trailblaze.yaml", "strictNames: true\nsim:\n  apps: [shop.app.yaml]\n");
+    run(&project, &["--heal", "off"], 1);
+    // Case and punctuation do not change a name.
+    project.write("shop.app.yaml", FORM.replace("text: Save,", "text: SAVE…,"));
+    run(&project, &[], 0);
+}
+
+#[test]
+fn healing_finds_the_element_that_has_the_recorded_name() {
+    let project = recorded_form("tap: {id: save, timeoutMs: 300}");
+    project.write("shop.app.yaml", swapped());
+    run(&project, &["--heal", "apply"], 0);
+    let heal = &project.last_run().summary()["attempts"][0]["heals"][0];
+    assert_eq!(heal["suggestions"][0]["element"], "Button \"Save\"", "{heal:#}");
+    project.run(&["heal", "--write"]).exits(0);
+    run(&project, &["--strict=names"], 0);
+    // If there is none, the call is made as it is written.
+    let project = recorded_form("tap: {id: save, timeoutMs: 300}");
+    project.write("shop.app.yaml", FORM.replace("text: Save,", "text: Save it,"));
+    let ran = run(&project, &["--heal", "apply"], 0);
+    assert!(ran.stderr.contains("Button \"Save it\" is not named \"Save\" any more"), "{}", ran.stderr);
+    assert_eq!(project.last_run().summary()["counts"]["healed"], 0);
+}
+
+#[test]
+fn strict_takes_a_list_and_alone_means_tools() {
+    let project = recorded_form("tap: {id: save, timeoutMs: 300}");
+    project.write("shop.app.yaml", swapped());
+    run(&project, &["--strict"], 0);
+    run(&project, &["--strict=results", "trails/buy.trail.yaml"], 0);
+    run(&project, &["--strict", "trails/buy.trail.yaml"], 0);
+    run(&project, &["--strict=names", "--strict=tools"], 1);
+    let refused = run(&project, &["--strict=name"], 3);
+    assert!(refused.stderr.contains("invalid value 'name'") && refused.stderr.contains("names"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_name_that_is_made_during_the_run_is_not_compared() {
+    let project = recorded_form("tap: {id: '{{button}}', timeoutMs: 300}");
+    run(&project, &["--memory", "button=save", "--record"], 0);
+    let ran = run(&project, &["--memory", "button=delete", "--strict=names"], 0);
+    assert!(!ran.stderr.contains("any more"), "{}", ran.stderr);
+}
+
+#[test]
+fn what_an_older_version_recorded_replays_and_is_only_suggested() {
+    let project = recorded();
+    let kept = project.read("trails/buy.effects.yaml");
+    let mut is_about = false;
+    let is_left = |line: &&str| {
+        is_about = line.trim() == "about:" || is_about && line.trim_start().starts_with("- ");
+        !is_about
+    };
+    let old: Vec<&str> = kept.lines().filter(is_left).collect();
+    assert!(old.len() < kept.lines().count(), "{kept}");
+    project.write("trails/buy.effects.yaml", format!("{}\n", old.join("\n")));
+    run(&project, &["--heal", "apply"], 0);
+    changed(&project, &[("text: Pay,", "text: PAY…,")]);
+    let ran = run(&project, &["--heal", "apply"], 1);
+    assert!(ran.stdout.contains("instead, it could be:\n    1. `tap: {id: pay, timeoutMs: 300}`"), "{}", ran.stdout);
+    let heal = &project.last_run().summary()["attempts"][0]["heals"][0];
+    let why = "it was recorded by an older version, which noted less about it; record the trail again";
+    assert!(heal["message"].as_str().unwrap_or_default().contains(why), "{heal:#}");
+}
+
+#[test]
+fn a_repair_that_nothing_would_show_to_be_wrong_is_only_suggested() {
+    let quiet = FORM.replace("tap: {goto: saved}", "tap: {toast: Saved}");
+    let project = Project::empty()
+        .with("trailblaze.yaml", "sim:\n  apps: [shop.app.yaml]\n")
+        .with("shop.app.yaml", &quiet)
+        .with("trails/buy.trail.yaml", trail_with("tap: {id: save, timeoutMs: 300}"));
+    run(&project, &["--record"], 0);
+    let changed = quiet.replace("id: save,", "id: keep,");
+    project.write("shop.app.yaml", &changed);
+    run(&project, &["--heal", "apply"], 1);
+    let heal = &project.last_run().summary()["attempts"][0]["heals"][0];
+    assert!(heal["message"].as_str().unwrap_or_default().contains("no check follows"), "{heal:#}");
+    // A check after it would show it.
+    let check = "  - verify: It is a draft\n    tools: [{assertVisible: {text: Your draft, timeoutMs: 300}}]\n";
+    project.write("trails/buy.trail.yaml", format!("{}{check}", trail_with("tap: {id: save, timeoutMs: 300}")));
+    run(&project, &["--heal", "apply"], 0);
+}
+
+#[test]
+fn a_suggestion_that_may_mean_something_else_is_written_if_it_is_asked_for() {
+    let project = recorded();
+    changed(&project, &[("text: Pay,", "text: Buy now,")]);
+    run(&project, &["--heal", "apply"], 1);
+    let nothing = project.run(&["heal", "--write"]).exits(0);
+    assert_eq!(nothing.stdout, "");
+    assert!(nothing.stderr.contains("`trailblaze heal --unclear` shows"), "{}", nothing.stderr);
+    let shown = project.run(&["heal", "--unclear", "--write"]).exits(0);
+    assert!(shown.stdout.starts_with("trails/buy.trail.yaml (suggested)\n"), "{}", shown.stdout);
+    run(&project, &["--strict=names"], 0);
 }
