@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use rquickjs::context::EvalOptions;
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::runtime::RejectionTracker;
 use rquickjs::{Context, Ctx, Exception, Function, Module, Object, Promise, Runtime, TypedArray, Value};
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::error::{ScriptError, Thrown};
 use crate::program::Program;
@@ -113,8 +114,8 @@ pub struct World {
     program: Arc<Program>,
     limits: Limits,
     outbox: Arc<Mutex<Outbox>>,
-    /// When the script must have stopped.
-    until: Arc<Mutex<Option<Instant>>>,
+    /// How long the thread may have computed when the script must have stopped.
+    until: Arc<Mutex<Option<Duration>>>,
     abort: Abort,
     /// Its user data is an object with the functions of the prelude, and the function of the tool.
     context: Context,
@@ -150,9 +151,9 @@ impl World {
         let runtime = Runtime::new().map_err(engine)?;
         runtime.set_memory_limit(limits.memory_bytes);
         runtime.set_max_stack_size(limits.stack_bytes);
-        let until = Arc::new(Mutex::new(None::<Instant>));
+        let until = Arc::new(Mutex::new(None::<Duration>));
         let (deadline, aborted) = (Arc::clone(&until), abort.clone());
-        let is_over = move || aborted.is_aborted() || deadline.lock().is_some_and(|until| Instant::now() >= until);
+        let is_over = move || aborted.is_aborted() || deadline.lock().is_some_and(|until| computed() >= until);
         runtime.set_interrupt_handler(Some(Box::new(is_over)));
         runtime.set_loader(Linked(Arc::clone(program)), Linked(Arc::clone(program)));
         let context = Context::full(&runtime).map_err(engine)?;
@@ -270,7 +271,7 @@ impl World {
     }
 
     fn start_clock(&self) {
-        *self.until.lock() = Some(Instant::now() + self.limits.busy);
+        *self.until.lock() = Some(computed() + self.limits.busy);
     }
 
     fn run_jobs(&mut self) -> Result<(), ScriptError> {
@@ -289,7 +290,7 @@ impl World {
     }
 
     fn is_stopped(&self) -> bool {
-        self.abort.is_aborted() || self.until.lock().is_some_and(|until| Instant::now() >= until)
+        self.abort.is_aborted() || self.until.lock().is_some_and(|until| computed() >= until)
     }
 
     /// What stopped the script, and where it was.
@@ -453,6 +454,12 @@ fn thrown(value: &Value<'_>) -> Thrown {
     };
     let field = |name: &str| object.get::<_, String>(name).unwrap_or_default();
     Thrown::new(&field("name"), field("message"), &field("stack"))
+}
+
+/// How long this thread has computed. What other programs do on a busy machine does not count.
+fn computed() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
 }
 
 /// Notes rejections until they are handled.

@@ -97,13 +97,27 @@ impl Tab {
         answer["result"]["value"].clone()
     }
 
-    /// Waits until an expression is true.
+    /// Waits until an expression is true. While the tab goes to another page, there is no answer.
     pub async fn until(&self, expression: &str) {
         let deadline = Instant::now() + PATIENCE;
-        while self.script(&format!("Boolean({expression})")).await != true {
+        loop {
+            let params = json!({"expression": format!("Boolean({expression})"), "returnByValue": true});
+            let answer = self.hand.browser.cdp.call(Some(&self.session), "Runtime.evaluate", params).await;
+            if answer.is_ok_and(|answer| answer["result"]["value"] == true) {
+                return;
+            }
             assert!(Instant::now() < deadline, "it never was: {expression}");
             sleep(Duration::from_millis(30)).await;
         }
+    }
+
+    /// Waits until a page with this heading is loaded.
+    pub async fn shows(&self, heading: &str) {
+        let heading = json!(heading);
+        self.until(&format!(
+            "document.readyState === 'complete' && document.querySelector('h1')?.textContent === {heading}"
+        ))
+        .await;
     }
 
     /// The middle of an element, scrolled into view. `frame` is a selector of the frame that it is in.

@@ -249,29 +249,33 @@ async fn addresses_history_and_tabs_are_reported_unless_a_page_causes_them() {
     watched.hand.tab("two.html").await;
     watched.expect(&["click link \"Two\""]).await;
     // Right after the click: pages that react to a click do not hide what a person does next.
-    tab.until("document.readyState === 'complete'").await;
+    tab.shows("Two").await;
     let history = tab.call("Page.getNavigationHistory", json!({})).await;
     let entry = |index: usize| json!({"entryId": history["entries"][index]["id"]});
     let last = history["entries"].as_array().map_or(0, Vec::len) - 1;
     tab.call("Page.navigateToHistoryEntry", entry(last - 1)).await;
     watched.expect(&["Back"]).await;
-    tab.until("document.querySelector('#go')").await;
+    tab.until("document.querySelector('#go') && document.readyState === 'complete'").await;
     tab.call("Page.navigateToHistoryEntry", entry(last)).await;
     watched.expect(&["Forward"]).await;
+    tab.shows("Two").await;
+    tab.script("document.querySelector('h1').remove()").await;
     tab.call("Page.reload", json!({})).await;
     watched.expect(&["Reload"]).await;
+    tab.shows("Two").await;
     tab.call("Page.navigate", json!({"url": four})).await;
     watched.expect(&[&format!("Open {{ url: {four:?} }}")]).await;
+    tab.shows("Four").await;
     tab.call("Page.navigateToHistoryEntry", entry(last - 1)).await;
     watched.expect(&["Back", "Back"]).await;
-    tab.until("document.querySelector('#new')").await;
+    tab.until("document.querySelector('#new') && document.readyState === 'complete'").await;
     // A page that goes forward and back by itself.
     tab.script("document.body.insertAdjacentHTML('beforeend', '<button id=on onclick=history.forward()>On</button>')")
         .await;
     tab.click("#on").await;
-    tab.until("document.querySelector('h1')?.textContent === 'Two'").await;
+    tab.shows("Two").await;
     tab.script("history.back()").await;
-    tab.until("document.querySelector('#new')").await;
+    tab.until("document.querySelector('#new') && document.readyState === 'complete'").await;
     watched.expect(&["click button \"On\""]).await;
     // A tab that a page opens and closes is an effect of the click.
     tab.click("#new").await;
