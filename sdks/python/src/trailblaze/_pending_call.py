@@ -10,6 +10,7 @@ import os
 import sys
 
 from ._target import BASE_URL
+from .errors import TrailblazeError, for_libraries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class PendingCall:
         self._started().close()
 
     def __bool__(self) -> bool:
-        raise TypeError(self._mistake())
+        raise for_libraries(TrailblazeError(self._mistake()))
 
     def __repr__(self) -> str:
         return f"<call of {self._path.lstrip('/')}>"
