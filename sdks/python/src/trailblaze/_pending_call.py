@@ -105,7 +105,8 @@ def is_in_blocking_tool() -> bool:
     """Whether the caller is a tool that is a plain function, called by an MCP library on its event loop or in a thread of
     its own. Such a tool cannot await anything.
     """
-    frame: FrameType | None = sys._getframe(1)
+    # `inspect`, which has a public function for it, takes long to import.
+    frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     is_in_worker = False
     while frame is not None:
         module = str(frame.f_globals.get("__name__", ""))
