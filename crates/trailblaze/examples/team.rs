@@ -40,7 +40,7 @@ fn main() -> ExitCode {
 
 struct Team;
 
-#[toolset(group(name = "rare", description = "What is rarely needed"))]
+#[toolset(group(name = "rare", description = "What is rarely needed", enabled = false))]
 impl Team {
     /// Call a method of the typed API and return what it returns.
     #[tool(name = "team_request")]

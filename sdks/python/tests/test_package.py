@@ -63,11 +63,11 @@ def test_the_package_and_its_example_pass_a_strict_type_check() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("async def tap(", "async def press(", 'Cannot access attribute "tap"'),
+        ("    def tap(", "    def press(", 'Cannot access attribute "tap"'),
         ("        long_press: bool | None = None,\n", "", 'No parameter named "long_press"'),
         ("package_id: str, *", "app: str, *", 'No parameter named "package_id"'),
-        ("async def swipe(", "async def drag(", 'Cannot access attribute "swipe"'),
-        ("-> ScreenState:", "-> ActionResult:", 'Cannot access attribute "elements"'),
+        ("    def swipe(", "    def drag(", 'Cannot access attribute "swipe"'),
+        ("Any, ScreenState]:", "Any, ActionResult]:", 'Cannot access attribute "elements"'),
     ],
 )
 def test_a_renamed_command_or_parameter_fails_the_type_check(tmp_path: Path, old: str, new: str, words: str) -> None:

@@ -28,6 +28,7 @@ const SOURCES: &[(&str, &str)] = sources![
     "_generated/types.py",
     "_http.py",
     "_middleware.py",
+    "_pending_call.py",
     "_registry.py",
     "_sampling.py",
     "_serve.py",

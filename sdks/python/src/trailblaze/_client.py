@@ -170,4 +170,5 @@ class Sampling:
         asked: Any = self._client.ask_model(
             prompt_of(messages), screen=include_screenshot, max_tokens=max_tokens, system=system_prompt, timeout=timeout
         )
-        return sampled(asked) if hasattr(asked, "__await__") else sampling_reply(asked)
+        reply: Any = sampled(asked) if hasattr(asked, "__await__") else sampling_reply(asked)
+        return reply

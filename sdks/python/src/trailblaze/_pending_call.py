@@ -10,6 +10,7 @@ import os
 import sys
 
 from ._target import BASE_URL
+from .errors import TrailblazeError, for_libraries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class PendingCall:
         self._started().close()
 
     def __bool__(self) -> bool:
-        raise TypeError(self._mistake())
+        raise for_libraries(TrailblazeError(self._mistake()))
 
     def __repr__(self) -> str:
         return f"<call of {self._path.lstrip('/')}>"
@@ -104,7 +105,8 @@ def is_in_blocking_tool() -> bool:
     """Whether the caller is a tool that is a plain function, called by an MCP library on its event loop or in a thread of
     its own. Such a tool cannot await anything.
     """
-    frame: FrameType | None = sys._getframe(1)
+    # `inspect`, which has a public function for it, takes long to import.
+    frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     is_in_worker = False
     while frame is not None:
         module = str(frame.f_globals.get("__name__", ""))

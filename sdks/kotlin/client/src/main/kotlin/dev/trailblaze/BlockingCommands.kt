@@ -423,6 +423,8 @@ public class BlockingPlaywrightCommands internal constructor(private val command
         blocking { commands.evaluateJs(script) }
 }
 
-/** The methods of [DesktopCommands] for callers that block. The commands that only desktops have. There are none yet. */
+/**
+ * The methods of [DesktopCommands] for callers that block. The commands that only desktops have. There are none yet.
+ */
 public class BlockingDesktopCommands internal constructor(private val commands: DesktopCommands) {
 }
