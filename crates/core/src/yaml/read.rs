@@ -455,7 +455,7 @@ mod tests {
         // Each alias one level deeper than the last.
         let chain: String = (1..200).map(|n| format!("k{n}: &k{n} [*k{}]\n", n - 1)).collect();
         let deep = refused(&format!("k0: &k0 x\n{chain}"));
-        assert_eq!(deep, "a.yaml:101:12: the file is nested deeper than 100 levels");
+        assert_eq!(deep, "a.yaml:101:14: the file is nested deeper than 100 levels");
         // What people write.
         let shared: String = (0..500).map(|n| format!("k{n}: *shared\n")).collect();
         assert!(check(&format!("a: &shared {{user: ada, password: '{}'}}\n{shared}", "x".repeat(40))).is_ok());

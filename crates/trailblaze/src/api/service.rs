@@ -28,6 +28,9 @@ const REQUEST_BYTES: usize = 4 << 20;
 /// How often a client that waits gets a sign of life.
 pub const ALIVE_EVERY: Duration = Duration::from_secs(5);
 
+/// How long a client may take to close its connection while the daemon is ending.
+const TO_HANG_UP: Duration = Duration::from_secs(1);
+
 /// One line of a response.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -140,10 +143,17 @@ pub async fn request(State(offered): State<Offered>, request: HttpRequest) -> Re
         };
         let _ = lines.send(line).await;
     });
-    let streaming = Streaming { lines: receiver, _cancels: cancel.drop_guard(), _entered: entered };
+    let streaming = Streaming { lines: receiver, _cancels: cancel.drop_guard(), entered };
     let stream = unfold(streaming, |mut streaming| async move {
         let line = match tokio::time::timeout(ALIVE_EVERY, streaming.lines.recv()).await {
-            Ok(line) => line?,
+            Ok(Some(line)) => line,
+            Ok(None) => {
+                // The process must not end before the client has received the answer; then the client closes the connection.
+                if streaming.entered.0.is_ending.load(Ordering::SeqCst) {
+                    let _ = tokio::time::timeout(TO_HANG_UP, std::future::pending::<()>()).await;
+                }
+                return None;
+            }
             Err(_) => Line::Alive,
         };
         let mut bytes = serde_json::to_vec(&line).unwrap_or_default();
@@ -157,7 +167,7 @@ pub async fn request(State(offered): State<Offered>, request: HttpRequest) -> Re
 struct Streaming {
     lines: mpsc::Receiver<Line>,
     _cancels: DropGuard,
-    _entered: Entered,
+    entered: Entered,
 }
 
 struct Lines(mpsc::Sender<Line>);

@@ -128,7 +128,7 @@ pub async fn open(context: &Context, request: OpenRequest) -> Result<SessionInfo
 }
 
 /// How often a session is opened for a command. A program of another version may end the daemon in between.
-const TRIES: usize = 5;
+const TRIES: usize = 20;
 
 /// Executes commands in a session, which is opened first if it is not open.
 pub async fn execute(

@@ -134,13 +134,22 @@ impl DaemonClient {
             sleep(Duration::from_millis(20)).await;
             daemon = self.running();
         }
-        let daemon = daemon?;
-        match send(&daemon, &request).await {
-            Ok(response) => Some(response.read(&NoProgress).await),
-            Err(error) => match timeout(TO_CONNECT, self.ended()).await {
-                Ok(Ok(())) => None,
-                _ => Some(Err(error)),
-            },
+        let mut daemon = daemon?;
+        loop {
+            let error = match send(&daemon, &request).await {
+                Ok(response) => return Some(response.read(&NoProgress).await),
+                Err(error) => error,
+            };
+            // It may be ending, or its key file was changed and is written again.
+            let end = Instant::now() + TO_CONNECT;
+            daemon = loop {
+                match self.running() {
+                    Some(other) if (&other.key, &other.address) != (&daemon.key, &daemon.address) => break other,
+                    None if !self.files.is_locked() => return None,
+                    _ if Instant::now() >= end => return Some(Err(error)),
+                    _ => sleep(Duration::from_millis(20)).await,
+                }
+            };
         }
     }
 

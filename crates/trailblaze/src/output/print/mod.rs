@@ -223,7 +223,7 @@ pub fn problems(problems: &[Problem]) {
         say_raw("");
     }
     if n_more > 0 {
-        say(format!("and {} more", count(n_more, "problem")));
+        say(format!("and {}", count(n_more, "more problem")));
     }
 }
 
@@ -235,7 +235,15 @@ fn rendered(renderer: &Renderer, problem: &Problem) -> String {
     let text = &problem.source.text;
     let start = problem.span.start.min(text.len());
     // Only the first line of a block, which is enough to find it. The rest of a large file is not even looked at.
-    let line_start = text[..start].rfind(['\n', '\r']).map_or(0, |at| at + 1);
+    let (line_start, line) = match text[..start].rfind(['\n', '\r']).map_or(0, |at| at + 1) {
+        // The end of the file is shown behind its last line.
+        at if at == text.len() && at > 0 => {
+            let last = text.strip_suffix('\n').unwrap_or(text);
+            let last = last.strip_suffix('\r').unwrap_or(last);
+            (last.rfind(['\n', '\r']).map_or(0, |at| at + 1), problem.span.line.saturating_sub(1))
+        }
+        at => (at, problem.span.line),
+    };
     let line_end = text[start..].find(['\n', '\r']).map_or(text.len(), |at| start + at);
     let end = problem.span.end.clamp(start, line_end);
     let parts = [&text[line_start..start], &text[start..end], &text[end..line_end]];
@@ -246,7 +254,7 @@ fn rendered(renderer: &Renderer, problem: &Problem) -> String {
         [&problem.message, &problem.source.path, problem.hint.as_ref().unwrap_or(&String::new())]
             .map(|text| Line { text: String::new(), has_words: true }.then(text).text);
     let annotation = AnnotationKind::Primary.span(span);
-    let snippet = Snippet::source(source).path(path).line_start(problem.span.line.max(1)).annotation(annotation);
+    let snippet = Snippet::source(source).path(path).line_start(line.max(1)).annotation(annotation);
     let group = level.primary_title(message.as_str()).element(snippet);
     let group = if hint.is_empty() { group } else { group.element(Level::HELP.message(hint.as_str())) };
     renderer.render(&[group])

@@ -54,12 +54,20 @@ fn a_tool_that_only_reads_is_recorded_if_its_author_says_so() {
     let names: Vec<String> = tools.iter().filter_map(|tool| Some(tool["name"].as_str()?.to_string())).collect();
     let answer = serde_json::json!({"content": [{"type": "text", "text": "7 left"}]});
     let home = Home::new(project(&tools.into(), &answer, ""));
-    let calls: Vec<&str> = ["batch"].into_iter().chain(names.iter().map(String::as_str)).collect();
-    home.run(&calls).exits(0);
-    home.run(&["daemon", "stop"]).exits(0);
-    let recording = home.project.last_run().text("recording.trail.yaml");
-    let recorded: Vec<&str> =
-        names.iter().map(String::as_str).filter(|name| recording.contains(&format!("- {name}: {{}}"))).collect();
+    let recorded = |names: &[&str]| -> Vec<String> {
+        home.run(&[&["batch"], names].concat()).exits(0);
+        home.run(&["daemon", "stop"]).exits(0);
+        let recording = home.project.last_run().text("recording.trail.yaml");
+        let is_recorded = |name: &&&str| recording.contains(&format!("- {name}: {{}}"));
+        names.iter().filter(is_recorded).map(ToString::to_string).collect()
+    };
+    // A step with a call that can never be recorded is left to a model as a whole.
+    let (never, others): (Vec<&str>, Vec<&str>) =
+        names.iter().map(String::as_str).partition(|name| name.ends_with("KeyFalse") && !name.contains("hintTrue"));
+    assert_eq!(never, ["shop_hintAbsentKeyFalse", "shop_hintFalseKeyFalse"]);
+    for name in never {
+        assert!(recorded(&[name]).is_empty(), "{name}");
+    }
     let expected = [
         "shop_hintAbsentKeyAbsent",
         "shop_hintAbsentKeyTrue",
@@ -67,7 +75,7 @@ fn a_tool_that_only_reads_is_recorded_if_its_author_says_so() {
         "shop_hintFalseKeyTrue",
         "shop_hintTrueKeyTrue",
     ];
-    assert_eq!(recorded, expected, "{recording}");
+    assert_eq!(recorded(&others), expected);
     // It stays a query.
     let offered = home.project.run(&["toolbox", "--for-model", "verify", "-d", "android/sim-1"]).exits(0).stdout;
     assert!(offered.contains("shop_hintTrueKeyTrue") && !offered.contains("shop_hintFalseKeyTrue"), "{offered}");

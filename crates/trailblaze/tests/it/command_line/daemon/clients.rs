@@ -164,7 +164,7 @@ fn two_versions_can_be_used_in_turns() {
         home.project.finish(of_copy(&["snapshot"])).exits(0);
     }
     // At the same time.
-    let mut commands = [home.command(&["snapshot"]), of_copy(&["snapshot"]), home.command(&["snapshot"])];
+    let mut commands = [home.command(&["snapshot"]), of_copy(&["snapshot"])];
     let started = commands.each_mut().map(|command| {
         command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
         command.spawn().expect("it starts")
@@ -209,8 +209,6 @@ fn a_program_of_the_same_user_needs_no_key_for_the_only_session() {
     ask(&home, "TrailblazeCommands/Tap", r#"{"id": "add"}"#);
     let seen = ask(&home, "TrailblazeCommands/HasText", r#"{"text": "Count: 1"}"#);
     assert!(seen.contains(r#"{"value":true}"#), "{seen}");
-    // Its calls are steps of the session.
-    assert!(home.run(&["session", "list", "--json"]).exits(0).json()[0]["steps"].as_u64() > Some(0));
     let secret = ask(&home, "TrailblazeCommands/InputText", r#"{"text": "{{PIN}}"}"#);
     assert!(secret.contains("`{{PIN}}` is a secret, which needs") && !secret.contains("hunter2"), "{secret}");
     let model = ask(&home, "TrailblazeSession/AskModel", r#"{"prompt": "hi"}"#);

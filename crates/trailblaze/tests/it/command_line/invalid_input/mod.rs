@@ -232,10 +232,10 @@ fn an_alias_bomb() {
     insta::assert_snapshot!(refused_trail(&text), @"
     exit 3
     error: the anchors and aliases make this file many times as large as it is
-     --> trails/a.trail.yaml:5:10
+     --> trails/a.trail.yaml:5:20
       |
     5 | a4: &a4 [*a3, *a3, *a3, *a3, *a3, *a3, *a3, *a3, *a3, *a3]
-      |          ^^^
+      |                    ^^^
       |
       = help: write such values out where they are used
 
@@ -280,7 +280,7 @@ fn an_invalid_pattern_whose_absence_is_asserted() {
     insta::assert_snapshot!(refused_trail(&trail("(")), @r"
     exit 3
     error: `assertNotVisibleBySelector`: `(` is not a valid regular expression; to look for this text, write `\Q(\E`
-     --> trails/a.trail.yaml:5:81
+     --> trails/a.trail.yaml:5:87
       |
     5 |       - assertNotVisibleBySelector: {nodeSelector: {androidAccessibility: {textRegex: '('}}, timeoutMs: 100}
       |                                                                                       ^^^

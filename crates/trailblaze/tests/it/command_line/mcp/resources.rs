@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::command_line::mcp::client::{BOTH, Client, Generation};
+use crate::command_line::mcp::client::{BOTH, Client, Daemon, Generation};
 use crate::command_line::mcp::service::client;
 use crate::support::Project;
 
@@ -69,7 +69,8 @@ fn the_registry_names_all_tools_and_groups() {
     let project = Project::counter().with("server.py", GROUPED);
     let servers = "mcpServers: {shop: {command: python3, args: [server.py]}}\n";
     project.write("trailblaze.yaml", format!("{}{servers}", project.read("trailblaze.yaml")));
-    let mut client = client(&project, Generation::Initialize);
+    let _daemon = Daemon(&project);
+    let mut client = Client::program(&project, &["-d", "android/sim-1"], Generation::Initialize);
     client.call("session", json!({"action": "open"}));
     let registry = read(&mut client, "trailblaze://registry");
     let registry: Value = serde_json::from_str(registry["text"].as_str().expect("text")).expect("JSON");
