@@ -222,7 +222,7 @@ pub enum Event {
     EndState {
         /// The step.
         step: StepId,
-        /// Hashes of what is stable on the screen: roles, ids and texts without numbers.
+        /// Hashes of what is stable on the screen: its texts, without numbers.
         parts: Vec<String>,
     },
     /// A step ended.

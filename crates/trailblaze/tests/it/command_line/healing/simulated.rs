@@ -284,13 +284,13 @@ fn a_suggestion_can_be_written_without_being_tried() {
 #[test]
 fn a_heal_that_leads_elsewhere_is_withdrawn() {
     let project = recorded();
-    changed(&project, &[("text: Pay, tap: [{add: {count: 1}}, {goto: done}]", "text: Pay now, tap: {goto: saved}")]);
+    changed(&project, &[("text: Pay, tap: [{add: {count: 1}}, {goto: done}]", "text: PAY…, tap: {goto: saved}")]);
     let ran = run(&project, &["--heal", "apply"], 1);
     insta::assert_snapshot!(ran.normal(&ran.stdout), @r#"
 
     Buy it on android/sim-1 (trails/buy.trail.yaml:11:11)
-      step 1 "Pay": `tap` failed: could not tap text "Pay" within [time]: nothing on the screen has the text "Pay"; the nearest is Button "Pay now" [id=pay] under heading "Your order"
-      healing tried Button "Pay now" instead, but the step did not end as it was recorded
+      step 1 "Pay": `tap` failed: could not tap text "Pay" within [time]: nothing on the screen has the text "Pay"; the nearest is Button "PAY…" [id=pay] under heading "Your order"
+      healing tried Button "PAY…" instead, but the step did not end as it was recorded
 
     0 passed, 1 failed in [time]
     Report: [project]/logs/[run]/report.html
@@ -595,7 +595,10 @@ fn strict_takes_a_list_and_alone_means_tools() {
 
 #[test]
 fn a_name_that_is_made_during_the_run_is_not_compared() {
-    let project = recorded_form("tap: {id: '{{button}}', timeoutMs: 300}");
+    let project = Project::empty()
+        .with("trailblaze.yaml", "sim:\n  apps: [shop.app.yaml]\n")
+        .with("shop.app.yaml", FORM)
+        .with("trails/buy.trail.yaml", trail_with("tap: {id: '{{button}}', timeoutMs: 300}"));
     run(&project, &["--memory", "button=save", "--record"], 0);
     let ran = run(&project, &["--memory", "button=delete", "--strict=names"], 0);
     assert!(!ran.stderr.contains("any more"), "{}", ran.stderr);
