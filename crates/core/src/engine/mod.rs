@@ -16,4 +16,5 @@ pub mod ask;
 pub mod quota;
 pub mod dispatch;
 mod play;
+mod withhold;
 pub mod fault;

@@ -26,6 +26,8 @@ pub struct Role {
     pub origin: ToolOrigin,
     pub toolset: Option<String>,
     pub call_idle: Option<Duration>,
+    /// The secrets that its entry lists.
+    pub may_have: Vec<String>,
     /// The path of the cassette, for messages.
     pub file: String,
 }
@@ -184,6 +186,10 @@ impl ToolSource for Player {
 
     fn call_idle(&self) -> Option<Duration> {
         self.role.call_idle
+    }
+
+    fn secrets(&self) -> &[String] {
+        &self.role.may_have
     }
 }
 
