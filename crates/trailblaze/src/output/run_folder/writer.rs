@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use parking_lot::{Condvar, Mutex, MutexGuard};
+use parking_lot::{Condvar, Mutex};
 use trailblaze_protocol::event::Event;
 
 use crate::files::private;
@@ -159,8 +159,10 @@ impl Shared {
                 waiting.is_unattended = true;
                 let is_quiet = waiting.has_ended || self.filled.wait_for(&mut waiting, LINGER).timed_out();
                 if is_quiet && waiting.n_bytes == 0 {
+                    // The lock is still held, so whoever adds a line starts another thread.
+                    (waiting.has_thread, waiting.is_unattended) = (false, false);
                     waiting.lines = Vec::new();
-                    return self.leave(waiting);
+                    return;
                 }
             }
             if !waiting.has_ended {
@@ -184,12 +186,6 @@ impl Shared {
             lines.clear();
             lines.shrink_to(LARGE);
         }
-    }
-
-    /// Ends the thread. No line can be added between the last look and this, because the lock is held.
-    fn leave(&self, mut waiting: MutexGuard<'_, Waiting>) {
-        waiting.is_unattended = false;
-        waiting.has_thread = false;
     }
 
     fn failed(&self, what: &Path, error: &std::io::Error) {
