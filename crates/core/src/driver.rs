@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::event::Level;
-use trailblaze_protocol::geometry::{Point, Size};
+use trailblaze_protocol::geometry::{Point, Rect, Size};
 use trailblaze_protocol::ids::DeviceId;
 use trailblaze_protocol::outcome::Attachment;
 
@@ -39,6 +39,14 @@ pub trait Driver: Send + Sync {
     async fn find(&self, budget: &Budget, query: &Query, checks: Checks) -> Result<Find, DriverError> {
         let screen = self.observe(budget, Want::TREE).await?;
         Ok(query.search(&screen, checks))
+    }
+
+    /// All texts that the screen displays and where they are, in reading order, including those that `observe` leaves out
+    /// because they are no elements, such as the marker of a list item. Secrets in them are masked in pictures. `None` if
+    /// elements have all texts.
+    async fn displayed_texts(&self, budget: &Budget) -> Result<Option<Vec<DisplayedText>>, DriverError> {
+        let _ = budget;
+        Ok(None)
     }
 
     async fn act(&self, budget: &Budget, target: &Target, action: &Action) -> Result<Acted, DriverError>;
@@ -90,6 +98,14 @@ pub struct Description {
     pub summary: String,
     /// Whether elements keep their node ids and refs for as long as they exist.
     pub knows_elements: bool,
+}
+
+/// A text on a screen.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct DisplayedText {
+    pub text: String,
+    /// The boxes of its lines, in pixels of the screen.
+    pub boxes: Vec<Rect>,
 }
 
 /// A message that a device emitted.

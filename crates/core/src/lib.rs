@@ -12,6 +12,7 @@ pub mod template;
 pub mod schema;
 pub mod yaml;
 pub mod names;
+pub mod page_origin;
 pub mod values;
 
 pub mod screen;

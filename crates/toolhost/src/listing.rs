@@ -9,19 +9,68 @@ use trailblaze_core::engine::registry::Group;
 use trailblaze_core::engine::source::{Listing, ToolSource};
 use trailblaze_core::engine::tool::{Body, Contributor, Tool};
 use trailblaze_core::schema::Schema;
+use trailblaze_core::values::secret::Secrets;
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::event::ToolKind;
 
 use crate::connection::brief;
 use crate::envelope::{ARGUMENT, INVOCATION_ARGUMENT};
 
-/// A server's listing, unchanged: it can be stored and interpreted again without the server.
+/// A server's listing, with the names of secrets instead of their values: it can be stored and interpreted again without the
+/// server.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct RawListing {
     pub tools: Vec<Value>,
     /// The text of its `trailblaze://registry`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registry: Option<String>,
+}
+
+/// Keys of a tool and its schema whose texts are names or words of the format, which must stay as they are.
+const FORMAT_KEYS: [&str; 7] = ["name", "type", "format", "required", "$ref", "$schema", "$id"];
+/// Keys of a schema whose values are data, not schemas.
+const DATA_KEYS: [&str; 4] = ["default", "const", "enum", "examples"];
+
+impl RawListing {
+    /// Replaces secrets with their names, because a server may repeat one that it was given. The names of tools and
+    /// parameters stay, since they are needed to call.
+    pub(crate) fn redact(&mut self, secrets: &Secrets) {
+        if secrets.is_empty() {
+            return;
+        }
+        self.tools.iter_mut().for_each(|tool| redact_listed(tool, secrets));
+        for text in &mut self.registry {
+            match serde_json::from_str::<Value>(text) {
+                Ok(mut registry) => {
+                    let before = registry.clone();
+                    redact_listed(&mut registry, secrets);
+                    if registry != before {
+                        *text = registry.to_string();
+                    }
+                }
+                Err(_) => secrets.redact_in_place(text),
+            }
+        }
+    }
+}
+
+fn redact_listed(value: &mut Value, secrets: &Secrets) {
+    match value {
+        Value::String(text) => secrets.redact_in_place(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| redact_listed(item, secrets)),
+        Value::Object(map) => {
+            for (key, value) in map {
+                match key.as_str() {
+                    key if DATA_KEYS.contains(&key) => secrets.redact_value(value),
+                    // A parameter may have such a name; then this is its schema.
+                    key if FORMAT_KEYS.contains(&key) && !value.is_object() => {}
+                    _ => redact_listed(value, secrets),
+                }
+            }
+        }
+        // Numbers of a schema are limits.
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 /// Converts a listing into tools. `toolset` is the one that the server's entry sets for all of them.
@@ -282,5 +331,43 @@ fn find_headers(schema: &Value, path: &mut Vec<String>, found: &mut Vec<ParamHea
         }
         find_headers(property, path, found);
         path.pop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_listing_has_the_names_of_secrets_and_stays_valid() {
+        let entries = [("PIN", "4711"), ("WORD", "string"), ("KEY", "login")];
+        let secrets = Secrets::new(entries.map(|(name, value)| (name.to_string(), value.to_string())));
+        let tool = json!({
+            "name": "login", "description": "Types 4711.", "annotations": {"title": "PIN 4711"},
+            "inputSchema": {
+                "type": "object", "required": ["login"],
+                "properties": {
+                    "login": {"type": "string", "description": "A string such as 4711", "default": 4711, "maxLength": 4711},
+                    "type": {"type": "string", "enum": ["4711", "other"], "examples": [{"name": "4711"}]},
+                },
+            },
+        });
+        let registry = json!({"tools": {"login": {"description": "4711"}}}).to_string();
+        let mut raw = RawListing { tools: vec![tool], registry: Some(registry) };
+        raw.redact(&secrets);
+        let expected = json!({
+            "name": "login", "description": "Types {{PIN}}.", "annotations": {"title": "PIN {{PIN}}"},
+            "inputSchema": {
+                "type": "object", "required": ["login"],
+                "properties": {
+                    "login": {"type": "string", "description": "A {{WORD}} such as {{PIN}}", "default": "{{PIN}}", "maxLength": 4711},
+                    "type": {"type": "string", "enum": ["{{PIN}}", "other"], "examples": [{"name": "{{PIN}}"}]},
+                },
+            },
+        });
+        assert_eq!(raw.tools, [expected]);
+        assert_eq!(raw.registry.as_deref(), Some(r#"{"tools":{"login":{"description":"{{PIN}}"}}}"#));
     }
 }

@@ -145,17 +145,9 @@ impl Server {
         })
     }
 
-    /// The last listing, exactly as the server sent it.
+    /// The last listing.
     pub fn raw_listing(&self) -> RawListing {
         self.raw.lock().clone()
-    }
-
-    /// The last listing with secrets redacted, for writing to a file: a server may repeat a secret that it was given.
-    pub fn redacted_listing(&self) -> RawListing {
-        let mut raw = self.raw_listing();
-        raw.tools.iter_mut().for_each(|tool| self.spec.secrets.redact_value(tool));
-        raw.registry.iter_mut().for_each(|registry| self.spec.secrets.redact_in_place(registry));
-        raw
     }
 
     async fn start_instance(&self) -> Result<Arc<Instance>, SourceError> {
@@ -329,7 +321,9 @@ impl Server {
             self.warn_once(WarnedOnce::UnreadableRegistry, text);
             None
         });
-        Ok(RawListing { tools, registry })
+        let mut raw = RawListing { tools, registry };
+        raw.redact(&self.spec.secrets);
+        Ok(raw)
     }
 
     fn warn_once(&self, about: WarnedOnce, text: String) {
@@ -371,7 +365,7 @@ impl Server {
         let style = |tool: &Tool| (tool.name.clone(), CallStyle::of(tool, listed.get(&tool.name).copied()));
         let styles = listing.tools.iter().map(style).collect();
         if let Some(tape) = &self.spec.tape {
-            tape.listed(&raw, &self.spec.secrets);
+            tape.listed(&raw);
         }
         *self.styles.lock() = styles;
         *self.raw.lock() = raw;

@@ -21,6 +21,7 @@ use crate::engine::dispatch::{Arguments, Call, ExpectedName, dispatch};
 use crate::engine::fault::Fault;
 use crate::engine::quota::SamplingQuota;
 use crate::engine::session::Session;
+use crate::engine::source::ToolSource;
 use crate::limits;
 use crate::values::memory::Memory;
 
@@ -69,8 +70,8 @@ pub(crate) struct Frame {
     pub called: Arc<Called>,
     /// Whether `called` was emitted.
     is_emitted: Mutex<bool>,
-    /// Whether it was handed to another process, which may call back.
-    pub is_foreign: bool,
+    /// The source that it was handed to, which may call back.
+    pub source: Option<Arc<dyn ToolSource>>,
     /// What its code may still ask of a model; `None` if it may ask nothing.
     pub sampling: Option<SamplingQuota>,
     pub depth: usize,
@@ -88,10 +89,10 @@ pub(crate) struct Frame {
 }
 
 /// What is known about the code of a tool that is not part of the engine.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Default)]
 pub(crate) struct CodeOutside {
-    /// Whether the call is handed to another process.
-    pub is_foreign: bool,
+    /// The source that the call is handed to.
+    pub source: Option<Arc<dyn ToolSource>>,
     /// Whether it may make requests to a model.
     pub may_sample: bool,
 }
@@ -145,7 +146,7 @@ impl Cx {
         let frame = Frame {
             called: Arc::new(called),
             is_emitted: Mutex::default(),
-            is_foreign: code.is_foreign,
+            source: code.source,
             sampling: code.may_sample.then(SamplingQuota::default),
             depth: self.depth() + 1,
             deadline,

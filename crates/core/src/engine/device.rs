@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use trailblaze_protocol::event::{Event, Level, Moment};
-use trailblaze_protocol::geometry::Rect;
+use trailblaze_protocol::geometry::{Rect, Size};
 use trailblaze_protocol::heal::ElementIdentity;
 use trailblaze_protocol::ids::Parent;
 use trailblaze_protocol::outcome::Outcome;
@@ -267,8 +267,29 @@ impl Device {
         if !self.secrets.is_empty() {
             screen.app.iter_mut().for_each(|app| self.secrets.redact_in_place(app));
             self.redact(&mut screen.root, &mut masks);
+            if screen.picture.is_some() {
+                masks.extend(self.shown_secrets(cx, screen.size).await);
+            }
         }
         Ok((screen, masks))
+    }
+
+    /// Where the screen displays secrets outside of elements. If that is not known, everything is masked.
+    async fn shown_secrets(&self, cx: &Cx, screen: Size) -> Vec<Rect> {
+        match self.driver.displayed_texts(&cx.budget()).await {
+            Ok(None) => Vec::new(),
+            Ok(Some(displayed)) => {
+                let texts: Vec<&str> = displayed.iter().map(|displayed| displayed.text.as_str()).collect();
+                self.secrets.shown_in(&texts).into_iter().flat_map(|index| displayed[index].boxes.clone()).collect()
+            }
+            Err(error) => {
+                cx.note(
+                    Level::Warning,
+                    format!("a picture is masked as a whole, because its texts cannot be read: {error}"),
+                );
+                vec![Rect::new(0, 0, screen.width.cast_signed(), screen.height.cast_signed())]
+            }
+        }
     }
 
     fn redact(&self, node: &mut Node, masks: &mut Vec<Rect>) {

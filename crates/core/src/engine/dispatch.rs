@@ -21,6 +21,7 @@ use crate::engine::play::play;
 use crate::engine::registry::Registry;
 use crate::engine::source::ToolSource;
 use crate::engine::tool::{Args, Body, Tool};
+use crate::engine::withhold::withhold;
 use crate::template::{self, Fill, Token};
 use crate::trail::ToolCall;
 use crate::values::memory::{LEFT_UNCHANGED, Memory, unknown_token};
@@ -309,7 +310,7 @@ impl Opened {
         tracing::debug!(target: "trailblaze::call", tool = called.tool, depth = cx.depth() + 1, "called");
         let started = Instant::now();
         let deadline = Deadline::new(started, idle, limits::CALL_TOTAL.max(idle));
-        let code = CodeOutside { is_foreign: source.is_some(), may_sample };
+        let code = CodeOutside { source: source.cloned(), may_sample };
         let beneath = cx.beneath(cancel.clone(), code, called, deadline, call.expects);
         let registered = cx.session.invocations.open(&beneath);
         // For a server tool, `called` is emitted once the request is sent: see `call_source`.
@@ -456,6 +457,9 @@ async fn run(
     authored: &Map<String, Value>,
     args: &mut Args,
 ) -> Result<Outcome, Stop> {
+    if let Some(typed) = withhold(cx, tool, args)? {
+        Box::pin(typed.check_page(cx, registry)).await?;
+    }
     match &tool.body {
         Body::BuiltIn(built_in) => built_in(cx, args).await,
         Body::Foreign(source) => Ok(judged(cx, tool, call_source(cx, source.as_ref(), tool, args).await?)),

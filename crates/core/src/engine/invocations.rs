@@ -84,7 +84,8 @@ impl Invocations {
             return Err(NoChain::Sessions);
         }
         let live = self.live.lock();
-        let foreign: Vec<&Cx> = live.values().filter(|cx| cx.frame().is_some_and(|frame| frame.is_foreign)).collect();
+        let foreign: Vec<&Cx> =
+            live.values().filter(|cx| cx.frame().is_some_and(|frame| frame.source.is_some())).collect();
         if foreign.is_empty() {
             return Err(NoChain::NoCall);
         }

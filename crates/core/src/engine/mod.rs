@@ -17,4 +17,5 @@ pub mod quota;
 pub mod strictness;
 pub mod dispatch;
 mod play;
+mod withhold;
 pub mod fault;

@@ -34,6 +34,8 @@ pub struct Tool {
     pub is_always_recorded: bool,
     /// Whether it asks a model in every call.
     pub needs_model: bool,
+    /// The parameter that it types into a field. A tool server that does not list a secret may use it only there.
+    pub typed_param: Option<&'static str>,
     /// Whether it returns delegates instead of acting.
     pub is_delegating: bool,
     /// Whether it only works if the agent runs on the host.
@@ -104,6 +106,7 @@ impl Tool {
             is_recordable: true,
             is_always_recorded: false,
             needs_model: false,
+            typed_param: None,
             is_delegating: false,
             requires_host: false,
             requires_context: false,

@@ -22,6 +22,7 @@ pub struct FakeSource {
     entries: Vec<Entry>,
     may_sample: bool,
     call_idle: Option<Duration>,
+    secrets: Vec<String>,
     me: Weak<FakeSource>,
 }
 
@@ -47,6 +48,7 @@ impl FakeSource {
             entries: Vec::new(),
             may_sample: false,
             call_idle: None,
+            secrets: Vec::new(),
             me: Weak::new(),
         }
     }
@@ -54,6 +56,12 @@ impl FakeSource {
     /// Lets its tools ask a model.
     pub fn sampling(self) -> FakeSource {
         FakeSource { may_sample: true, ..self }
+    }
+
+    /// Lets it have the value of a secret.
+    pub fn listing_secret(mut self, name: &str) -> FakeSource {
+        self.secrets.push(name.to_string());
+        self
     }
 
     /// How long its calls may be silent.
@@ -170,6 +178,10 @@ impl ToolSource for FakeSource {
 
     fn call_idle(&self) -> Option<Duration> {
         self.call_idle
+    }
+
+    fn secrets(&self) -> &[String] {
+        &self.secrets
     }
 
     async fn call(&self, cx: &Cx, tool: &str, args: &Map<String, Value>) -> Result<Outcome, SourceError> {

@@ -29,7 +29,14 @@ pub const LOAD_TIMEOUT: P = optional(
 
 /// The commands of the contract, in its order.
 pub fn rows() -> impl Iterator<Item = Row> {
-    Command::ALL.iter().map(|command| command.row(body(*command)).and(more(*command)))
+    Command::ALL.iter().map(|command| {
+        let row = command.row(body(*command)).and(more(*command));
+        match command {
+            Command::InputText => row.typing("text"),
+            Command::Fill => row.typing("value"),
+            _ => row,
+        }
+    })
 }
 
 /// What a command does. A new command does not compile until it has a body.

@@ -22,6 +22,7 @@ pub struct Row {
     pub is_recordable: bool,
     pub is_delegating: bool,
     pub needs_model: bool,
+    pub typed_param: Option<&'static str>,
     pub run: BuiltIn,
 }
 
@@ -102,6 +103,7 @@ impl Row {
             is_recordable,
             is_delegating: false,
             needs_model: false,
+            typed_param: None,
             run,
         }
     }
@@ -137,6 +139,11 @@ impl Row {
         Row { is_recordable: false, needs_model: true, ..self }
     }
 
+    /// Marks a tool that types this parameter into a field.
+    pub const fn typing(self, param: &'static str) -> Row {
+        Row { typed_param: Some(param), ..self }
+    }
+
     /// Marks a tool that returns delegates, which are recorded in its place.
     pub const fn delegating(self) -> Row {
         Row { is_delegating: true, is_recordable: false, ..self }
@@ -156,6 +163,7 @@ impl Row {
         tool.is_recordable = self.is_recordable;
         tool.is_delegating = self.is_delegating;
         tool.needs_model = self.needs_model;
+        tool.typed_param = self.typed_param;
         tool.supported_platforms = self.platforms.to_vec();
         tool
     }

@@ -11,6 +11,7 @@ mod recording;
 mod registry;
 mod replay;
 mod sampling;
+mod secrets;
 mod trails;
 mod web_tools;
 mod yaml_tools;

@@ -10,7 +10,8 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::{OnceCell, watch};
 use trailblaze_core::driver::{
-    Acted, Action, Budget, Description, Driver, DriverError, Frame, Heard, NetworkRequest, Person, Target, Want,
+    Acted, Action, Budget, Description, DisplayedText, Driver, DriverError, Frame, Heard, NetworkRequest, Person,
+    Target, Want,
 };
 use trailblaze_core::query::{Checks, Find, Found, Query, Reason, WhyNot};
 use trailblaze_core::screen::{Picture, Pixels, Screen, Shape, SnapshotId};
@@ -28,6 +29,7 @@ use super::look::{Part, Ready, screen_of};
 use super::page::Page;
 use super::person;
 use super::screencast::Screencast;
+use super::texts;
 use super::want::{needed, want};
 
 /// The browser shared by all devices of a run, started by the first that needs it.
@@ -168,6 +170,10 @@ impl Driver for Web {
             None => Ok(Find::Found(found)),
             Some(reason) => Ok(Find::Not(WhyNot { snapshot: found.snapshot, asked: query.clone(), reason })),
         }
+    }
+
+    async fn displayed_texts(&self, budget: &Budget) -> Result<Option<Vec<DisplayedText>>, DriverError> {
+        texts::displayed(self.page(budget).await?, budget).await.map(Some)
     }
 
     async fn act(&self, budget: &Budget, target: &Target, action: &Action) -> Result<Acted, DriverError> {

@@ -19,6 +19,7 @@ mod pointer;
 mod requests;
 mod screencast;
 mod state;
+mod texts;
 mod typing;
 mod want;
 

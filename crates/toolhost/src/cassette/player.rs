@@ -25,6 +25,8 @@ pub struct Role {
     pub contributor: Contributor,
     pub toolset: Option<String>,
     pub call_idle: Option<Duration>,
+    /// The secrets that its entry lists.
+    pub may_have: Vec<String>,
     /// The path of the cassette, for messages.
     pub file: String,
 }
@@ -183,6 +185,10 @@ impl ToolSource for Player {
 
     fn call_idle(&self) -> Option<Duration> {
         self.role.call_idle
+    }
+
+    fn secrets(&self) -> &[String] {
+        &self.role.may_have
     }
 }
 

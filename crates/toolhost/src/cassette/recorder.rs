@@ -6,7 +6,6 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
 use trailblaze_core::engine::cx::Cx;
-use trailblaze_core::values::secret::Secrets;
 use trailblaze_protocol::event::{CallOrigin, CallResult, Event};
 use trailblaze_protocol::ids::{CallId, Parent};
 
@@ -28,19 +27,17 @@ impl Tape {
 
     /// Adds a listing. Keeps every tool in its latest version, because tools may disappear and devices may have
     /// different ones.
-    pub(crate) fn listed(&self, raw: &RawListing, secrets: &Secrets) {
+    pub(crate) fn listed(&self, raw: &RawListing) {
         let mut kept = self.kept.lock();
         let listing = &mut kept.listing;
         for tool in &raw.tools {
-            let mut tool = tool.clone();
-            secrets.redact_value(&mut tool);
             match listing.tools.iter_mut().find(|known| known.get("name") == tool.get("name")) {
-                Some(known) => *known = tool,
-                None => listing.tools.push(tool),
+                Some(known) => known.clone_from(tool),
+                None => listing.tools.push(tool.clone()),
             }
         }
         if let Some(registry) = &raw.registry {
-            listing.registry = Some(secrets.redact(registry).into_owned());
+            listing.registry = Some(registry.clone());
         }
     }
 

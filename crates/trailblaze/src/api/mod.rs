@@ -5,6 +5,7 @@ mod admission;
 mod body;
 mod callback;
 mod caller;
+mod connections;
 mod guard;
 pub mod mcp;
 mod peer;
@@ -19,7 +20,6 @@ use async_trait::async_trait;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::post;
-use axum::serve::ListenerExt;
 use connectrpc::Dispatcher;
 use rmcp::ServerHandler;
 use tokio::net::TcpListener;
@@ -33,6 +33,7 @@ use crate::sessions::service::ClientPlace;
 use admission::Names;
 use body::MESSAGE_BYTES;
 use caller::Callers;
+use connections::Connections;
 use mcp::{McpOptions, McpServer};
 use rpc::Rpc;
 use service::Offered;
@@ -101,10 +102,11 @@ impl Open {
         };
         let port = listener.local_addr().map_err(ListenError::NoPort)?.port();
         let app = router(Arc::clone(invocations), port, offered);
-        let mut tasks = vec![serve(listener, app.clone())];
+        let connections = Connections::new();
+        let mut tasks = vec![serve(&connections, listener, app.clone())];
         // `localhost` may resolve to either family. The address that tools are given is the IPv4 one, which is always open.
         if let Ok(listener) = bind(Ipv6Addr::LOCALHOST.into(), port).await {
-            tasks.push(serve(listener, app));
+            tasks.push(serve(&connections, listener, app));
         }
         Ok(Open { port, tasks })
     }
@@ -120,11 +122,8 @@ async fn bind(address: IpAddr, port: u16) -> std::io::Result<TcpListener> {
     TcpListener::bind(SocketAddr::new(address, port)).await
 }
 
-fn serve(listener: TcpListener, app: Router) -> AbortHandle {
-    let service = app.into_make_service_with_connect_info::<SocketAddr>();
-    // Without it, a small response waits for the acknowledgement of the previous one.
-    let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
-    tokio::spawn(async move { axum::serve(listener, service).await }).abort_handle()
+fn serve(connections: &Arc<Connections>, listener: TcpListener, app: Router) -> AbortHandle {
+    tokio::spawn(Arc::clone(connections).serve(listener, app)).abort_handle()
 }
 
 fn router(invocations: Arc<Invocations>, port: u16, offered: Option<&Offered>) -> Router {
@@ -150,7 +149,7 @@ fn guarded(routes: Router, port: u16) -> Router {
 pub async fn serve_mcp<H: ServerHandler + Clone>(handler: H) -> std::io::Result<u16> {
     let listener = bind(Ipv4Addr::LOCALHOST.into(), 0).await?;
     let port = listener.local_addr()?.port();
-    serve(listener, guarded(mcp::route_of(handler), port));
+    serve(&Connections::new(), listener, guarded(mcp::route_of(handler), port));
     Ok(port)
 }
 
@@ -159,6 +158,6 @@ pub async fn serve_mcp<H: ServerHandler + Clone>(handler: H) -> std::io::Result<
 pub async fn serve_methods<D: Dispatcher>(dispatcher: D, message_bytes: usize) -> std::io::Result<u16> {
     let listener = bind(Ipv4Addr::LOCALHOST.into(), 0).await?;
     let port = listener.local_addr()?.port();
-    serve(listener, guarded(rpc::routes(dispatcher, message_bytes), port));
+    serve(&Connections::new(), listener, guarded(rpc::routes(dispatcher, message_bytes), port));
     Ok(port)
 }

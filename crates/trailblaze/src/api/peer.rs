@@ -5,13 +5,24 @@ use std::net::{IpAddr, SocketAddr};
 /// Whether the process at the other end of a loopback connection belongs to our own user. Where the system does not tell, it
 /// does not.
 pub fn is_own_user(peer: SocketAddr, our_port: u16) -> bool {
+    owner(peer, our_port) == Some(rustix::process::geteuid().as_raw())
+}
+
+/// Whether that process is known to belong to another user. Nothing can be kept from root.
+pub fn is_other_user(peer: SocketAddr, our_port: u16) -> bool {
+    owner(peer, our_port).is_some_and(|owner| owner != 0 && owner != rustix::process::geteuid().as_raw())
+}
+
+/// The user id of the process at the other end of a loopback connection, where the system tells.
+fn owner(peer: SocketAddr, our_port: u16) -> Option<u32> {
     if !cfg!(target_os = "linux") {
-        return false;
+        return None;
     }
     // The peer's socket is listed with its own address first. Which table it is in depends on how it was opened.
-    let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(|path| std::fs::read_to_string(path).unwrap_or_default());
-    let owner = tables.iter().find_map(|table| owner_in(table, peer, our_port));
-    owner == Some(rustix::process::geteuid().as_raw())
+    ["/proc/net/tcp", "/proc/net/tcp6"].iter().find_map(|path| {
+        let table = std::fs::read_to_string(path).unwrap_or_default();
+        owner_in(&table, peer, our_port)
+    })
 }
 
 /// The user id of the socket from `peer` to our port.

@@ -5,6 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use trailblaze_core::ids;
 
 use super::key_file::{DaemonFiles, DaemonLock, KeyFile, Version};
@@ -28,6 +29,10 @@ const TO_FINISH: Duration = Duration::from_secs(5);
 const TO_CLOSE: Duration = Duration::from_secs(30);
 
 const BY_CLIENT: &str = "stopped by a client";
+
+/// How many files the daemon may open, if the system allows it. Not more, because some programs that it starts handle each
+/// file that they might have.
+const OPEN_FILES: u64 = 16_384;
 
 pub struct HostOptions {
     pub files: DaemonFiles,
@@ -65,6 +70,7 @@ pub async fn host(options: HostOptions, told_to_stop: impl Future<Output = ()>) 
     let _ = rustix::process::setsid();
     let log = Log::start(options.files.log(), options.log.as_deref());
     std::panic::set_hook(Box::new(|info| tracing::error!(target: "trailblaze::daemon", "a bug: {info}")));
+    raise_file_limit();
     let invocations = Arc::default();
     let listener = Listener::new(Arc::clone(&invocations), options.port);
     let host = Host::new(invocations, Arc::clone(&listener) as Arc<dyn CallbackAddress>);
@@ -108,6 +114,15 @@ pub async fn host(options: HostOptions, told_to_stop: impl Future<Output = ()>) 
     tracing::info!(target: "trailblaze::daemon", "ended: {why}");
     drop(lock);
     Ok(())
+}
+
+/// Lets this process open more files: each session has some, and each connection is one.
+fn raise_file_limit() {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let wanted = maximum.map_or(OPEN_FILES, |most| most.min(OPEN_FILES));
+    if current.is_some_and(|current| current < wanted) {
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum });
+    }
 }
 
 async fn take_lock(files: &DaemonFiles) -> io::Result<Option<DaemonLock>> {

@@ -108,6 +108,7 @@ fn role(named: &Named, file: &str) -> Role {
         contributor: named.contributor(),
         toolset: named.entry.toolset.clone(),
         call_idle: named.entry.call_timeout.map(Millis::duration),
+        may_have: named.entry.secrets.clone(),
         file: file.to_string(),
     }
 }

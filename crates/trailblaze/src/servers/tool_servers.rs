@@ -242,7 +242,7 @@ impl ToolServers {
                 waiting.no_more(&named.name);
                 match listed {
                     Ok(batch) => {
-                        self.cache.keep(named.target.as_deref(), &named.name, &named.entry, &server.redacted_listing());
+                        self.cache.keep(named.target.as_deref(), &named.name, &named.entry, &server.raw_listing());
                         Ok((SessionSource { tools: server, is_shared, revision }, batch))
                     }
                     Err(error) => {
@@ -457,7 +457,7 @@ impl ToolServers {
             let renewed = server.renew().await.transpose()?;
             let entry = self.entries.iter().find(|named| named.key() == *key).map(|named| &named.entry);
             if let (Ok(_), Some(entry)) = (&renewed, entry) {
-                self.cache.keep(key.0.as_deref(), &key.1, entry, &server.redacted_listing());
+                self.cache.keep(key.0.as_deref(), &key.1, entry, &server.raw_listing());
             }
             Some((key.1.clone(), renewed))
         });

@@ -9,7 +9,7 @@ use trailblaze_core::record::events::{EventSink, Shot};
 use trailblaze_core::record::fold::{self, RecordedStep};
 use trailblaze_core::record::healing::{self, StepSeen};
 use trailblaze_core::screen::Picture;
-use trailblaze_protocol::event::Event;
+use trailblaze_protocol::event::{CallResult, Event, ToolKind};
 use trailblaze_protocol::geometry::{Rect, Size};
 use trailblaze_protocol::ids::{AttemptId, CallId, DeviceId, Parent};
 use trailblaze_protocol::outcome::Attachment;
@@ -80,9 +80,18 @@ impl EventSink for DeviceLog {
         match event {
             Event::AttemptStarted { .. } if self.keeps_all => {}
             Event::AttemptStarted { .. } => journal.clear(),
+            Event::Answered { call, micros, answer } => {
+                let answer = without_result(answer);
+                // An interactive session may last for days, and looks more than it acts. A run keeps all calls of its steps,
+                // which are compared with those of the trail.
+                if self.keeps_all && is_idle_query(journal.last(), &call, &answer) {
+                    journal.pop();
+                } else {
+                    journal.push(Event::Answered { call, micros, answer });
+                }
+            }
             Event::StepStarted { .. }
             | Event::Called(_)
-            | Event::Answered { .. }
             | Event::Undone { .. }
             | Event::StepsEdited { .. }
             | Event::Touched { element: Some(_), .. }
@@ -105,5 +114,89 @@ impl EventSink for DeviceLog {
 
     fn encode_within(&self, picture: &Picture, masks: &[Rect], screen: Size, longest: u32) -> Option<Arc<[u8]>> {
         self.events.encode_within(picture, masks, screen, longest)
+    }
+}
+
+/// What recordings need of an answer: how the call ended, its delegates and its changes of memory.
+fn without_result(mut answer: CallResult) -> CallResult {
+    if let CallResult::Outcome(outcome) = &mut answer {
+        outcome.text = String::new();
+        outcome.structured = None;
+        outcome.attachments = Vec::new();
+    }
+    answer
+}
+
+/// Whether this answers a built-in query that made no calls and changed nothing. No recording contains it.
+fn is_idle_query(last: Option<&Event>, call: &CallId, answer: &CallResult) -> bool {
+    let Some(Event::Called(called)) = last else { return false };
+    let is_query = matches!(called.kind, ToolKind::Query | ToolKind::Meta) && !called.is_custom;
+    let is_idle = match answer {
+        CallResult::Outcome(outcome) => outcome.delegates.is_empty() && outcome.memory.is_empty(),
+        CallResult::Fault { .. } => true,
+    };
+    called.call == *call && is_query && is_idle
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Map, json};
+    use trailblaze_protocol::event::{CallOrigin, Called};
+    use trailblaze_protocol::ids::{SessionId, StepId};
+    use trailblaze_protocol::outcome::Outcome;
+
+    use super::*;
+    use crate::output::console::Quiet;
+
+    struct Nowhere;
+
+    impl EventSink for Nowhere {
+        fn emit(&self, _: Event) {}
+
+        fn picture(&self, _: Shot) {}
+
+        fn picture_file(&self, _: &Shot) -> Option<String> {
+            None
+        }
+
+        fn store(&self, _: &Attachment) -> String {
+            String::new()
+        }
+    }
+
+    fn called(n: usize, tool: &str, kind: ToolKind) -> Event {
+        Event::Called(Arc::new(Called {
+            call: CallId::new(n.to_string()),
+            parent: Parent::Step(StepId::new("step")),
+            session: SessionId::new("s"),
+            attempt: AttemptId::new("a"),
+            tool: tool.to_string(),
+            args: Arc::new(Map::new()),
+            origin: CallOrigin::Step,
+            kind,
+            is_recordable: kind == ToolKind::Action,
+            is_delegating: false,
+            is_custom: false,
+            source: Arc::from("built-in"),
+        }))
+    }
+
+    #[test]
+    fn looking_at_an_open_session_again_and_again_keeps_nothing_in_memory() {
+        let log = DeviceLog::new(DeviceId::new("web/one"), Arc::new(Nowhere), Arc::new(Quiet)).keeping_all();
+        for n in 0..1000 {
+            log.emit(called(n, "captureScreen", ToolKind::Query));
+            let answer = CallResult::Outcome(Box::new(Outcome::value("x".repeat(20_000), json!({"root": "x"}))));
+            log.emit(Event::Answered { call: CallId::new(n.to_string()), micros: 1, answer });
+        }
+        assert_eq!(log.journal.lock().len(), 0);
+        log.emit(called(1000, "tap", ToolKind::Action));
+        let answer = CallResult::Outcome(Box::new(Outcome::success("tapped")));
+        log.emit(Event::Answered { call: CallId::new("1000"), micros: 1, answer });
+        let journal = log.journal.lock();
+        let [Event::Called(_), Event::Answered { answer: CallResult::Outcome(outcome), .. }] = &journal[..] else {
+            panic!("{journal:?}")
+        };
+        assert_eq!(**outcome, Outcome::default());
     }
 }

@@ -29,6 +29,7 @@ pub const ROWS: &[Row] = &[
         ],
         |cx, args| Box::pin(type_text(cx, args)),
     )
+    .typing("text")
     .on(WEB),
     Row::action(
         "web_fillSecret",
@@ -36,6 +37,7 @@ pub const ROWS: &[Row] = &[
         &[required("value", Ty::Text, "The secret to fill in, as {{NAME}}."), REF, SELECTOR, INDEX, TIMEOUT, REASON],
         |cx, args| Box::pin(fill_secret(cx, args)),
     )
+    .typing("value")
     .on(WEB),
     Row::action(
         "web_fillForm",
@@ -51,6 +53,8 @@ pub const ROWS: &[Row] = &[
         ],
         |cx, args| Box::pin(fill_form(cx, args)),
     )
+    // It delegates to a tool for each field, and those are checked again.
+    .typing("fields")
     .delegating()
     .on(WEB),
 ];

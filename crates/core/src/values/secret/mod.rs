@@ -1,8 +1,10 @@
 //! Values that must not be shown. Everywhere but at the device, a secret appears as its placeholder `{{NAME}}`.
 
+mod invisible;
 mod spelling;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 
@@ -79,6 +81,19 @@ impl Secrets {
         self.entries.iter().any(|entry| text.contains(&entry.seal))
     }
 
+    /// The name of a secret that `is_wanted` and whose seal is in one of the texts of a value.
+    pub fn sealed_in_value(&self, value: &Value, is_wanted: &dyn Fn(&str) -> bool) -> Option<&str> {
+        match value {
+            Value::String(text) => {
+                let is_it = |entry: &&Entry| text.contains(&entry.seal) && is_wanted(&entry.name);
+                self.entries.iter().find(is_it).map(|entry| entry.name.as_str())
+            }
+            Value::Array(items) => items.iter().find_map(|item| self.sealed_in_value(item, is_wanted)),
+            Value::Object(map) => map.values().find_map(|value| self.sealed_in_value(value, is_wanted)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => None,
+        }
+    }
+
     /// Whether the text contains a value or a seal.
     pub fn is_in(&self, text: &str) -> bool {
         !self.find(text).is_empty()
@@ -113,9 +128,36 @@ impl Secrets {
         })
     }
 
+    /// Which of these texts, displayed one after the other, show a secret or a part of one. White space and case are ignored:
+    /// a page may place each letter by itself, and change how it looks.
+    pub fn shown_in(&self, texts: &[&str]) -> Vec<usize> {
+        let mut joined = String::new();
+        let mut ends = Vec::new();
+        for text in texts {
+            joined.extend(ink(text));
+            ends.push(joined.len());
+        }
+        let mut shown: BTreeSet<usize> = (0..texts.len()).filter(|index| self.is_in(texts[*index])).collect();
+        for Entry { value, .. } in &self.entries {
+            for value in std::iter::once(value.as_str()).chain(spelling::lines(value)) {
+                let value: String = ink(value).collect();
+                // What is left of an almost blank value could be anywhere.
+                if value.chars().count() < limits::SECRET_CHARS {
+                    continue;
+                }
+                for (start, _) in joined.match_indices(&value) {
+                    let first = ends.partition_point(|end| *end <= start);
+                    let last = ends.partition_point(|end| *end < start + value.len());
+                    shown.extend(first..=last);
+                }
+            }
+        }
+        shown.into_iter().collect()
+    }
+
     fn find(&self, text: &str) -> Vec<Found> {
         let Some(finder) = &self.finder else { return Vec::new() };
-        let mut found = finder.find(text.as_bytes());
+        let mut found = finder.find_visible(text);
         let cut = self.cut_off(text);
         if !cut.is_empty() {
             found.extend(cut);
@@ -154,7 +196,7 @@ impl Secrets {
     fn share(&self, text: &mut String, with: &[String]) {
         let Some(finder) = &self.finder else { return };
         let may_have = |entry: usize| with.contains(&self.entries[entry].name);
-        let found = finder.find_if(text.as_bytes(), |entry, form| form == Form::Seal || !may_have(entry));
+        let found = finder.find_visible_if(text, |entry, form| form == Form::Seal || !may_have(entry));
         let shared = replace(text, found, |found| match &self.entries[found.entry] {
             entry if may_have(found.entry) => entry.value.as_str().into(),
             entry => entry.placeholder().into(),
@@ -243,6 +285,12 @@ impl Secrets {
     }
 }
 
+/// The characters that can be seen, in lower case, since styles can change the case of letters.
+fn ink(text: &str) -> impl Iterator<Item = char> {
+    let is_seen = |c: &char| !c.is_whitespace() && !invisible::is_invisible(*c);
+    text.chars().filter(is_seen).flat_map(char::to_lowercase)
+}
+
 fn replace<'t, 's>(text: &'t str, found: Vec<Found>, with: impl Fn(&Found) -> Cow<'s, str>) -> Cow<'t, str> {
     if found.is_empty() {
         return Cow::Borrowed(text);
@@ -285,6 +333,18 @@ impl Finder {
 
     fn find(&self, text: &[u8]) -> Vec<Found> {
         self.find_if(text, |_, _| true)
+    }
+
+    fn find_visible(&self, text: &str) -> Vec<Found> {
+        self.find_visible_if(text, |_, _| true)
+    }
+
+    /// Finds secrets in what can be seen of a text.
+    fn find_visible_if(&self, text: &str, is_wanted: impl Fn(usize, Form) -> bool) -> Vec<Found> {
+        let Some(visible) = invisible::Stripped::of(text) else { return self.find_if(text.as_bytes(), is_wanted) };
+        let mut found = self.find_if(visible.text.as_bytes(), is_wanted);
+        found.iter_mut().for_each(|found| found.place = visible.original(&found.place));
+        found
     }
 
     /// The matches, in order. Overlapping matches are merged.
@@ -337,6 +397,29 @@ mod tests {
         let secrets = Secrets::new(named);
         assert_eq!(secrets.redact("x abcdefghijkl y"), "x {{A}} y");
         assert_eq!(secrets.redact("saw abcdef… and efghi…; abc…"), "saw {{A}}… and {{B}}…; abc…");
+    }
+
+    #[test]
+    fn invisible_characters_do_not_hide_a_secret() {
+        let secrets = Secrets::new([("KEY".to_string(), "hunter2".to_string())]);
+        let redacted = "a {{KEY}} b\u{200b}c \u{feff}{{KEY}}";
+        assert_eq!(secrets.redact("a hun\u{ad}ter2 b\u{200b}c \u{feff}h\u{200b}u\u{200d}nter\u{2060}2"), redacted);
+        assert_eq!(secrets.redact("a\u{ad}b"), "a\u{ad}b");
+        // A value may contain them itself.
+        let secrets = Secrets::new([("KEY".to_string(), "hun\u{200b}ter2".to_string())]);
+        assert_eq!(secrets.redact("hun\u{200b}ter2 hunter2"), "{{KEY}} {{KEY}}");
+    }
+
+    #[test]
+    fn a_secret_is_found_across_texts_that_are_displayed_together() {
+        let secrets = Secrets::new([("KEY".to_string(), "hun ter2".to_string())]);
+        let check = |texts: &[&str], expected: &[usize]| assert_eq!(secrets.shown_in(texts), expected, "{texts:?}");
+        check(&["a hun ter2 b", "c"], &[0]);
+        check(&["a", "h", "u\n", "\u{ad}n", "t", " ", "er", "2", "b"], &[1, 2, 3, 4, 5, 6, 7]);
+        check(&["x hun", "ter", "2 y", "z"], &[0, 1, 2]);
+        check(&["hun%20ter2", "hunter", "22"], &[0, 1, 2]);
+        check(&["HUN TER", "2"], &[0, 1]);
+        check(&["hunt", "xer2", ""], &[]);
     }
 
     #[test]

@@ -12,6 +12,8 @@ use base64::alphabet::{STANDARD, URL_SAFE};
 use base64::engine::GeneralPurpose;
 use base64::engine::general_purpose::NO_PAD;
 
+use super::invisible::Stripped;
+
 /// The shortest value, in bytes, that is searched for within longer base64. What remains of a shorter one after cutting
 /// its ends would match by chance.
 const LONG_ENOUGH_FOR_BASE64: usize = 8;
@@ -29,11 +31,19 @@ pub fn patterns(value: &str) -> Vec<String> {
     // A value that was read from a file often ends in a newline, which is usually not displayed.
     let trimmed = value.trim();
     let mut patterns = vec![spelled(trimmed)];
+    // Texts are searched without their invisible characters.
+    if let Some(visible) = Stripped::of(trimmed) {
+        patterns.push(spelled(&visible.text));
+    }
     patterns.extend(in_base64(value.as_bytes()));
-    // Logs are read line by line.
-    let lines = trimmed.lines().map(str::trim).filter(|line| line.len() >= LONG_ENOUGH_FOR_LINE && *line != trimmed);
-    patterns.extend(lines.map(spelled));
+    patterns.extend(lines(value).map(spelled));
     patterns
+}
+
+/// The lines of a value that are secret by themselves, because logs are read line by line.
+pub fn lines(value: &str) -> impl Iterator<Item = &str> {
+    let trimmed = value.trim();
+    trimmed.lines().map(str::trim).filter(move |line| line.len() >= LONG_ENOUGH_FOR_LINE && *line != trimmed)
 }
 
 /// A pattern that matches a text literally.

@@ -3,8 +3,8 @@
 use std::collections::{HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::Receiver;
 
+use parking_lot::{Condvar, Mutex};
 use trailblaze_core::record::events::Shot;
 use trailblaze_core::screen::{Picture, Pixels};
 use trailblaze_protocol::event::{Event, Pictured};
@@ -13,32 +13,106 @@ use trailblaze_protocol::geometry::{Rect, Size};
 use super::hash;
 use super::writer::{Writer, write_file};
 
+/// How many pictures may be queued for writing; a caller that has more waits.
+const QUEUE: usize = 32;
 /// How many pictures are kept in case they come again: a few megabytes each.
 const RECENT: usize = 8;
 
-/// Encodes pictures. One that was stored before is not encoded again.
-pub struct Album {
-    folder: PathBuf,
+/// Encodes and writes pictures on a thread that exists only while there are some.
+pub struct Painter {
+    album: Mutex<Album>,
     writer: Arc<Writer>,
+    queue: Mutex<Queue>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Queue {
+    shots: VecDeque<Shot>,
+    has_thread: bool,
+    has_panicked: bool,
+    has_ended: bool,
+}
+
+impl Painter {
+    pub fn new(folder: PathBuf, writer: Arc<Writer>) -> Arc<Painter> {
+        let album = Mutex::new(Album { folder, stored: HashSet::new(), recent: VecDeque::new() });
+        Arc::new(Painter { album, writer, queue: Mutex::default(), changed: Condvar::new() })
+    }
+
+    pub fn add(self: &Arc<Self>, shot: Shot) {
+        let mut queue = self.queue.lock();
+        while queue.shots.len() >= QUEUE && !queue.has_ended {
+            self.changed.wait(&mut queue);
+        }
+        if queue.has_ended {
+            return;
+        }
+        queue.shots.push_back(shot);
+        let is_first = !std::mem::replace(&mut queue.has_thread, true);
+        drop(queue);
+        if is_first {
+            let painter = Arc::clone(self);
+            let thread = std::thread::Builder::new().name("pictures".to_string()).spawn(move || painter.paint());
+            if thread.is_err() {
+                // The system has no more threads, so the caller writes.
+                self.paint();
+            }
+        }
+    }
+
+    /// Waits until all pictures are on disk. False if the thread panicked.
+    pub fn end(&self) -> bool {
+        let mut queue = self.queue.lock();
+        queue.has_ended = true;
+        while queue.has_thread {
+            self.changed.wait(&mut queue);
+        }
+        !queue.has_panicked
+    }
+
+    fn paint(&self) {
+        let _gone = Gone(self);
+        let mut album = self.album.lock();
+        loop {
+            let shot = {
+                let mut queue = self.queue.lock();
+                queue.has_thread = !queue.shots.is_empty();
+                queue.shots.pop_front()
+            };
+            self.changed.notify_all();
+            let Some(shot) = shot else { return };
+            match album.store(&shot) {
+                Ok(event) => self.writer.event(&event),
+                Err(error) => self.writer.failed(Path::new("pictures"), &error),
+            }
+        }
+    }
+}
+
+/// Even if the thread panics, no caller may wait for it forever.
+struct Gone<'a>(&'a Painter);
+
+impl Drop for Gone<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let mut queue = self.0.queue.lock();
+            (queue.has_thread, queue.has_panicked, queue.has_ended) = (false, true, true);
+            drop(queue);
+            self.0.changed.notify_all();
+        }
+    }
+}
+
+/// Encodes pictures. One that was stored before is not encoded again.
+struct Album {
+    folder: PathBuf,
     stored: HashSet<String>,
     /// The last pictures that were hashed.
     recent: VecDeque<(Arc<[u8]>, String)>,
 }
 
 impl Album {
-    pub fn new(folder: PathBuf, writer: Arc<Writer>) -> Album {
-        Album { folder, writer, stored: HashSet::new(), recent: VecDeque::new() }
-    }
-
-    pub fn run(mut self, queue: &Receiver<Shot>) {
-        while let Ok(shot) = queue.recv() {
-            match self.store(&shot) {
-                Ok(event) => self.writer.event(&event),
-                Err(error) => self.writer.failed(Path::new("pictures"), &error),
-            }
-        }
-    }
-
     /// The hash of some pixels. The picture after a step comes again as the one before the next.
     fn content(&mut self, bytes: &Arc<[u8]>) -> String {
         if let Some((_, known)) = self.recent.iter().find(|(recent, _)| Arc::ptr_eq(recent, bytes)) {

@@ -1,5 +1,5 @@
-//! `logs/<run>/`: events as they happen, pictures and attachments named by content. Separate threads write everything, so
-//! that a run waits for the disk only when their queues are full.
+//! `logs/<run>/`: events as they happen, pictures and attachments named by content. Other threads write everything, so that a
+//! run waits for the disk only when their queues are full. They exist only while there is something to write.
 
 mod album;
 mod endings;
@@ -8,11 +8,8 @@ mod writer;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{SyncSender, sync_channel};
-use std::thread::JoinHandle;
 use std::time::SystemTime;
 
-use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 use trailblaze_core::ids;
 use trailblaze_core::record::events::{EventSink, Shot};
@@ -24,7 +21,7 @@ use trailblaze_protocol::ids::RunId;
 use trailblaze_protocol::outcome::Attachment;
 
 use crate::files::private;
-use album::Album;
+use album::Painter;
 pub use album::{cover, encode, pack, scaled, unpacked};
 pub use endings::is_inert;
 use writer::Writer;
@@ -36,15 +33,11 @@ pub const RECORDINGS: &str = "recordings";
 /// How names of trail files end.
 pub const TRAIL_ENDING: &str = ".trail.yaml";
 
-/// How many pictures may be queued for writing.
-const SHOTS: usize = 32;
-
 pub struct RunFolder {
     pub id: RunId,
     pub path: PathBuf,
     writer: Arc<Writer>,
-    shots: Mutex<Option<SyncSender<Shot>>>,
-    painter: Mutex<Option<JoinHandle<()>>>,
+    painter: Arc<Painter>,
 }
 
 impl RunFolder {
@@ -70,20 +63,15 @@ impl RunFolder {
         };
         let mut file = private::create_new(&path.join("events.jsonl"))?;
         writeln!(file, "{}", serde_json::to_string(&header).map_err(std::io::Error::other)?)?;
-        let writer = Writer::start(file)?;
-        let (shots, queue) = sync_channel(SHOTS);
-        let album = Album::new(path.clone(), Arc::clone(&writer));
-        let painter = std::thread::Builder::new().name("pictures".to_string()).spawn(move || album.run(&queue))?;
-        let (shots, painter) = (Mutex::new(Some(shots)), Mutex::new(Some(painter)));
-        Ok(Arc::new(RunFolder { id, path, writer, shots, painter }))
+        let writer = Writer::start(file);
+        let painter = Painter::new(path.clone(), Arc::clone(&writer));
+        Ok(Arc::new(RunFolder { id, path, writer, painter }))
     }
 
     /// Ends the record, and waits until everything is on disk.
     pub fn finish(&self, exit: Exit, leaked_processes: usize) -> Result<(), String> {
         // Pictures first: each of them still writes a line.
-        self.shots.lock().take();
-        let painter = self.painter.lock().take();
-        let has_painted = painter.is_none_or(|painter| painter.join().is_ok());
+        let has_painted = self.painter.end();
         self.emit(Event::RunEnded { exit, micros: self.micros(), leaked_processes });
         self.writer.end()?;
         if has_painted { Ok(()) } else { Err("the thread that stores pictures panicked".to_string()) }
@@ -111,10 +99,7 @@ impl EventSink for RunFolder {
     }
 
     fn picture(&self, shot: Shot) {
-        if let Some(shots) = &*self.shots.lock() {
-            // A closed queue means that its thread died, which `finish` reports.
-            let _ = shots.send(shot);
-        }
+        self.painter.add(shot);
     }
 
     fn picture_file(&self, shot: &Shot) -> Option<String> {

@@ -1,12 +1,12 @@
 //! Writes the lines of the record to disk. Callers only append to a buffer; a thread collects lines for a moment and writes
-//! them in one go, so that a run hardly waits and a killed run loses hardly anything.
+//! them in one go, so that a run hardly waits and a killed run loses hardly anything. The thread exists only while there is
+//! something to write: the daemon may have thousands of records open.
 
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
@@ -16,6 +16,8 @@ use crate::files::private;
 
 /// How long lines are collected.
 const GATHER: Duration = Duration::from_millis(1);
+/// How long the thread waits for more lines before it ends.
+const LINGER: Duration = Duration::from_millis(500);
 /// How many bytes may be buffered; a caller that exceeds this waits for the disk.
 const WAITING: usize = 4 << 20;
 /// Room that is kept for what comes next.
@@ -29,10 +31,11 @@ thread_local! {
 pub struct Writer {
     shared: Arc<Shared>,
     started: Instant,
-    thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 struct Shared {
+    /// Held by the thread that writes.
+    file: Mutex<File>,
     waiting: Mutex<Waiting>,
     filled: Condvar,
     drained: Condvar,
@@ -44,25 +47,24 @@ struct Waiting {
     lines: Vec<u8>,
     files: Vec<(PathBuf, Arc<[u8]>)>,
     n_bytes: usize,
+    /// There is a thread that writes.
+    has_thread: bool,
     /// The thread sleeps until it is notified.
     is_unattended: bool,
-    /// No more lines will arrive, or the writer thread has ended.
+    /// No more lines are taken.
     has_ended: bool,
 }
 
 impl Writer {
-    pub fn start(file: File) -> std::io::Result<Arc<Writer>> {
+    pub fn start(file: File) -> Arc<Writer> {
         let shared = Arc::new(Shared {
+            file: Mutex::new(file),
             waiting: Mutex::default(),
             filled: Condvar::new(),
             drained: Condvar::new(),
             failure: Mutex::default(),
         });
-        let thread = std::thread::Builder::new().name("events".to_string()).spawn({
-            let shared = Arc::clone(&shared);
-            move || shared.write(file)
-        })?;
-        Ok(Arc::new(Writer { shared, started: Instant::now(), thread: Mutex::new(Some(thread)) }))
+        Arc::new(Writer { shared, started: Instant::now() })
     }
 
     /// Since the writer was started.
@@ -94,12 +96,13 @@ impl Writer {
 
     /// Waits until everything is on disk.
     pub fn end(&self) -> Result<(), String> {
-        self.shared.waiting.lock().has_ended = true;
+        let mut waiting = self.shared.waiting.lock();
+        waiting.has_ended = true;
         self.shared.filled.notify_one();
-        let thread = self.thread.lock().take();
-        if thread.is_some_and(|thread| thread.join().is_err()) {
-            return Err("the thread that writes the record panicked".to_string());
+        while waiting.has_thread {
+            self.shared.drained.wait(&mut waiting);
         }
+        drop(waiting);
         self.shared.failure.lock().clone().map_or(Ok(()), Err)
     }
 }
@@ -112,32 +115,55 @@ struct LineOf<'e> {
 }
 
 impl Shared {
-    fn add(&self, n_bytes: usize, add: impl FnOnce(&mut Waiting)) {
+    fn add(self: &Arc<Self>, n_bytes: usize, add: impl FnOnce(&mut Waiting)) {
         let mut waiting = self.waiting.lock();
         while waiting.n_bytes > 0 && waiting.n_bytes + n_bytes > WAITING && !waiting.has_ended {
             self.drained.wait(&mut waiting);
         }
+        if waiting.has_ended {
+            return;
+        }
         add(&mut waiting);
         waiting.n_bytes += n_bytes.max(1);
+        let is_first = !std::mem::replace(&mut waiting.has_thread, true);
         let is_unattended = std::mem::take(&mut waiting.is_unattended);
         drop(waiting);
-        if is_unattended {
+        if is_first {
+            self.begin();
+        } else if is_unattended {
             self.filled.notify_one();
         }
     }
 
-    fn write(&self, mut file: File) {
+    /// Starts the thread.
+    fn begin(self: &Arc<Self>) {
+        let shared = Arc::clone(self);
+        let thread = std::thread::Builder::new().name("events".to_string()).spawn(move || shared.write());
+        if thread.is_err() {
+            // The system has no more threads, so the caller writes.
+            self.write();
+        }
+    }
+
+    fn write(&self) {
         // Even if this thread panics, no caller may wait for it forever.
         let _gone = Gone(self);
+        let mut file = self.file.lock();
         // Swapped with the waiting buffer, so that neither is allocated again each time.
         let mut lines = Vec::new();
         // After recent lines, more are likely: sleep for a fixed time, so that callers need not wake this thread.
-        let mut is_more_expected = false;
+        let mut is_more_expected = true;
         loop {
             let mut waiting = self.waiting.lock();
-            while !is_more_expected && waiting.n_bytes == 0 && !waiting.has_ended {
+            while !is_more_expected && waiting.n_bytes == 0 {
                 waiting.is_unattended = true;
-                self.filled.wait(&mut waiting);
+                let is_quiet = waiting.has_ended || self.filled.wait_for(&mut waiting, LINGER).timed_out();
+                if is_quiet && waiting.n_bytes == 0 {
+                    // The lock is still held, so whoever adds a line starts another thread.
+                    (waiting.has_thread, waiting.is_unattended) = (false, false);
+                    waiting.lines = Vec::new();
+                    return;
+                }
             }
             if !waiting.has_ended {
                 drop(waiting);
@@ -146,8 +172,7 @@ impl Shared {
             }
             std::mem::swap(&mut lines, &mut waiting.lines);
             let files = std::mem::take(&mut waiting.files);
-            is_more_expected = std::mem::take(&mut waiting.n_bytes) > 0;
-            let is_last = waiting.has_ended;
+            is_more_expected = std::mem::take(&mut waiting.n_bytes) > 0 && !waiting.has_ended;
             drop(waiting);
             self.drained.notify_all();
             for (path, bytes) in files {
@@ -160,9 +185,6 @@ impl Shared {
             }
             lines.clear();
             lines.shrink_to(LARGE);
-            if is_last {
-                return;
-            }
         }
     }
 
@@ -176,7 +198,12 @@ struct Gone<'a>(&'a Shared);
 
 impl Drop for Gone<'_> {
     fn drop(&mut self) {
-        self.0.waiting.lock().has_ended = true;
+        if std::thread::panicking() {
+            let mut waiting = self.0.waiting.lock();
+            waiting.has_ended = true;
+            waiting.has_thread = false;
+            self.0.failure.lock().get_or_insert_with(|| "the thread that writes the record panicked".to_string());
+        }
         self.0.drained.notify_all();
     }
 }
@@ -196,7 +223,7 @@ mod tests {
     fn lines_of_many_threads_arrive_whole_and_files_before_the_lines_that_name_them() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("events.jsonl");
-        let writer = Writer::start(File::create(&path).unwrap()).unwrap();
+        let writer = Writer::start(File::create(&path).unwrap());
         // More than may wait, so that some have to wait for the disk.
         let text = "x".repeat(8192);
         std::thread::scope(|scope| {
@@ -213,5 +240,24 @@ mod tests {
         let lines = std::fs::read_to_string(&path).unwrap();
         assert_eq!(lines.lines().filter(|line| serde_json::from_str::<Line>(line).is_ok()).count(), 1600);
         assert_eq!(std::fs::read(folder.path().join("a/b.bin")).unwrap(), b"bytes");
+    }
+
+    #[test]
+    fn a_record_that_is_quiet_has_no_thread_and_loses_no_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("events.jsonl");
+        let writer = Writer::start(File::create(&path).unwrap());
+        for n in 1..=2 {
+            writer.event(&Event::Noted { about: None, level: Level::Info, text: n.to_string() });
+            let mut waiting = writer.shared.waiting.lock();
+            assert!(waiting.has_thread);
+            let has_thread = |waiting: &mut Waiting| waiting.has_thread;
+            let patience = Duration::from_secs(60);
+            let is_late = writer.shared.drained.wait_while_for(&mut waiting, has_thread, patience).timed_out();
+            assert!(!is_late, "its thread ends by itself");
+            drop(waiting);
+            assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), n);
+        }
+        writer.end().unwrap();
     }
 }

@@ -95,6 +95,74 @@ fn a_secret_in_the_title_masks_nothing() {
     assert!(pictures.iter().any(is_red), "the page is as it was drawn: {pictures:?}");
 }
 
+/// Ways to display a secret, each in a color of its own, so that one that is left in a picture can be named.
+const DISPLAYED: [&str; 20] = [
+    "<p style='COLOR'>hunter22</p>",
+    "<label style='COLOR'><input type=checkbox> hunter22</label>",
+    "<input type=checkbox id=box><label for=box style='COLOR'>hunter22</label>",
+    "<p>Code <span aria-hidden=true style='COLOR'>hunter22</span></p>",
+    "<div inert style='COLOR'>hunter22</div>",
+    "<div style='display: contents; COLOR'>hunter22</div>",
+    "<style>.a::before { content: 'hunter22'; COLOR }</style><div class=a></div>",
+    "<style>.b::after { content: attr(data-code); position: absolute; left: 500px; COLOR }</style><div class=b data-code=hunter22></div>",
+    "<style>.c::marker { COLOR }</style><ul><li class=c style='list-style-type: \"hunter22 \"'>x</ul>",
+    "<div style='width: 5px; height: 24px; white-space: nowrap; COLOR'>hunter22</div>",
+    "<div style='COLOR'><b>h</b><b>u</b><b>n</b><b>t</b><b>e</b><b>r</b><b>2</b><b>2</b></div>",
+    "<div style='display: flex; COLOR'><p>h</p> <p>u</p> <p>n</p> <p>t</p> <p>e</p> <p>r</p> <p>2</p> <p>2</p></div>",
+    "<p style='COLOR'>hun&shy;ter22</p>",
+    "<p style='COLOR'>hunt&#8203;er22</p>",
+    "<p style='text-transform: uppercase; COLOR'>hunter22</p>",
+    "<div aria-hidden=true><input value=hunter22 style='COLOR'></div>",
+    "<div inert><select style='COLOR'><option>hunter22</select></div>",
+    "<svg width=200 height=30><text x=5 y=24 style='fill: currentColor; COLOR'>hunter22</text></svg>",
+    "<div style='transform: translateX(300px) rotate(4deg); width: 150px; COLOR'>hunter22</div>",
+    "<iframe width=300 height=40 style='border: 3px solid; padding: 4px' srcdoc='<body style=\"margin: 0; COLOR\" aria-hidden=true>hunter22'></iframe>",
+];
+
+#[test]
+fn a_picture_shows_no_secret_however_the_page_displays_it() {
+    let Some(shop) = Shop::open(&calls(&["web_navigate: {url: page.html}", "captureScreen: {}", "tap: {text: Press}"]))
+    else {
+        return;
+    };
+    let color = |n: usize| [255, 10 * u8::try_from(n).unwrap(), 0];
+    let styled = |(n, html): (usize, &&str)| {
+        let [red, green, blue] = color(n);
+        html.replace("COLOR", &format!("color: rgb({red}, {green}, {blue}); font: bold 24px sans-serif"))
+    };
+    let body: String = DISPLAYED.iter().enumerate().map(styled).collect();
+    let style = "body { columns: 3 } * { margin: 0 } button { color: #0000ff; font: bold 24px sans-serif }";
+    let page = format!("<!doctype html><meta charset=utf-8><style>{style}</style><button>Press</button>{body}");
+    shop.project.write("trails/page.html", page);
+    let mut command = shop.command(&["run", "--pictures", "action", "--secret", "PIN"]);
+    command.env("PIN", "hunter22");
+    shop.project.finish(command).exits(0);
+    let run = shop.project.last_run();
+    let mut is_drawn = false;
+    for file in files(&run.path.join("pictures")) {
+        let colors = colors_of(&file);
+        is_drawn |= colors.contains(&[0, 0, 255]);
+        let left: Vec<&str> =
+            (0..DISPLAYED.len()).filter(|n| colors.contains(&color(*n))).map(|n| DISPLAYED[n]).collect();
+        assert!(left.is_empty(), "{} shows {left:#?}", file.display());
+    }
+    assert!(is_drawn, "the rest of the page is as it was drawn");
+    let record = run.text("events.jsonl");
+    for hidden in ["hunter22", "hun\u{ad}ter22", "hunt\u{200b}er22"] {
+        assert!(!record.contains(hidden), "{hidden:?} in {record}");
+    }
+    assert!(record.contains("{{PIN}}"), "{record}");
+}
+
+fn colors_of(file: &std::path::Path) -> std::collections::BTreeSet<[u8; 3]> {
+    let file = std::io::BufReader::new(std::fs::File::open(file).expect("a picture"));
+    let mut reader = png::Decoder::new(file).read_info().expect("a PNG");
+    let mut pixels = vec![0; reader.output_buffer_size().expect("a size")];
+    let info = reader.next_frame(&mut pixels).expect("a picture");
+    let pixels = pixels.chunks_exact(info.line_size / info.width as usize);
+    pixels.map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect()
+}
+
 /// Secrets are not in the environment of a browser, and nothing of a killed one is left.
 #[cfg(target_os = "linux")]
 #[test]

@@ -46,7 +46,12 @@ fn a_secret_appears_nowhere_in_any_encoding() {
         let ran = run(&stage, &["--pictures", "off"], &[("PIN", &secret)]);
         assert_eq!(ran.code, Some(1), "{secret:?}\n{}{}", ran.stdout, ran.stderr);
         let spelled: Vec<String> = serde_json::from_str(&stage.project().read("spelled.json")).expect("a list");
-        let (said, root) = (format!("{}{}", ran.stdout, ran.stderr), stage.project().root());
+        // The description of its tool has the secret as well.
+        let mut toolbox = stage.command(&["toolbox", "--json", "--all", "-d", "android/sim-1"]);
+        toolbox.env("PIN", &secret);
+        let listed = stage.finish(toolbox).exits(0);
+        let (said, root) =
+            (format!("{}{}{}{}", ran.stdout, ran.stderr, listed.stdout, listed.stderr), stage.project().root());
         assert!(said.contains("{{PIN}}"), "{said}");
         let written = files(&stage.project().last_run().path).into_iter().chain(files(&root.join(".trailblaze")));
         let written: Vec<_> =
@@ -73,6 +78,26 @@ fn a_secret_is_sent_only_to_servers_that_list_it() {
     assert_eq!(told(leaky("tells_its_environment")), ["nothing"]);
     let listing = leaky("tells_its_environment").with("secrets: [TOKEN]");
     assert!(told(listing)[0].starts_with("TOKEN"));
+}
+
+#[test]
+fn a_server_that_does_not_list_a_secret_can_only_have_it_typed() {
+    let stage = leaky("passes_a_secret_on");
+    let ran = run(&stage, &["--pictures", "off"], &[("PIN", "canary-7f3a91")]);
+    let record = stage.project().last_run().text("events.jsonl");
+    let refused = |call: &str| {
+        format!(
+            "server `rogue` does not list the secret `PIN`, so its tools may only type it into a field, not pass it to {call}"
+        )
+    };
+    assert!(record.contains(&refused("`command` of `adbShell`")), "{record}");
+    assert!(
+        ran.stdout.contains(&format!("its delegate `openUrl` failed: {}", refused("`url` of `openUrl`"))),
+        "{}",
+        ran.stdout
+    );
+    assert!(record.contains("| done: "), "it was typed: {record}");
+    stage.judge(ran.exits(1), 1);
 }
 
 /// A name that one server lists is secret for the others, even where the command does not use it.
