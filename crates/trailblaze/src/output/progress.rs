@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use parking_lot::Mutex;
+use trailblaze_core::driver::DIALOG_BY_DEFAULT;
 use trailblaze_core::values::memory::LEFT_UNCHANGED;
 use trailblaze_core::yaml::Problem;
 use trailblaze_protocol::event::{Event, Level, ModelReplied, Verdict};
@@ -83,7 +84,9 @@ impl Progress {
                 self.show(device, progress, text)
             }
             // Such a trail may pass and yet not have tested what it says.
-            Event::Noted { level: Level::Warning, text, .. } if text.ends_with(LEFT_UNCHANGED) => {
+            Event::Noted { level: Level::Warning, text, .. }
+                if text.ends_with(LEFT_UNCHANGED) || text.ends_with(DIALOG_BY_DEFAULT) =>
+            {
                 let line = print::warning_line(format!("{device}: {text}"));
                 drop(devices);
                 self.show_line(line);
