@@ -31,8 +31,7 @@ table! {
         "mcpServers" | "mcp_servers" => servers: Servers = Servers::default(),
         /// Reserved name prefixes that this project's own tools may use, such as `org_`.
         "reservedPrefixes" => reserved_prefixes: Vec<String> = Vec::new(),
-        /// How the dialogs of web pages are answered, unless a device, a trail or a step says otherwise; default: they are
-        /// accepted, with a warning.
+        /// How the dialogs of web pages are answered, unless a device, a trail or a step says otherwise.
         "dialogs" => dialogs: Option<DialogAnswer> = None,
         /// The browser for web devices.
         "browser" => browser: Option<BrowserEntry> = None,

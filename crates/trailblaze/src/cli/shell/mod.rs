@@ -306,7 +306,9 @@ pub fn show(reply: &Reply, as_json: bool) {
     match (reply, as_json) {
         (Reply::Done { text, .. }, false) => {
             print::data(text);
-            reply.remarks().into_iter().for_each(|remark| print::say(remark));
+            for remark in reply.remarks() {
+                print::say(remark);
+            }
         }
         (Reply::Done { value, .. }, true) => print::json_line(&json!({"ok": true, "answer": value})),
         (Reply::Failed { message, .. }, false) => print::error(message),
