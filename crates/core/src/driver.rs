@@ -51,6 +51,13 @@ pub trait Driver: Send + Sync {
 
     async fn act(&self, budget: &Budget, target: &Target, action: &Action) -> Result<Acted, DriverError>;
 
+    /// The origin of the document that a text would be typed into: that of the target's frame, or of the focused one, such as
+    /// `https://shop.example`. `None` if the device has no documents.
+    async fn origin(&self, budget: &Budget, target: &Target) -> Result<Option<String>, DriverError> {
+        let _ = (budget, target);
+        Ok(None)
+    }
+
     /// Returns when the screen may differ from `since`, or when the budget ends.
     async fn changed(&self, budget: &Budget, since: SnapshotId) -> Result<(), DriverError>;
 
@@ -79,6 +86,13 @@ pub trait Driver: Send + Sync {
         let _ = budget;
         let platform = self.describe().platform;
         Err(DriverError::Unsupported { action: "followPerson".to_string(), platform })
+    }
+
+    /// Prepares the device for another trail: what an earlier one left behind must not affect it. Called before each trail
+    /// of a run.
+    async fn begin_trail(&self, budget: &Budget, trail: &TrailStart) -> Result<(), DriverError> {
+        let _ = (budget, trail);
+        Ok(())
     }
 
     /// Releases the device. Called once, at the end of the session.
@@ -113,6 +127,19 @@ pub struct DisplayedText {
 pub struct Heard {
     pub level: Level,
     pub text: String,
+    /// Whether those who act on the device must know it: a dialog, an error of a page, a download.
+    pub is_notable: bool,
+}
+
+/// How the note about a dialog ends that was answered although nothing says how.
+pub const DIALOG_BY_DEFAULT: &str = ", because nothing says how to answer it; `dialogs: accept` or `dialogs: dismiss` in \
+                                     trailblaze.yaml or in the trail says it, and so does `web_dialogs`";
+
+/// What a trail says about the device that it starts on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TrailStart {
+    /// How the dialogs of pages are answered; `None` leaves that to the device.
+    pub dialogs: Option<DialogAnswer>,
 }
 
 /// How long a driver may take, and its cancellation.
@@ -370,7 +397,11 @@ pub struct Offset {
 /// Where a drag ends.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DragEnd {
-    Element(Box<Found>),
+    Element {
+        found: Box<Found>,
+        /// Where to drop it; `None` for the center.
+        at: Option<Offset>,
+    },
     Point(Point),
     /// A number of pixels to the right and down from the start.
     By(Offset),
@@ -436,6 +467,14 @@ named! {
         Down "DOWN",
         Left "LEFT",
         Right "RIGHT",
+    }
+}
+
+named! {
+    /// How the dialogs of pages are answered, unless a call says otherwise.
+    pub enum DialogAnswer {
+        Accept "accept",
+        Dismiss "dismiss",
     }
 }
 

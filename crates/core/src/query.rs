@@ -87,6 +87,8 @@ pub struct Found {
     pub reference: Option<String>,
     pub bounds: Rect,
     pub point: Point,
+    /// Where to touch it exactly, from the left and top edges, if a driver knows that.
+    pub exact: Option<(f64, f64)>,
     /// A description for people: `Button "Pay"`.
     pub summary: String,
     pub text: Option<String>,

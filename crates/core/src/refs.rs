@@ -32,6 +32,13 @@ pub fn assign(root: &mut Node) {
     }
 }
 
+/// Whether a text is a ref of an element in a page: `e7`, or in a frame `f1e7`.
+pub fn is_of_page(text: &str) -> bool {
+    let own = text.strip_prefix('f').map_or(text, |rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
+    let number = own.strip_prefix('e').filter(|number| !number.is_empty());
+    number.is_some_and(|number| number.chars().all(|c| c.is_ascii_digit()))
+}
+
 /// The ref in brackets at the start of a line of a snapshot: `e7` in `[e7] button "Pay"`.
 pub fn of_line(line: &str) -> Option<&str> {
     split_line(line).map(|(reference, _)| reference)

@@ -1,6 +1,8 @@
 //! Placeholders in values: `{{name}}`, `{{?name}}`, `{{int:name}}` and `${name}`. Only values are templates, never keys. There is one
 //! pass: inserted text is not scanned again.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Number, Value};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,6 +147,24 @@ pub fn holds_token(value: &Value) -> bool {
         Value::Object(map) => map.values().any(holds_token),
         _ => false,
     }
+}
+
+/// The names that the texts of a map refer to, without `memory.`.
+pub fn names(map: &Map<String, Value>) -> BTreeSet<String> {
+    fn collect(value: &Value, names: &mut BTreeSet<String>) {
+        match value {
+            Value::String(text) => {
+                let name = |token: Token<'_>| token.path.strip_prefix("memory.").unwrap_or(token.path).to_string();
+                names.extend(tokens(text).map(name));
+            }
+            Value::Array(items) => items.iter().for_each(|item| collect(item, names)),
+            Value::Object(map) => map.values().for_each(|value| collect(value, names)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    let mut names = BTreeSet::new();
+    map.values().for_each(|value| collect(value, &mut names));
+    names
 }
 
 /// Whether the text consists of exactly one token.

@@ -13,9 +13,11 @@ mod orphans;
 mod processes;
 mod supervisor;
 mod guardian_handle;
+mod usage;
 mod wire;
 
 pub use child::{Child, Ended, Stopped};
 pub use guardian::guardian_main;
 pub use launch::{Grace, GuardianFault, Launch, Running, StartError};
 pub use supervisor::{Supervisor, hide_process};
+pub use usage::ProcessMemory;

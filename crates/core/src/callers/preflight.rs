@@ -8,6 +8,7 @@ use trailblaze_protocol::driver::Platform;
 use crate::engine::registry::{MissingTool, Registry};
 use crate::engine::source::SourceError;
 use crate::engine::tool::{Body, Tool};
+use crate::refs;
 use crate::screen::Shape;
 use crate::selector::{Case, Pattern, Selector, invalid_pattern};
 use crate::template::{self, Token};
@@ -47,6 +48,7 @@ fn preflight_calls(
     }
     let called: Vec<&ToolCall> = calls(trail, lineage).filter(|call| is_called(call)).collect();
     check_calls(&called, registry, lineage, &mut problems);
+    check_refs(&called, registry, &mut problems);
     check_arguments(trail, &called, registry, &mut problems);
     if let Some(why) = no_model {
         check_models(trail, registry, lineage, why, &mut problems);
@@ -120,6 +122,34 @@ fn check_calls(called: &[&ToolCall], registry: &Registry, lineage: &[String], pr
             n => format!("`{}` and {n} more calls are for {names}, but this runs on {here}", first.value),
         };
         problems.error_with_hint(first.span, message, format!("pass `-d {}`", example_device(platforms[0])));
+    }
+}
+
+/// Reports refs of pages that no run can resolve: a ref is valid for the snapshot that showed it, and nothing in the trail
+/// takes one before. A selector takes precedence, if it is one for pages.
+fn check_refs(called: &[&ToolCall], registry: &Registry, problems: &mut Problems) {
+    if registry.shape != Shape::Web {
+        return;
+    }
+    for call in called {
+        let is_built_in = registry.get(&call.tool.value).is_some_and(|tool| !tool.is_custom());
+        // The code of another tool may take a snapshot.
+        if !is_built_in || matches!(call.tool.value.as_str(), "captureScreen" | "web_requestDetails") {
+            return;
+        }
+        call.args.walk(&mut |node| {
+            for (selector, reference) in [("nodeSelector", "ref"), ("toNodeSelector", "toRef")] {
+                let has_selector =
+                    node.get(selector).is_some_and(|selector| Selector::is_for(&loose(selector), Shape::Web));
+                let Some(given) = node.get(reference).filter(|_| !has_selector) else { continue };
+                let text = given.raw().unwrap_or_default().trim();
+                if refs::is_of_page(text) {
+                    let message = format!("`{text}` is a ref of a snapshot that no run takes, so nothing can be found");
+                    let hint = "record this step again, or describe the element, as in `button \"Pay\"`";
+                    problems.error_with_hint(given.span, message, hint);
+                }
+            }
+        });
     }
 }
 

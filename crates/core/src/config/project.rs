@@ -6,6 +6,7 @@ use trailblaze_protocol::driver::{AgentMode, DriverKey, Platform};
 use super::agent::Agent;
 use super::llm::Llm;
 use super::server::Servers;
+use crate::driver::DialogAnswer;
 use crate::table;
 use crate::yaml::{Decode, Node, Problems, Spanned};
 
@@ -34,6 +35,8 @@ table! {
         "reservedPrefixes" => reserved_prefixes: Vec<String> = Vec::new(),
         /// Whether a call has failed if its tool answers `success: false` without `isError`.
         "strictResults" => strict_results: bool = false,
+        /// How the dialogs of web pages are answered, unless a device, a trail or a step says otherwise.
+        "dialogs" => dialogs: Option<DialogAnswer> = None,
         /// The browser for web devices.
         "browser" => browser: Option<BrowserEntry> = None,
         /// Language models: providers, their models and prices.
@@ -62,6 +65,8 @@ table! {
         "timezone" => timezone: Option<String> = None,
         /// Whether a web device prefers dark or light pages.
         "colorScheme" => color_scheme: Option<ColorScheme> = None,
+        /// How a web device answers the dialogs of pages, unless a trail or a step says otherwise.
+        "dialogs" => dialogs: Option<DialogAnswer> = None,
         /// A file with the cookies and local storage that a web device starts with, as returned by web_getStorageState.
         "storageState" => storage_state: Option<Spanned<String>> = None,
     }
@@ -78,6 +83,8 @@ table! {
         "attach" => attach: Option<String> = None,
         /// Open pages with invalid certificates.
         "ignoreCertificateErrors" => ignore_certificate_errors: bool = false,
+        /// The memory that each process of the browser may use, in MB; one that uses more is ended. Default: 2048.
+        "memoryLimitMb" => memory_limit_mb: Option<u32> = None,
         /// Additional command-line arguments for the browser.
         "args" => args: Vec<String> = Vec::new(),
     }
@@ -103,6 +110,25 @@ impl Decode for ColorScheme {
 
     fn schema() -> Value {
         json!({"enum": ["light", "dark"]})
+    }
+}
+
+impl Decode for DialogAnswer {
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+        let answer = node.raw().filter(|word| DialogAnswer::NAMES.contains(word)).and_then(DialogAnswer::parse);
+        if answer.is_none() {
+            problems.unknown(
+                node.span,
+                "answer",
+                node.raw().unwrap_or(node.noun()),
+                DialogAnswer::NAMES.iter().copied(),
+            );
+        }
+        answer
+    }
+
+    fn schema() -> Value {
+        json!({"enum": DialogAnswer::NAMES})
     }
 }
 

@@ -66,6 +66,13 @@ pub enum PersonAction {
     CloseTab {
         index: usize,
     },
+    /// Answered a dialog that the next deed opens.
+    AnswerDialog {
+        message: String,
+        accept: bool,
+        /// What was typed into a prompt.
+        text: Option<String>,
+    },
 }
 
 /// A person who is followed, for as long as this exists.

@@ -63,6 +63,8 @@ pub struct Attempt {
 pub(crate) struct Pages {
     pub trusted: BTreeSet<String>,
     pub left_at: Option<String>,
+    /// The origins that a secret may be typed into, while a model makes a call; `None` for calls of the test itself.
+    pub secrets_go_to: Option<BTreeSet<String>>,
 }
 
 /// A call in flight, and the calls above it.

@@ -1,7 +1,7 @@
 //! The device of a session, behind a lease. Screens returned from here are redacted and have refs; the values of secrets
 //! only appear in what is sent to the driver. The one waiting loop is here too.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 use trailblaze_protocol::event::{Event, Level, Moment};
 use trailblaze_protocol::geometry::{Rect, Size};
 use trailblaze_protocol::heal::ElementIdentity;
@@ -16,12 +17,14 @@ use trailblaze_protocol::ids::Parent;
 use trailblaze_protocol::outcome::Outcome;
 
 use crate::driver::{
-    Acted, Action, Budget, Deed, Description, Driver, DriverError, Frame, NetworkRequest, Person, PersonAction, Target,
-    Want,
+    Acted, Action, Browse, Budget, Deed, Description, Driver, DriverError, Frame, Heard, NetworkRequest, Person,
+    PersonAction, Target, TrailStart, Want,
 };
 use crate::engine::cx::Cx;
 use crate::engine::dispatch::ExpectedName;
 use crate::engine::fault::{Fault, Stop};
+use crate::engine::reveal;
+use crate::engine::session::Session;
 use crate::limits;
 use crate::query::{Checks, Find, Found, Query, Reason, TextMatch, What, WhyNot, identity, meaning};
 use crate::record::events::{PicturePolicy, Shot};
@@ -44,6 +47,8 @@ pub struct Device {
     lease: tokio::sync::Mutex<()>,
     /// The elements that refs and node ids referred to in the last snapshot that was shown.
     shown: Mutex<HashMap<String, Shown>>,
+    /// The newest messages of the device that those who act on it must know, and how many there were before them.
+    remarks: Mutex<(VecDeque<String>, usize)>,
 }
 
 /// An element that was shown.
@@ -53,6 +58,10 @@ struct Shown {
     node: u64,
     fingerprint: Fingerprint,
 }
+
+/// How many remarks of a device are kept, and their longest text in characters.
+const REMARKS: usize = 50;
+const REMARK: usize = 400;
 
 /// The properties by which an element is recognized on a later screen.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,6 +77,8 @@ struct Fingerprint {
 pub enum Goal<'a> {
     /// The element is visible.
     Visible,
+    /// The element is visible and has this text.
+    Text(&'a str),
     /// The element is not visible.
     Gone,
     /// The element can be acted on, and the action is performed.
@@ -94,7 +105,13 @@ pub enum Reached {
 
 impl Device {
     pub fn new(driver: Arc<dyn Driver>, secrets: Arc<Secrets>) -> Device {
-        Device { driver, secrets, lease: tokio::sync::Mutex::new(()), shown: Mutex::default() }
+        Device {
+            driver,
+            secrets,
+            lease: tokio::sync::Mutex::new(()),
+            shown: Mutex::default(),
+            remarks: Mutex::default(),
+        }
     }
 
     pub fn description(&self) -> &Description {
@@ -139,6 +156,9 @@ impl Device {
             PersonAction::Type { text } | PersonAction::Open { url: text } => self.secrets.redact_in_place(text),
             PersonAction::Choose { values: texts } | PersonAction::Upload { names: texts } => {
                 texts.iter_mut().for_each(|text| self.secrets.redact_in_place(text));
+            }
+            PersonAction::AnswerDialog { message, text, accept: _ } => {
+                std::iter::once(message).chain(text).for_each(|text| self.secrets.redact_in_place(text));
             }
             _ => {}
         }
@@ -340,9 +360,46 @@ impl Device {
             };
             cx.emit(Event::Touched { call: call.clone(), point: target.point(), bounds, what, element });
         }
-        let acted = self.driver.act(budget, target, &self.revealed(action)).await;
+        self.check_destination(cx, target, action, budget).await?;
+        let acted = self.driver.act(budget, target, &reveal::action_with_values(&self.secrets, action)).await;
         self.emit_messages(cx);
-        acted
+        let mut acted = acted?;
+        self.secrets.defuse(&mut acted.text);
+        acted.value.iter_mut().for_each(|value| self.secrets.defuse_value(value));
+        Ok(acted)
+    }
+
+    /// Refuses to type a secret for a model into a document that is not part of the app, such as the frame of an
+    /// advertisement.
+    async fn check_destination(
+        &self,
+        cx: &Cx,
+        target: &Target,
+        action: &Action,
+        budget: &Budget,
+    ) -> Result<(), DriverError> {
+        let allowed = cx.attempt.pages.lock().secrets_go_to.clone();
+        let Some(allowed) = allowed.filter(|_| !self.secrets.is_empty()) else { return Ok(()) };
+        let is_secret = reveal::is_secret_in(&self.secrets, action);
+        let types = matches!(action, Action::InputText { .. } | Action::SetText { .. } | Action::Choose { .. });
+        // What the clipboard contains is not known here.
+        if !(is_secret && types || *action == Action::PasteClipboard) {
+            return match action {
+                Action::Browse(Browse::Restore { .. }) if is_secret => Err(DriverError::Refused {
+                    reason: "a model may type secrets, but not put them into cookies or storage".to_string(),
+                }),
+                _ => Ok(()),
+            };
+        }
+        match self.driver.origin(budget, target).await? {
+            Some(origin) if !allowed.contains(&origin) => Err(DriverError::Refused {
+                reason: format!(
+                    "the field belongs to {origin}, which is not part of the app, so no secret is typed there; the target may \
+                     allow it with `allowed_urls:`"
+                ),
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// The identity of an element that was just found. Needs another look, because a search may not fetch the whole screen.
@@ -372,7 +429,57 @@ impl Device {
     /// Emits the device's own messages as notes of the current call.
     fn emit_messages(&self, cx: &Cx) {
         for heard in self.driver.heard() {
+            self.keep_remark(&heard);
             cx.note(heard.level, heard.text);
+        }
+    }
+
+    fn keep_remark(&self, heard: &Heard) {
+        if !heard.is_notable {
+            return;
+        }
+        let text = self.secrets.redact(&heard.text).into_owned();
+        let text = match text.char_indices().nth(REMARK) {
+            Some((end, _)) => format!("{}…", &text[..end]),
+            None => text,
+        };
+        let (kept, n_before) = &mut *self.remarks.lock();
+        kept.push_back(text);
+        if kept.len() > REMARKS {
+            kept.pop_front();
+            *n_before += 1;
+        }
+    }
+
+    /// The dialogs, errors and downloads of the device's pages since there were `seen` of them, redacted. Sets `seen` to
+    /// how many there are now.
+    pub fn remarks_since(&self, seen: &mut usize) -> Vec<String> {
+        let (kept, n_before) = &*self.remarks.lock();
+        let first = seen.saturating_sub(*n_before);
+        *seen = n_before + kept.len();
+        kept.iter().skip(first).cloned().collect()
+    }
+
+    /// How many dialogs, errors and downloads there were so far.
+    pub fn n_remarks(&self) -> usize {
+        let (kept, n_before) = &*self.remarks.lock();
+        n_before + kept.len()
+    }
+
+    /// Prepares the device for a trail. A device that cannot be prepared says so in the first call of the trail.
+    pub async fn begin_trail(&self, session: &Session, cancel: &CancellationToken, trail: &TrailStart) {
+        let budget = Budget::new(Instant::now() + limits::DRIVER_COMMAND, cancel.clone());
+        let begun = {
+            let _lease = self.lease.lock().await;
+            self.driver.begin_trail(&budget, trail).await
+        };
+        let failed = begun.err().map(|error| Heard {
+            level: Level::Warning,
+            text: format!("the device could not be prepared for the trail: {error}"),
+            is_notable: false,
+        });
+        for Heard { level, text, .. } in self.driver.heard().into_iter().chain(failed) {
+            session.emit(Event::Noted { about: None, level, text });
         }
     }
 
@@ -386,21 +493,23 @@ impl Device {
     /// Looks once, without waiting.
     pub async fn find(&self, cx: &Cx, query: &Query, checks: Checks) -> Result<Find, Stop> {
         let _lease = self.lease(cx).await?;
-        Ok(self.driver.find(&cx.budget(), &self.revealed_query(query), checks).await?)
+        Ok(self.find_leased(cx, &reveal::query_with_values(&self.secrets, query), checks).await?)
     }
 
     /// The waiting loop: find and act, else wait for the screen to change, or for a tick, until the time is up.
     pub async fn wait_for(&self, cx: &Cx, query: &Query, goal: Goal<'_>, timeout: Duration) -> Result<Reached, Stop> {
         let started = Instant::now();
         let end = started + timeout;
-        let wanted = self.revealed_query(query);
+        let wanted = reveal::query_with_values(&self.secrets, query);
+        // The text on the screen contains the real values of secrets.
+        let text = if let Goal::Text(text) = goal { self.secrets.reveal(text) } else { String::new() };
         let checks = if let Goal::Acted(action) = goal { action.checks() } else { Checks::Visible };
         let mut looks = 0;
         let mut wants_picture = matches!(goal, Goal::Acted(_)) && cx.session.pictures >= PicturePolicy::Action;
         loop {
             looks += 1;
             let lease = self.lease(cx).await?;
-            let find = self.driver.find(&cx.budget(), &wanted, checks).await?;
+            let find = self.find_leased(cx, &wanted, checks).await?;
             let renamed = match (&find, &goal) {
                 (Find::Found(found), Goal::Acted(_)) => self.renamed(cx, found).await,
                 _ => None,
@@ -411,7 +520,10 @@ impl Device {
                 (Find::Found(found), Goal::Acted(_)) if is_renamed => {
                     (found.snapshot, renamed.map(|(text, _)| text).unwrap_or_default())
                 }
-                (Find::Found(found), Goal::Visible) => {
+                (Find::Found(found), Goal::Text(_)) if found.text.as_deref() != Some(&text) => {
+                    (found.snapshot, format!("the text \"{}\"", found.text.unwrap_or_default()))
+                }
+                (Find::Found(found), Goal::Visible | Goal::Text(_)) => {
                     self.waited(cx, query, &goal, started, looks, None);
                     return Ok(Reached::Met { found: Some(found), acted: Acted::default() });
                 }
@@ -509,7 +621,8 @@ impl Device {
         }
         let what = match goal {
             Goal::Gone => format!("{query} to disappear"),
-            _ => query.to_string(),
+            Goal::Text(text) => format!("{query} with the text \"{text}\""),
+            Goal::Visible | Goal::Acted(_) => query.to_string(),
         };
         let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
         let met = saw.is_none();
@@ -530,43 +643,14 @@ impl Device {
         }
     }
 
-    fn revealed(&self, action: &Action) -> Action {
-        if self.secrets.is_empty() {
-            return action.clone();
+    /// Searches once. What a screen shows is never a secret on its way to the device.
+    async fn find_leased(&self, cx: &Cx, query: &Query, checks: Checks) -> Result<Find, DriverError> {
+        let mut find = self.driver.find(&cx.budget(), query, checks).await?;
+        if let Find::Found(found) = &mut find {
+            self.secrets.defuse(&mut found.summary);
+            found.text.iter_mut().for_each(|text| self.secrets.defuse(text));
         }
-        let reveal = |text: &String| self.secrets.reveal(text);
-        match action {
-            Action::InputText { text } => Action::InputText { text: reveal(text) },
-            Action::SetText { text } => Action::SetText { text: reveal(text) },
-            Action::SetClipboard { text } => Action::SetClipboard { text: reveal(text) },
-            Action::Shell { command } => Action::Shell { command: reveal(command) },
-            Action::EvaluateJs { script } => Action::EvaluateJs { script: reveal(script) },
-            Action::OpenUrl { url } => Action::OpenUrl { url: reveal(url) },
-            Action::Choose { values } => Action::Choose { values: values.iter().map(reveal).collect() },
-            other => other.clone(),
-        }
-    }
-
-    fn revealed_query(&self, query: &Query) -> Query {
-        let mut query = query.clone();
-        if self.secrets.is_empty() {
-            return query;
-        }
-        match &mut query.what {
-            What::Element(element) => {
-                element.id = element.id.as_deref().map(|id| self.secrets.reveal(id));
-                match &mut element.text {
-                    Some(TextMatch::Exact(text) | TextMatch::Contains(text)) => *text = self.secrets.reveal(text),
-                    Some(TextMatch::Pattern(pattern)) => *pattern = self.secrets.reveal_in_pattern(pattern),
-                    None => {}
-                }
-            }
-            What::Described(description) => {
-                description.name = description.name.as_deref().map(|name| self.secrets.reveal(name));
-            }
-            What::Selector(_) | What::Reference(_) | What::Node(_) => {}
-        }
-        query
+        Ok(find)
     }
 }
 

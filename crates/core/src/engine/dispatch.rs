@@ -149,7 +149,10 @@ fn prepare(cx: &Cx, call: &mut Call, tool: Option<&Tool>, registry: &Registry) -
         return Prepared::refused(call.args.loose(), fault);
     };
     let authored = match call.args.take_typed(tool) {
-        Ok(authored) => authored,
+        Ok(mut authored) => {
+            authored.values_mut().for_each(|value| cx.session.secrets.defuse_value(value));
+            authored
+        }
         Err(fault) => return Prepared::refused(call.args.loose(), fault),
     };
     let mut unknown = Vec::new();
@@ -424,7 +427,9 @@ fn remember(cx: &Cx, tool: &Tool, outcome: &mut Outcome) -> Result<(), Stop> {
             _ => cx.note(Level::Warning, format!("`{}`: {text}", tool.name)),
         }
     }
-    let is_sealed = |value: &Value| value.as_str().is_some_and(|text| secrets.is_sealed_in(text));
+    // Code outside of the engine gets no seals, so one that it returns was not made from a template.
+    let may_hold_seals = !matches!(tool.body, Body::Foreign(_) | Body::Code(_));
+    let is_sealed = |value: &Value| may_hold_seals && value.as_str().is_some_and(|text| secrets.is_sealed_in(text));
     let sealed = outcome.memory.set.iter().filter(|(_, value)| is_sealed(value));
     let sealed: Vec<(String, Value)> =
         sealed.map(|(name, value)| (secrets.redact(name).into_owned(), value.clone())).collect();

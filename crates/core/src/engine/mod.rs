@@ -5,6 +5,7 @@ pub mod count;
 pub mod session_key;
 pub mod session;
 pub mod device;
+mod reveal;
 pub mod tool;
 pub mod aliases;
 pub mod source;

@@ -118,6 +118,17 @@ impl Description {
         Ok(description)
     }
 
+    /// Changes every text to search for, but not how the description is written in messages.
+    pub(crate) fn for_each_text(&mut self, change: &impl Fn(&mut String)) {
+        let Description { written: _, role, css, name, id, may_be_role: _, marks, around, at: _ } = self;
+        [role, css, name, id].into_iter().flatten().chain(marks).for_each(change);
+        match around {
+            Some(Around::Container { role, name }) => std::iter::once(role).chain(name).for_each(change),
+            Some(Around::Heading { name }) => change(name),
+            None => {}
+        }
+    }
+
     /// Reads the marks and the place after a name.
     fn read_marks_and_place(&mut self, text: &str) -> Result<(), NoDescription> {
         let mut rest = text.trim();

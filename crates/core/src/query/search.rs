@@ -64,6 +64,7 @@ impl Query {
             reference: node.reference.clone(),
             bounds: node.bounds.unwrap_or(visible),
             point,
+            exact: None,
             summary: node.summary(),
             text: node.text().map(str::to_string),
             count: places.len(),

@@ -62,4 +62,28 @@ impl Selector {
         let mut nested = self.relations().into_iter().flatten().chain(&self.contains_descendants);
         own.or_else(|| nested.find_map(Selector::invalid_pattern))
     }
+
+    /// Changes every text to search for, and the source of every pattern.
+    pub(crate) fn for_each_text(&mut self, change: &impl Fn(&mut String), pattern: &impl Fn(&str) -> String) {
+        let Selector {
+            matcher,
+            below,
+            above,
+            left_of,
+            right_of,
+            child_of,
+            contains_child,
+            contains_descendants,
+            index: _,
+        } = self;
+        for (_, want) in matcher.iter_mut().flat_map(|matcher| &mut matcher.wants) {
+            match want {
+                Want::Exact(text) => change(text),
+                Want::Pattern(old) => *old = old.with_source(pattern(old.source())),
+                Want::Flag(_) | Want::Number(_) => {}
+            }
+        }
+        let others = [below, above, left_of, right_of, child_of, contains_child].into_iter().flatten();
+        others.map(AsMut::as_mut).chain(contains_descendants).for_each(|other| other.for_each_text(change, pattern));
+    }
 }

@@ -33,6 +33,11 @@ impl Pattern {
         Pattern::new(quote(text), case)
     }
 
+    /// Another expression that is as case-sensitive as this one.
+    pub(crate) fn with_source(&self, source: String) -> Pattern {
+        Pattern::new(source, self.case)
+    }
+
     pub fn source(&self) -> &str {
         &self.source
     }

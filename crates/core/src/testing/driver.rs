@@ -23,6 +23,7 @@ pub struct FakeDriver {
     links: Vec<(String, String)>,
     answers: Vec<(String, Value)>,
     mishap: Option<Mishap>,
+    origin: Option<String>,
     state: Mutex<State>,
     changed: Notify,
 }
@@ -120,6 +121,7 @@ impl FakeDriver {
             links: Vec::new(),
             answers: Vec::new(),
             mishap: None,
+            origin: None,
             state: Mutex::new(state),
             changed: Notify::new(),
         }
@@ -142,6 +144,12 @@ impl FakeDriver {
     /// An action of this name returns a value.
     pub fn answering(mut self, action: &str, value: Value) -> FakeDriver {
         self.answers.push((action.to_string(), value));
+        self
+    }
+
+    /// Its fields belong to this origin.
+    pub fn of_origin(mut self, origin: &str) -> FakeDriver {
+        self.origin = Some(origin.to_string());
         self
     }
 
@@ -261,6 +269,10 @@ impl Driver for FakeDriver {
             root: state.page().root.clone(),
             picture: want.picture.then_some(Picture { size: Size { width: 1, height: 1 }, pixels }),
         })
+    }
+
+    async fn origin(&self, _: &Budget, _: &Target) -> Result<Option<String>, DriverError> {
+        Ok(self.origin.clone())
     }
 
     async fn act(&self, budget: &Budget, target: &Target, action: &Action) -> Result<Acted, DriverError> {

@@ -5,6 +5,7 @@ use trailblaze_protocol::driver::DriverKey;
 
 use super::Texts;
 use super::classifier::closest;
+use crate::driver::DialogAnswer;
 use crate::names;
 use crate::schema::Types;
 use crate::table;
@@ -38,6 +39,8 @@ table! {
         "groups" => groups: Vec<String> = Vec::new(),
         /// Only tools whose names start with one of these are offered to models; default: those of the target.
         "prefixes" => prefixes: Vec<String> = Vec::new(),
+        /// How the dialogs of web pages are answered, unless a step says otherwise; default: as the device does.
+        "dialogs" => dialogs: Option<DialogAnswer> = None,
         /// Context for models, for all steps.
         "context" => context: Option<String> = None,
         /// Data for other programs.
@@ -61,6 +64,7 @@ impl Default for TrailConfig {
             args: Entries::default(),
             groups: Vec::new(),
             prefixes: Vec::new(),
+            dialogs: None,
             context: None,
             metadata: Texts::default(),
             span: Span::default(),

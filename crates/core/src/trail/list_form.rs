@@ -148,6 +148,7 @@ impl ListConfig {
             args: self.args,
             groups: Vec::new(),
             prefixes: Vec::new(),
+            dialogs: None,
             context: self.context,
             metadata,
             span: self.span,

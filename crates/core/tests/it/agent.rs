@@ -391,3 +391,41 @@ async fn a_check_of_an_element_is_recorded_with_what_it_said() {
     check(&session, text, Verdict::Passed, "").await;
     assert_eq!(recorded(&session), [json!({"assertVisible": {"id": "total", "expectedText": "12.50"}})]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_secret_is_used_only_in_a_step_that_names_it() {
+    let typing = || calls([("inputText", json!({"text": "{{KEY}}", "completesStep": true}))]);
+    let home = || Wiring::new(FakeDriver::new("android/one", [Page::new("home", [field("key")])]));
+    let home = || home().secret("KEY", "hunter2secret");
+    let (session, model) = on(home(), [Ok(typing()), Ok(calls([tap("EditText")]))]);
+    session.replay(&trail("trail: [{step: Sign in}]")).await;
+    let told = sent(&model.requests()[1]);
+    assert!(told.contains("{{KEY}} is a secret that this step does not name"), "{told}");
+    assert_eq!(session.driver.done().iter().filter(|done| done.contains("hunter2secret")).count(), 0);
+    for named in
+        ["trail: [{step: Sign in with the KEY}]", "config: {context: The key is KEY}\ntrail: [{step: Sign in}]"]
+    {
+        let (session, _) = on(home(), [Ok(typing())]);
+        check(&session, named, Verdict::Passed, "").await;
+        assert!(session.driver.done()[0].contains("hunter2secret"), "{named}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_secret_is_not_typed_into_a_document_that_is_not_part_of_the_app() {
+    let replies = [
+        calls([("inputText", json!({"text": "{{KEY}}"}))]),
+        calls([("objectiveStatus", json!({"status": "FAILED", "explanation": "refused"}))]),
+    ];
+    let driver = FakeDriver::new("android/one", [Page::new("home", [field("key")])]).of_origin("https://ads.example");
+    let (session, model) = on(Wiring::new(driver).secret("KEY", "hunter2secret"), replies.map(Ok));
+    session.replay(&trail("trail: [{step: 'Type {{KEY}}'}]")).await;
+    let told = sent(&model.requests()[1]);
+    assert!(told.contains("the field belongs to https://ads.example, which is not part of the app"), "{told}");
+    assert_eq!(session.driver.done(), Vec::<String>::new());
+    // The test itself may type it anywhere.
+    let driver = FakeDriver::new("android/one", [Page::new("home", [field("key")])]).of_origin("https://ads.example");
+    let session = Wiring::new(driver).secret("KEY", "hunter2secret").open();
+    let authored = "trail: [{step: Type, tools: [{inputText: {text: '{{KEY}}'}}]}]";
+    check(&session, authored, Verdict::Passed, "").await;
+}

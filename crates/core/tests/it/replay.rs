@@ -77,6 +77,21 @@ trail:
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_assertion_waits_for_the_expected_text() {
+    let pages = [
+        Page::new("waiting", [label("total", "…")]),
+        Page::new("ready", [label("total", "13.00"), button("pay", "Pay")]),
+    ];
+    let driver = FakeDriver::new("android/one", pages).later(Duration::from_millis(2500), "ready");
+    let session = Wiring::new(driver).open();
+    let text = "trail:
+  - verify: The total is shown
+    tools: [{assertVisible: {id: total, expectedText: '13.00'}}]
+";
+    check(&session, text, Verdict::Passed, "", &[]).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_false_assertion_fails_the_trail_with_what_was_expected_and_seen() {
     let session = Wiring::new(shop()).open();
     let text = "trail:

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
+use trailblaze_core::driver::{Action, Budget, Driver, Target};
 use trailblaze_core::screen::{Field, Node, Props, Shape};
 use trailblaze_core::testing::{FakeDriver, Page, TestSession, Wiring, button, field, label};
 use trailblaze_protocol::driver::Platform;
@@ -103,6 +104,20 @@ fn cases() -> Vec<Case> {
         ("web_drag", with(pay(), json!({"toRef": "button"})), "toIndex", json!(0), json!(1)),
         ("web_drag", with(pay(), json!({"toY": 1})), "toX", json!(1), json!(2)),
         ("web_drag", with(pay(), json!({"toX": 1})), "toY", json!(1), json!(2)),
+        (
+            "web_drag",
+            with(pay(), json!({"toRef": "button \"Cancel\"", "toOffsetY": 1})),
+            "toOffsetX",
+            json!(1),
+            json!(2),
+        ),
+        (
+            "web_drag",
+            with(pay(), json!({"toRef": "button \"Cancel\"", "toOffsetX": 1})),
+            "toOffsetY",
+            json!(1),
+            json!(2),
+        ),
         ("web_drag", pay(), "byX", json!(1), json!(2)),
         ("web_drag", pay(), "byY", json!(1), json!(2)),
         ("web_scroll", json!({}), "direction", json!("UP"), json!("LEFT")),
@@ -152,6 +167,7 @@ fn cases() -> Vec<Case> {
         ("web_verifyTextVisible", json!({}), "text", json!("Pay"), json!("Absent")),
         ("web_verifyTextVisible", json!({"text": "Absent"}), "timeoutMs", json!(100), json!(900)),
         ("web_verifyListVisible", json!({}), "items", json!(["Pay"]), json!(["Absent"])),
+        ("web_verifyListVisible", json!({"items": ["Cancel", "Pay"]}), "ordered", json!(false), json!(true)),
         ("web_verifyValue", pay(), "expected", json!("held"), json!("other")),
         ("web_verifyValue", with(pay(), json!({"expected": "Pay"})), "type", json!("TEXT"), json!("VALUE")),
         ("web_verifyValue", with(pay(), json!({"expected": "held"})), "attribute", json!(null), json!("title")),
@@ -344,4 +360,64 @@ async fn a_check_that_does_not_hold_is_a_failed_assertion() {
 fn first_ref(element: &Value) -> Option<Value> {
     let own = element.get("ref").cloned();
     own.or_else(|| element["children"].as_array()?.iter().find_map(first_ref))
+}
+
+#[tokio::test(start_paused = true)]
+async fn items_are_visible_in_any_order_unless_it_counts() {
+    let session = browser();
+    for (items, is_ordered, expected) in [
+        (json!(["Cancel", "Pay"]), false, "all items are visible"),
+        (json!(["Pay", "Cancel"]), true, "all items are visible, in this order"),
+        (json!(["Cancel", "Pay"]), true, "expected \"Pay\", saw no such item after \"Cancel\""),
+        (json!(["Pay", "Pay"]), true, "expected \"Pay\", saw no such item after \"Pay\""),
+    ] {
+        let answer = session.call("web_verifyListVisible", json!({"items": items, "ordered": is_ordered})).await;
+        assert_eq!(answer.unwrap().text, expected, "{items}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_device_gets_the_values_of_secrets_wherever_they_are_passed() {
+    let page = Page::new("page", [element("button", "Pay 4711"), field("code")]);
+    let driver = FakeDriver::new("web/fake", [page])
+        .posing_as(Platform::Web, "playwright-native")
+        .answering("download", json!({"name": "4711.pdf"}))
+        .answering("requests", json!([{"url": "https://shop.example/?pin=%34711", "body": "a 4711 b"}]));
+    let session = Wiring::new(driver).secret("PIN", "4711").open();
+    for (tool, arguments) in [
+        ("web_applyCookies", json!({"cookiesJson": "[{\"name\": \"pin\", \"value\": \"{{PIN}}\"}]"})),
+        ("web_tabs", json!({"action": "NEW", "url": "https://shop.example/{{PIN}}"})),
+        ("web_dialogs", json!({"text": "{{PIN}}"})),
+        ("launchApp", json!({"packageId": "https://shop.example/{{PIN}}"})),
+        ("web_click", json!({"nodeSelector": {"web": {"ariaNameRegex": "Pay {{PIN}}"}}})),
+        ("web_download", json!({"name": "{{PIN}}.pdf"})),
+        ("web_assertNetworkEvent", json!({"eventName": "a {{PIN}} b"})),
+        ("rememberElementText", json!({"text": "Pay {{PIN}}", "variable": "seen"})),
+        ("assertEquals", json!({"actual": "{{seen}}", "expected": "Pay {{PIN}}"})),
+    ] {
+        let outcome = session.call(tool, arguments).await.unwrap();
+        assert!(!outcome.is_error(), "{tool}: {}", outcome.text);
+    }
+    let done = session.driver.done().join("\n");
+    assert!(!done.contains('\u{e000}'), "no seal reaches the device: {done}");
+    for value in ["\"value\": String(\"4711\")", "https://shop.example/4711", "text: Some(\"4711\")"] {
+        assert!(done.contains(value), "{value} is not in\n{done}");
+    }
+    assert_eq!(done.matches("https://shop.example/4711").count(), 2, "{done}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_seal_that_comes_back_from_outside_is_inert() {
+    let page = Page::new("page", [field("shown"), field("typed")]);
+    let session = Wiring::new(FakeDriver::new("android/one", [page])).secret("PIN", "4711").open();
+    let seal = session.inner.secrets.seal("PIN").unwrap().to_string();
+    // A page that got to know a seal shows it.
+    let (budget, show) = (Budget::new(Instant::now() + Duration::from_secs(9), Default::default()), seal.clone());
+    session.driver.act(&budget, &Target::Device, &Action::SetText { text: show }).await.unwrap();
+    session.call("rememberElementText", json!({"id": "shown", "variable": "seen"})).await.unwrap();
+    session.call("inputText", json!({"text": "{{seen}}"})).await.unwrap();
+    // And so does a caller.
+    session.call("inputText", json!({"text": seal})).await.unwrap();
+    let done = session.driver.done();
+    assert!(done[1..].iter().all(|done| done.contains("[PIN]") && !done.contains("4711")), "{done:?}");
 }

@@ -10,7 +10,7 @@ use trailblaze_core::driver::{Acted, Action, Budget, DriverError, LaunchMode, Ta
 use trailblaze_core::query::Found;
 use trailblaze_protocol::driver::Platform;
 
-use super::browse::{browse, start_over};
+use super::browse::{browse, restart};
 use super::keys::Chord;
 use super::look::Use;
 use super::page::Page;
@@ -64,15 +64,13 @@ pub async fn act(
         Action::HideKeyboard => {}
         Action::Swipe { from, to, duration } => actor.swipe(*from, *to, *duration).await?,
         Action::ScrollIntoView => {
-            page.ready(budget, element(target)?.node, Use::Drop).await?;
+            page.ready(budget, element(target)?.node, Use::Drop { at: None }).await?;
         }
         Action::Scroll { direction, amount } => actor.scroll(target, *direction, *amount).await?,
         Action::LaunchApp { app, mode } => {
-            if *mode != LaunchMode::Resume {
-                start_over(&actor).await?;
-            }
-            if *mode == LaunchMode::Reinstall {
-                actor.forget(app).await?;
+            // Before `Reinstall`, the device has started over.
+            if *mode == LaunchMode::ForceRestart {
+                restart(&actor).await?;
             }
             actor.go(app).await?;
         }

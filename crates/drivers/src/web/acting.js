@@ -48,6 +48,9 @@
   let dragStart = null;
   addEventListener("dragstart", (event) => { dragStart = event; }, { capture: true });
 
+  // The properties whose transitions move something.
+  const MOVING = /^(transform|translate|rotate|scale|top|left|right|bottom|width|height|margin|padding|offset|flex|grid)/;
+
   // Whether a scroll has started and not ended.
   let isScrolling = false;
   addEventListener("scroll", () => { isScrolling = true; }, { capture: true, passive: true });
@@ -391,6 +394,17 @@
     async scrolled() {
       for (let n = 0; n < 3; n++) await frame();
       for (let n = 0; isScrolling && n < 120; n++) await frame();
+    },
+
+    // Waits until nothing moves any more that will stop by itself, for a limited time. Colours may go on changing.
+    async rested() {
+      /** @param {Animation} one */
+      const moves = (one) => {
+        const { transitionProperty } = /** @type {CSSTransition} */ (one);
+        const endTime = Number(one.effect?.getComputedTiming().endTime ?? 0);
+        return one.playState === "running" && endTime <= 1000 && (!transitionProperty || MOVING.test(transitionProperty));
+      };
+      for (let n = 0; n < 60 && document.getAnimations().some(moves); n++) await frame();
     },
 
     // Whether the browser itself would drag the element.

@@ -9,7 +9,7 @@ use trailblaze_protocol::outcome::Attachment;
 
 use super::act::Actor;
 use super::page::string;
-use super::state::{Dialogs, Download, State};
+use super::state::{Download, State};
 
 pub async fn browse(actor: &Actor<'_>, command: &Browse) -> Result<Acted, DriverError> {
     let Actor { page, budget } = actor;
@@ -42,10 +42,10 @@ pub async fn browse(actor: &Actor<'_>, command: &Browse) -> Result<Acted, Driver
         Browse::Dialogs { accept, text } => {
             let seen = page.shared.bump(|state| {
                 if let Some(accept) = accept {
-                    state.dialogs.is_accepting = *accept;
+                    state.dialogs.answer = Some(*accept);
                     state.dialogs.text.clone_from(text);
                 }
-                std::mem::take(&mut state.dialogs.seen)
+                state.dialogs.take_seen()
             });
             let line = |dialog: &Value| {
                 format!("{} \"{}\" was {}", string(dialog, "type"), string(dialog, "message"), string(dialog, "answer"))
@@ -152,14 +152,11 @@ async fn tabs(actor: &Actor<'_>) -> Result<Acted, DriverError> {
     Ok(Acted { text: all.iter().map(line).collect::<Vec<_>>().join("\n"), value: Some(all.into()), ..Acted::default() })
 }
 
-/// Resets the device to a fresh state: one tab, no cookies, no storage.
-pub async fn start_over(actor: &Actor<'_>) -> Result<(), DriverError> {
+/// Closes all tabs but one, and forgets what the pages before said. Cookies and storage stay.
+pub async fn restart(actor: &Actor<'_>) -> Result<(), DriverError> {
     let Actor { page, .. } = actor;
     let others: Vec<String> = page.shared.bump(|state| {
-        state.dialogs = Dialogs::default();
-        state.downloads.clear();
-        state.console.clear();
-        state.requests.clear();
+        state.forget_pages();
         let first = state.tabs.first().map(|tab| tab.target.clone()).unwrap_or_default();
         let others = state.tabs.iter().map(|tab| tab.target.clone()).filter(|target| *target != first).collect();
         state.front = first;

@@ -1,10 +1,12 @@
 //! A Chromium process that we start, with its own profile that is removed with it.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde_json::json;
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
@@ -12,7 +14,10 @@ use trailblaze_supervise::{Child, Grace, Launch, Running, StartError, Supervisor
 
 use super::attach::attach;
 use super::cdp::{Cdp, CdpError};
+use super::page::Page;
 
+/// The most dialogs that warnings are given for.
+const MOST_WARNED: usize = 100;
 /// How long a browser may take to answer its first command.
 const STARTUP: Duration = Duration::from_secs(30);
 
@@ -34,6 +39,8 @@ pub struct BrowserOptions {
     /// The address of a browser that is already running.
     pub attach: Option<String>,
     pub ignores_certificates: bool,
+    /// The memory that each of its processes may use; not limited for a browser that is already running.
+    pub memory_limit: Option<u64>,
     /// Additional arguments.
     pub args: Vec<String>,
     /// The folders to search for programs, in the format of PATH.
@@ -73,9 +80,22 @@ pub struct Browser {
     pub is_headed: bool,
     /// `None` if it was already running; then we do not stop it.
     child: Option<Child>,
+    /// Its devices.
+    pages: Mutex<Vec<Weak<Page>>>,
+    /// Why the process of a page was just killed.
+    kill: Mutex<Option<String>>,
+    /// Why it was ended.
+    ended_for: Mutex<Option<String>>,
+    /// Dialogs that a warning was given for.
+    warned: Mutex<HashSet<String>>,
 }
 
 impl Browser {
+    fn new(cdp: Arc<Cdp>, downloads: PathBuf, is_headed: bool, child: Option<Child>) -> Browser {
+        let (pages, kill, ended_for, warned) = Default::default();
+        Browser { cdp, downloads, is_headed, child, pages, kill, ended_for, warned }
+    }
+
     pub async fn start(options: &BrowserOptions, supervisor: &Supervisor) -> Result<Browser, BrowserError> {
         match &options.attach {
             Some(address) => Browser::attach(address).await,
@@ -91,7 +111,7 @@ impl Browser {
         let answer = tokio::time::timeout(STARTUP, discover).await;
         answer.map_err(|_| wrong("it did not answer".to_string()))?.map_err(|error| wrong(error.to_string()))?;
         let downloads = profile().map_err(BrowserError::Profile)?;
-        Ok(Browser { cdp, downloads, is_headed: false, child: None })
+        Ok(Browser::new(cdp, downloads, false, None))
     }
 
     async fn launch(options: &BrowserOptions, supervisor: &Supervisor) -> Result<Browser, BrowserError> {
@@ -130,7 +150,7 @@ impl Browser {
             Ok(Ok(_)) => {
                 // Reports the tabs that pages open.
                 let _ = cdp.call(None, "Target.setDiscoverTargets", json!({"discover": true})).await;
-                return Ok(Browser { cdp, downloads, is_headed: options.is_headed, child: Some(child) });
+                return Ok(Browser::new(cdp, downloads, options.is_headed, Some(child)));
             }
             Ok(Err(error)) => error.to_string(),
             Err(_) => format!("it did not answer within {} s", STARTUP.as_secs()),
@@ -151,8 +171,56 @@ impl Browser {
         child.stop().await;
     }
 
+    /// Ends it at once. One that was already running is left alone.
+    pub(super) async fn kill(&self) {
+        if let Some(child) = &self.child {
+            child.kill().await;
+        }
+    }
+
+    pub(super) fn child(&self) -> Option<&Child> {
+        self.child.as_ref()
+    }
+
+    /// Registers a device.
+    pub(super) fn add(&self, page: &Arc<Page>) {
+        let mut pages = self.pages.lock();
+        pages.retain(|page| page.strong_count() > 0);
+        pages.push(Arc::downgrade(page));
+    }
+
+    /// The addresses that its devices show.
+    pub(super) fn open_pages(&self) -> Vec<String> {
+        let pages: Vec<Arc<Page>> = self.pages.lock().iter().filter_map(Weak::upgrade).collect();
+        pages.iter().filter_map(|page| page.shared.state().front().map(|tab| tab.url.clone())).collect()
+    }
+
+    /// Notes why the process of a page is about to be killed.
+    pub(super) fn note_kill(&self, why: String) {
+        *self.kill.lock() = Some(why);
+    }
+
+    /// Why the process of a page was killed that has just crashed.
+    pub(super) fn take_kill(&self) -> Option<String> {
+        self.kill.lock().take()
+    }
+
+    /// Notes why it is about to be ended.
+    pub(super) fn note_end(&self, why: String) {
+        self.ended_for.lock().get_or_insert(why);
+    }
+
+    /// Whether no warning was given for this dialog yet.
+    pub(super) fn is_new_dialog(&self, dialog: &str) -> bool {
+        let mut warned = self.warned.lock();
+        warned.len() < MOST_WARNED && warned.insert(dialog.to_string())
+    }
+
     /// How it ended, if it has.
     pub fn end(&self) -> Option<String> {
+        if let Some(why) = &*self.ended_for.lock() {
+            return Some(why.clone());
+        }
         let ended = self.child.as_ref().and_then(Child::exited);
         ended
             .map(|ended| format!("the browser {ended}"))
@@ -212,12 +280,14 @@ fn arguments(options: &BrowserOptions, profile: &Path) -> Vec<OsString> {
         "--disable-extensions",
         "--disable-sync",
         "--disable-quic",
+        // Otherwise a horizontal scroll at the edge of a page goes back or forward in its history.
+        "--overscroll-history-navigation=0",
         // Each device opens its own window.
         "--no-startup-window",
         // A page that is opened once needs no spare renderer. The popup of the address bar is a page for each window,
         // and loading it takes a second of processor time from the page under test.
-        "--disable-features=Translate,MediaRouter,OptimizationHints,PaintHolding,SpareRendererForSitePerProcess,\
-         WebUIOmniboxPopup,WebUIOmniboxAimPopup",
+        "--disable-features=Translate,MediaRouter,OptimizationHints,PaintHolding,OverscrollHistoryNavigation,\
+         SpareRendererForSitePerProcess,WebUIOmniboxPopup,WebUIOmniboxAimPopup",
         "--force-color-profile=srgb",
         "--metrics-recording-only",
         "--mute-audio",

@@ -8,14 +8,15 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
-use tokio::sync::{OnceCell, watch};
+use tokio::sync::watch;
 use trailblaze_core::driver::{
-    Acted, Action, Budget, Description, DisplayedText, Driver, DriverError, Frame, Heard, NetworkRequest, Person,
-    Target, Want,
+    Acted, Action, Budget, Description, DialogAnswer, DisplayedText, Driver, DriverError, Frame, Heard, LaunchMode,
+    NetworkRequest, Person, Target, TrailStart, Want,
 };
 use trailblaze_core::query::{Checks, Find, Found, Query, Reason, WhyNot};
 use trailblaze_core::screen::{Picture, Pixels, Screen, Shape, SnapshotId};
 use trailblaze_protocol::driver::{DriverKey, Platform};
+use trailblaze_protocol::event::Level;
 use trailblaze_protocol::geometry::{Rect, Size};
 use trailblaze_protocol::ids::DeviceId;
 use trailblaze_supervise::Supervisor;
@@ -26,35 +27,50 @@ use super::browse::restore;
 use super::browser::{Browser, BrowserOptions};
 use super::emulation::Emulation;
 use super::look::{Part, Ready, screen_of};
+use super::memory;
 use super::page::Page;
 use super::person;
 use super::screencast::Screencast;
 use super::texts;
 use super::want::{needed, want};
 
-/// The browser shared by all devices of a run, started by the first that needs it.
+/// The browser shared by all devices of a run, started by the first that needs it, and again if it ended.
 pub struct Browsers {
     options: BrowserOptions,
     supervisor: Supervisor,
-    started: OnceCell<Arc<Browser>>,
+    started: tokio::sync::Mutex<Option<Arc<Browser>>>,
 }
 
 impl Browsers {
     pub fn new(options: BrowserOptions, supervisor: Supervisor) -> Arc<Browsers> {
-        Arc::new(Browsers { options, supervisor, started: OnceCell::new() })
+        Arc::new(Browsers { options, supervisor, started: tokio::sync::Mutex::default() })
     }
 
-    async fn browser(&self) -> Result<&Arc<Browser>, DriverError> {
-        let start = || async { Browser::start(&self.options, &self.supervisor).await.map(Arc::new) };
-        self.started
-            .get_or_try_init(start)
-            .await
-            .map_err(|error| DriverError::NotStarted { evidence: error.to_string() })
+    async fn browser(&self) -> Result<Arc<Browser>, DriverError> {
+        let mut started = self.started.lock().await;
+        if let Some(browser) = started.as_ref().filter(|browser| browser.end().is_none()) {
+            return Ok(Arc::clone(browser));
+        }
+        let browser = Browser::start(&self.options, &self.supervisor).await;
+        let browser = Arc::new(browser.map_err(|error| DriverError::NotStarted { evidence: error.to_string() })?);
+        memory::limit(&browser, self.options.memory_limit.unwrap_or(memory::MOST_BYTES));
+        *started = Some(Arc::clone(&browser));
+        Ok(browser)
+    }
+
+    /// Ends a browser that cannot be used any more, so that the next device gets another one.
+    async fn give_up(&self, browser: &Arc<Browser>) {
+        let mut started = self.started.lock().await;
+        if started.as_ref().is_some_and(|known| Arc::ptr_eq(known, browser)) {
+            *started = None;
+        }
+        browser.kill().await;
     }
 
     /// Stops the browser, if it was started.
     pub async fn close(&self) {
-        if let Some(browser) = self.started.get() {
+        let started = self.started.lock().await.take();
+        if let Some(browser) = started {
             browser.close().await;
         }
     }
@@ -66,13 +82,19 @@ pub struct Start {
     pub emulation: Emulation,
     /// A file with cookies and local storage to restore.
     pub storage_state: Option<PathBuf>,
+    /// Whether dialogs are accepted, if the project says so.
+    pub dialogs: Option<DialogAnswer>,
 }
 
 pub struct Web {
     description: Description,
     browsers: Arc<Browsers>,
     start: Start,
-    page: OnceCell<Arc<Page>>,
+    page: Mutex<Option<Arc<Page>>>,
+    /// Held while the page is opened or replaced.
+    opening: tokio::sync::Mutex<()>,
+    /// What the trail says about dialogs.
+    dialogs: Mutex<Option<DialogAnswer>>,
     clipboard: Mutex<String>,
     screencast: Arc<Screencast>,
 }
@@ -95,24 +117,76 @@ impl Web {
             description,
             browsers,
             start,
-            page: OnceCell::new(),
+            page: Mutex::default(),
+            opening: tokio::sync::Mutex::default(),
+            dialogs: Mutex::default(),
             clipboard: Mutex::default(),
             screencast: Arc::default(),
         }
     }
 
+    fn opened(&self) -> Option<Arc<Page>> {
+        self.page.lock().clone()
+    }
+
     /// The device's page, opened by the first command.
-    async fn page(&self, budget: &Budget) -> Result<&Arc<Page>, DriverError> {
-        let open = || async {
-            let browser = Arc::clone(self.browsers.browser().await?);
-            let page = Page::open(browser, self.start.emulation.clone(), &self.screencast, budget).await?;
-            if let Some(file) = &self.start.storage_state {
-                let state = read_state(file)?;
-                restore(&Actor { page: &page, budget }, &state).await?;
+    async fn page(&self, budget: &Budget) -> Result<Arc<Page>, DriverError> {
+        if let Some(page) = self.opened() {
+            return Ok(page);
+        }
+        let open = async {
+            let _opening = self.opening.lock().await;
+            match self.opened() {
+                Some(page) => Ok(page),
+                None => self.open(budget).await,
             }
-            Ok::<_, DriverError>(page)
         };
-        budget.run("the browser to start", self.page.get_or_try_init(open)).await?
+        budget.run("the browser to start", open).await?
+    }
+
+    async fn open(&self, budget: &Budget) -> Result<Arc<Page>, DriverError> {
+        let browser = self.browsers.browser().await?;
+        let page = Page::open(browser, self.start.emulation.clone(), &self.screencast, budget).await?;
+        self.set_up(&page, budget).await?;
+        *self.page.lock() = Some(Arc::clone(&page));
+        Ok(page)
+    }
+
+    /// Gives a new context what the project says about it.
+    async fn set_up(&self, page: &Page, budget: &Budget) -> Result<(), DriverError> {
+        self.rule_dialogs(page);
+        let Some(file) = &self.start.storage_state else { return Ok(()) };
+        let state = read_state(file)?;
+        restore(&Actor { page, budget }, &state).await
+    }
+
+    fn rule_dialogs(&self, page: &Page) {
+        let rule = (*self.dialogs.lock()).or(self.start.dialogs);
+        page.shared.state().dialogs.rule = rule.map(|rule| rule == DialogAnswer::Accept);
+    }
+
+    /// Starts over in a new context, unless nothing was done in this one; in a new browser if this one does not respond.
+    async fn start_over(&self, page: Arc<Page>, budget: &Budget) -> Result<Arc<Page>, DriverError> {
+        if page.is_fresh() {
+            return Ok(page);
+        }
+        let _opening = self.opening.lock().await;
+        let url = page.shared.state().front().map(|tab| tab.url.clone()).unwrap_or_default();
+        let ended = page.browser.end();
+        let failed = match ended {
+            Some(ended) => ended,
+            None => match page.start_over(budget).await {
+                Ok(()) => return self.set_up(&page, budget).await.map(|()| page),
+                Err(DriverError::Cancelled) => return Err(DriverError::Cancelled),
+                Err(error) => error.to_string(),
+            },
+        };
+        *self.page.lock() = None;
+        self.browsers.give_up(&page.browser).await;
+        let page = self.open(budget).await?;
+        let text = format!("a new browser was started, because the one that showed {url} cannot be used: {failed}");
+        page.shared.state().tell(Level::Warning, &text);
+        Ok(page)
     }
 }
 
@@ -127,7 +201,7 @@ impl Driver for Web {
         loop {
             page.settle(budget).await?;
             let session = page.session()?;
-            match observe(page, budget, want).await {
+            match observe(&page, budget, want).await {
                 // The tab went away during the look, so its screen is out of date.
                 Err(DriverError::Refused { .. }) if page.goes(budget, &session).await? => {}
                 observed => return observed,
@@ -148,11 +222,11 @@ impl Driver for Web {
         let found = match query.search(&seen.screen(snapshot, part), Checks::Visible) {
             Find::Found(found) => Ok(found),
             Find::Not(WhyNot { reason: Reason::NoMatch { .. }, .. }) => {
-                explain(page, budget, query, wanted, part).await?
+                explain(&page, budget, query, wanted, part).await?
             }
             // To say where each of them is, the elements around them are needed.
             Find::Not(WhyNot { reason: Reason::Several { .. }, .. }) if is_partial => {
-                explain(page, budget, query, wanted, part).await?
+                explain(&page, budget, query, wanted, part).await?
             }
             Find::Not(why) => Err(why),
         };
@@ -177,13 +251,23 @@ impl Driver for Web {
     }
 
     async fn act(&self, budget: &Budget, target: &Target, action: &Action) -> Result<Acted, DriverError> {
-        let page = self.page(budget).await?;
+        let mut page = self.page(budget).await?;
+        if matches!(action, Action::LaunchApp { mode: LaunchMode::Reinstall, .. }) {
+            let _acting = Acting::begin(&page.shared);
+            page = self.start_over(Arc::clone(&page), budget).await?;
+        }
+        page.use_context();
         // An element that was found is ready; anything else waits for the page.
         if !matches!(target, Target::Element(_)) {
             page.settle(&Budget { wait: None, ..budget.clone() }).await?;
         }
         let _acting = Acting::begin(&page.shared);
-        act(page, budget, (target, action), &self.clipboard).await
+        act(&page, budget, (target, action), &self.clipboard).await
+    }
+
+    async fn origin(&self, budget: &Budget, target: &Target) -> Result<Option<String>, DriverError> {
+        let page = self.page(budget).await?;
+        Actor { page: &page, budget }.origin(target).await.map(Some)
     }
 
     async fn changed(&self, budget: &Budget, since: SnapshotId) -> Result<(), DriverError> {
@@ -192,7 +276,7 @@ impl Driver for Web {
     }
 
     fn heard(&self) -> Vec<Heard> {
-        self.page.get().map(|page| page.shared.state().untold()).unwrap_or_default()
+        self.opened().map(|page| page.shared.state().untold()).unwrap_or_default()
     }
 
     fn frames(&self) -> Option<watch::Receiver<Option<Frame>>> {
@@ -200,15 +284,25 @@ impl Driver for Web {
     }
 
     fn requests(&self, after: u64) -> Vec<NetworkRequest> {
-        self.page.get().map(|page| page.shared.state().requests.after(after)).unwrap_or_default()
+        self.opened().map(|page| page.shared.state().requests.after(after)).unwrap_or_default()
     }
 
     async fn follow_person(&self, budget: &Budget) -> Result<Person, DriverError> {
-        person::follow(self.page(budget).await?, budget).await
+        let page = self.page(budget).await?;
+        page.use_context();
+        person::follow(&page, budget).await
+    }
+
+    async fn begin_trail(&self, budget: &Budget, trail: &TrailStart) -> Result<(), DriverError> {
+        *self.dialogs.lock() = trail.dialogs;
+        let Some(page) = self.opened() else { return Ok(()) };
+        let page = self.start_over(page, budget).await?;
+        self.rule_dialogs(&page);
+        Ok(())
     }
 
     async fn close(&self) {
-        if let Some(page) = self.page.get() {
+        if let Some(page) = self.opened() {
             page.close().await;
         }
     }
@@ -280,6 +374,7 @@ fn judge(found: &mut Found, ready: &Ready) -> Option<Reason> {
     match ready.why.as_deref() {
         None => {
             found.point = ready.point();
+            found.exact = Some((ready.x, ready.y));
             if let Some([left, top, right, bottom]) = ready.b {
                 found.bounds = Rect { left, top, right, bottom };
             }

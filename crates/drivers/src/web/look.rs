@@ -92,8 +92,8 @@ pub struct Seen {
 pub enum Use {
     /// A touch in its middle, unless there is an offset.
     Touch { at: Option<Offset> },
-    /// Something is dropped on it.
-    Drop,
+    /// Something is dropped on its middle, unless there is an offset.
+    Drop { at: Option<Offset> },
     /// It receives the focus, even if it is covered.
     Focus,
 }
@@ -102,7 +102,7 @@ impl Use {
     pub fn name(self) -> &'static str {
         match self {
             Use::Touch { .. } => "touch",
-            Use::Drop => "drop",
+            Use::Drop { .. } => "drop",
             Use::Focus => "focus",
         }
     }
@@ -110,7 +110,9 @@ impl Use {
     /// In the format of the walker.
     pub fn json(self) -> Value {
         match self {
-            Use::Touch { at: Some(Offset { x, y }) } => json!({"how": self.name(), "at": [x, y]}),
+            Use::Touch { at: Some(Offset { x, y }) } | Use::Drop { at: Some(Offset { x, y }) } => {
+                json!({"how": self.name(), "at": [x, y]})
+            }
             _ => json!({"how": self.name()}),
         }
     }

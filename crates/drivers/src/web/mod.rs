@@ -12,6 +12,7 @@ mod emulation;
 mod frames;
 mod keys;
 mod look;
+mod memory;
 mod page;
 mod person;
 mod reviving;

@@ -1,9 +1,11 @@
 //! A device's share of the browser: its own context with its tabs, one of which is in front.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use futures::future::join_all;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use trailblaze_core::driver::{Budget, DriverError};
@@ -42,10 +44,15 @@ const GOING: Duration = Duration::from_millis(500);
 
 pub struct Page {
     pub browser: Arc<Browser>,
-    context: String,
+    /// Changes when the device starts over.
+    context: Arc<Mutex<String>>,
     pub shared: Arc<Shared>,
     listener: Arc<dyn Listener>,
-    emulation: parking_lot::Mutex<Emulation>,
+    /// What the device emulates when it starts, and now.
+    start: Emulation,
+    emulation: Mutex<Emulation>,
+    /// Whether nothing was done in the context yet.
+    is_fresh: AtomicBool,
 }
 
 /// Where to evaluate something: the walker's world in a document.
@@ -64,16 +71,13 @@ impl Page {
         budget: &Budget,
     ) -> Result<Arc<Page>, DriverError> {
         let cdp = Arc::clone(&browser.cdp);
-        let lost = |error: CdpError| DriverError::NotStarted { evidence: format!("no tab could be opened: {error}") };
-        let params = json!({"disposeOnDetach": true});
-        let made = cdp.call(None, "Target.createBrowserContext", params).await.map_err(lost)?;
-        let context = string(&made, "browserContextId");
+        let context = Arc::new(Mutex::new(new_context(&browser, budget).await?));
         let shared = Arc::new(Shared::default());
         let page = Arc::new_cyclic(|page: &Weak<Page>| Page {
             listener: Arc::new(PageListener {
                 shared: Arc::clone(&shared),
                 cdp: Arc::clone(&cdp),
-                context: context.clone(),
+                context: Arc::clone(&context),
                 page: page.clone(),
                 downloads: browser.downloads.clone(),
                 screencast: Arc::clone(screencast),
@@ -81,22 +85,58 @@ impl Page {
             browser,
             context,
             shared,
-            emulation: parking_lot::Mutex::new(emulation),
+            start: emulation.clone(),
+            emulation: Mutex::new(emulation),
+            is_fresh: AtomicBool::new(true),
         });
         cdp.listen_to_browser(&page.listener);
-        let behaviour = json!({
-            "behavior": "allowAndName", "browserContextId": page.context, "downloadPath": page.browser.downloads,
-            "eventsEnabled": true,
-        });
-        cdp.call(None, "Browser.setDownloadBehavior", behaviour).await.map_err(lost)?;
+        page.browser.add(&page);
         page.new_tab(budget).await?;
         screencast.opened(&page);
         Ok(page)
     }
 
+    /// Replaces the context by a new one with one empty tab: nothing that pages left behind stays, and the window is as it
+    /// was at the start. The old context ends by itself, whatever its pages do.
+    pub async fn start_over(&self, budget: &Budget) -> Result<(), DriverError> {
+        let context = new_context(&self.browser, budget).await?;
+        let old = std::mem::replace(&mut *self.context.lock(), context);
+        *self.emulation.lock() = self.start.clone();
+        let left: Vec<(String, String)> = self.shared.bump(|state| {
+            state.forget_pages();
+            state.sessions.clone().into_iter().collect()
+        });
+        let opened = self.new_tab(budget).await;
+        for (session, _) in &left {
+            self.browser.cdp.forget(session);
+        }
+        self.shared.bump(|state| {
+            state.opening = None;
+            left.iter().for_each(|(_, target)| state.close_tab(target));
+        });
+        let cdp = Arc::clone(&self.browser.cdp);
+        tokio::spawn(async move {
+            let dispose = cdp.call(None, "Target.disposeBrowserContext", json!({"browserContextId": old}));
+            tokio::time::timeout(OPENING, dispose).await
+        });
+        opened?;
+        self.is_fresh.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    pub fn is_fresh(&self) -> bool {
+        self.is_fresh.load(Ordering::Relaxed)
+    }
+
+    /// Notes that something is done in the context.
+    pub fn use_context(&self) {
+        self.is_fresh.store(false, Ordering::Relaxed);
+    }
+
     /// Opens a tab and brings it to the front. New tabs are attached when their event arrives, no matter what opened them.
     pub async fn new_tab(&self, budget: &Budget) -> Result<(), DriverError> {
-        let params = json!({"url": "about:blank", "browserContextId": self.context});
+        let context = self.context.lock().clone();
+        let params = json!({"url": "about:blank", "browserContextId": context});
         let made = budget.run("a new tab", self.browser.cdp.call(None, "Target.createTarget", params)).await?;
         let target = string(&made.map_err(|error| self.wrong(error))?, "targetId");
         let is_there = |state: &State| state.tabs.iter().any(|tab| tab.target == target && tab.is_ready);
@@ -107,12 +147,12 @@ impl Page {
     }
 
     /// Attaches to a new tab and brings it to the front, as a browser does.
-    pub(super) async fn adopt(&self, target: String, opener: Option<String>) {
-        self.attach(&target, opener).await;
+    pub(super) async fn adopt(&self, target: String, opener: Option<String>, context: &str) {
+        self.attach(&target, opener, context).await;
         self.shared.bump(|state| state.adopting.remove(&target));
     }
 
-    async fn attach(&self, target: &str, opener: Option<String>) {
+    async fn attach(&self, target: &str, opener: Option<String>, context: &str) {
         let params = json!({"targetId": target, "flatten": true});
         let Ok(attached) = self.browser.cdp.call(None, "Target.attachToTarget", params).await else { return };
         let session = string(&attached, "sessionId");
@@ -128,8 +168,11 @@ impl Page {
         self.listen(&session);
         self.set_up(&session).await;
         self.fit_window(target).await;
+        let is_left = *self.context.lock() != context;
         self.shared.bump(|state| {
-            if let Some(tab) = state.tabs.iter_mut().find(|tab| tab.target == target) {
+            if is_left {
+                state.close_tab(target);
+            } else if let Some(tab) = state.tabs.iter_mut().find(|tab| tab.target == target) {
                 tab.is_ready = true;
                 let has_opener = tab.opener.is_some();
                 state.front = target.to_string();
@@ -262,8 +305,13 @@ impl Page {
     }
 
     fn end(&self) -> Option<String> {
-        let is_crashed = self.shared.state().front().is_some_and(|tab| tab.is_crashed);
-        if is_crashed { Some("the page crashed".to_string()) } else { self.browser.end() }
+        let state = self.shared.state();
+        let crashed = state.front().filter(|tab| tab.is_crashed).map(|tab| match &tab.killed_for {
+            Some(why) => format!("the page {} was ended: {why}", tab.url),
+            None => "the page crashed".to_string(),
+        });
+        drop(state);
+        crashed.or_else(|| self.browser.end())
     }
 
     /// Waits for a document that is loading, and for requests that the page has made since the last action. Relies on
@@ -459,10 +507,25 @@ impl Page {
 
     pub async fn close(&self) {
         self.shared.state().person = None;
-        let dispose =
-            self.browser.cdp.call(None, "Target.disposeBrowserContext", json!({"browserContextId": self.context}));
+        let context = self.context.lock().clone();
+        let dispose = self.browser.cdp.call(None, "Target.disposeBrowserContext", json!({"browserContextId": context}));
         let _ = tokio::time::timeout(Duration::from_secs(2), dispose).await;
     }
+}
+
+/// Creates a context, whose downloads are reported.
+async fn new_context(browser: &Browser, budget: &Budget) -> Result<String, DriverError> {
+    let lost = |error: CdpError| DriverError::NotStarted { evidence: format!("no tab could be opened: {error}") };
+    let budget = Budget { deadline: budget.deadline.min(Instant::now() + OPENING), ..budget.clone() };
+    let made = browser.cdp.call(None, "Target.createBrowserContext", json!({"disposeOnDetach": true}));
+    let context = string(&budget.run("a new context", made).await?.map_err(lost)?, "browserContextId");
+    let behaviour = json!({
+        "behavior": "allowAndName", "browserContextId": context, "downloadPath": browser.downloads,
+        "eventsEnabled": true,
+    });
+    let allowed = browser.cdp.call(None, "Browser.setDownloadBehavior", behaviour);
+    budget.run("a new context", allowed).await?.map_err(lost)?;
+    Ok(context)
 }
 
 /// Extracts the frames from a frame tree.

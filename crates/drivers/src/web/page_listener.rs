@@ -2,20 +2,28 @@
 
 use std::sync::{Arc, Weak};
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::time::Instant;
+use trailblaze_core::driver::DIALOG_BY_DEFAULT;
 use trailblaze_protocol::event::Level;
 
 use super::cdp::{Cdp, Listener};
 use super::page::{BINDING, Page, WORLD};
 use super::person::Told;
 use super::screencast::Screencast;
-use super::state::{Download, Shared, State};
+use super::state::{Download, LONGEST, Shared, State, cut};
+
+/// The longest address in a message, in bytes.
+const SHORT: usize = 300;
+/// The longest text of a dialog in a message, in bytes.
+const DIALOG: usize = 1000;
 
 pub struct PageListener {
     pub shared: Arc<Shared>,
     pub cdp: Arc<Cdp>,
-    pub context: String,
+    /// The context of the device, which changes when it starts over.
+    pub context: Arc<Mutex<String>>,
     /// Attaches to new tabs.
     pub page: Weak<Page>,
     pub downloads: std::path::PathBuf,
@@ -28,7 +36,8 @@ impl Listener for PageListener {
         match method {
             // Events of the browser itself.
             "Target.targetCreated"
-                if text("/targetInfo/browserContextId") == self.context && text("/targetInfo/type") == "page" =>
+                if text("/targetInfo/type") == "page"
+                    && text("/targetInfo/browserContextId") == *self.context.lock() =>
             {
                 self.adopt(text("/targetInfo/targetId"), params.pointer("/targetInfo/openerId"));
             }
@@ -45,19 +54,27 @@ impl Listener for PageListener {
                     if is_ours(state) || frame.is_empty() {
                         let (id, name) = (text("/guid").to_string(), text("/suggestedFilename").to_string());
                         let file = self.downloads.join(&id);
-                        state.downloads.push(Download { id, name, file, is_whole: false, failure: None });
+                        state.add_download(Download { id, name, file, is_whole: false, failure: None });
                     }
                 });
             }
             "Browser.downloadProgress" => {
                 let how = text("/state");
                 self.shared.bump(|state| {
-                    if let Some(download) = state.downloads.iter_mut().find(|download| download.id == text("/guid")) {
-                        download.is_whole |= how == "completed";
-                        if how == "canceled" {
-                            download.failure = Some("it was cancelled".to_string());
+                    let download = state.downloads.iter_mut().find(|download| download.id == text("/guid"));
+                    let Some(download) = download else { return };
+                    let said = match how {
+                        "completed" if !download.is_whole => {
+                            download.is_whole = true;
+                            format!("downloaded `{}`", download.name)
                         }
-                    }
+                        "canceled" => {
+                            download.failure = Some("it was cancelled".to_string());
+                            format!("the download of `{}` was cancelled", download.name)
+                        }
+                        _ => return,
+                    };
+                    state.tell_notable(Level::Debug, &said);
                 });
             }
             // Events of a tab, or of a frame in another process.
@@ -104,11 +121,13 @@ impl Listener for PageListener {
             }
             "Page.frameNavigated" if params.pointer("/frame/parentId").is_none() => {
                 let is_whole = text("/type") == "BackForwardCacheRestore";
+                let url = cut(text("/frame/url"), SHORT);
                 self.tab(session, |tab| {
                     if tab.session == session {
                         // Usually the main frame keeps its id.
                         tab.main_frame = text("/frame/id").to_string();
                         tab.frame(text("/frame/id"));
+                        tab.url = url;
                         // The document has arrived; its scripts have not run, whatever was reported about the previous
                         // one.
                         tab.commits += 1;
@@ -155,18 +174,30 @@ impl Listener for PageListener {
             }),
             "Page.windowOpen" => self.shared.bump(|state| state.opening = Some(Instant::now())),
             "Page.javascriptDialogOpening" => self.answer_dialog(session, params),
+            "Page.javascriptDialogClosed" => self.shared.bump(|state| {
+                if std::mem::take(&mut state.dialogs.is_left_to_person) {
+                    let accept = params.get("result").and_then(Value::as_bool).unwrap_or(false);
+                    state.tell_person(|_| Some(Told::Answered { accept, text: text("/userInput").to_string() }));
+                }
+            }),
             "Page.fileChooserOpened" => self.shared.bump(|state| state.chooser = Some(params.clone())),
             "Input.dragIntercepted" => self.shared.bump(|state| state.drag = params.get("data").cloned()),
-            "Inspector.targetCrashed" => self.tab(session, |tab| tab.is_crashed = true),
+            "Inspector.targetCrashed" => {
+                let killed_for = self.page.upgrade().and_then(|page| page.browser.take_kill());
+                self.tab(session, |tab| {
+                    tab.is_crashed = true;
+                    tab.killed_for = killed_for;
+                });
+            }
             "Inspector.targetReloadedAfterCrash" => self.tab(session, |tab| tab.is_crashed = false),
             "Runtime.consoleAPICalled" => self.console(params),
             "Runtime.exceptionThrown" => {
                 let thrown = params.pointer("/exceptionDetails/exception/description");
                 let thrown = thrown.and_then(Value::as_str).unwrap_or_else(|| text("/exceptionDetails/text"));
-                let line = thrown.lines().next().unwrap_or_default().to_string();
+                let line = cut(thrown.lines().next().unwrap_or_default(), LONGEST);
                 self.shared.bump(|state| {
-                    state.tell(Level::Warning, format!("the page threw: {line}"));
-                    state.console(format!("error: {line}"));
+                    state.tell_notable(Level::Warning, &format!("the page threw: {line}"));
+                    state.console(&format!("error: {line}"));
                 });
             }
             _ if method.starts_with("Network.") => self.network(session, method, params),
@@ -195,7 +226,8 @@ impl PageListener {
         }
         let Some(page) = self.page.upgrade() else { return };
         let (target, opener) = (target.to_string(), opener.and_then(Value::as_str).map(str::to_string));
-        tokio::spawn(async move { page.adopt(target, opener).await });
+        let context = self.context.lock().clone();
+        tokio::spawn(async move { page.adopt(target, opener, &context).await });
     }
 
     /// A frame in another process has its own session.
@@ -217,24 +249,38 @@ impl PageListener {
         }
     }
 
-    /// A dialog blocks the page until it is answered, so it is answered immediately.
+    /// A dialog blocks the page until it is answered, so it is answered immediately, unless a person is there to do so.
     fn answer_dialog(&self, session: &str, params: &Value) {
-        let text = |key: &str| params.get(key).and_then(Value::as_str).unwrap_or_default();
+        let text = |key: &str| cut(params.get(key).and_then(Value::as_str).unwrap_or_default(), DIALOG);
         let (kind, message) = (text("type"), text("message"));
+        let is_leaving = kind == "beforeunload";
         let answer = self.shared.bump(|state| {
-            let accept = state.dialogs.is_accepting;
+            if state.person.is_some() && !is_leaving && !state.acting.is_now() {
+                state.dialogs.is_left_to_person = true;
+                state.tell_person(|_| Some(Told::Asked { kind: kind.clone(), message: message.clone() }));
+                return None;
+            }
+            let rule = state.dialogs.rule.filter(|_| !is_leaving);
+            let accept = state.dialogs.answer.or(rule).unwrap_or(true);
             let prompt = (kind == "prompt" && accept).then(|| {
                 let given = state.dialogs.text.clone();
-                given.unwrap_or_else(|| text("defaultPrompt").to_string())
+                given.unwrap_or_else(|| text("defaultPrompt"))
             });
             let how = if accept { "accepted" } else { "dismissed" };
             let with = prompt.as_ref().map(|text| format!(" with \"{text}\"")).unwrap_or_default();
-            state.tell(Level::Debug, format!("{kind} \"{message}\" was {how}{with}"));
-            state.dialogs.seen.push(json!({"type": kind, "message": message, "answer": how}));
-            json!({"accept": accept, "promptText": prompt.unwrap_or_default()})
+            let dialog = format!("{kind} \"{message}\"");
+            let is_by_default = state.dialogs.answer.is_none() && rule.is_none() && !is_leaving;
+            if is_by_default && self.page.upgrade().is_some_and(|page| page.browser.is_new_dialog(&dialog)) {
+                state.tell_notable(Level::Warning, &format!("{dialog} was {how}{with}{DIALOG_BY_DEFAULT}"));
+            } else {
+                state.tell_notable(Level::Debug, &format!("{dialog} was {how}{with}"));
+            }
+            state.dialogs.note(json!({"type": kind, "message": message, "answer": how}));
+            Some(json!({"accept": accept, "promptText": prompt.unwrap_or_default()}))
         });
+        let Some(answer) = answer else { return };
         // A page that is not left after all stays as it was.
-        let stays = kind == "beforeunload" && answer["accept"] == false;
+        let stays = is_leaving && answer["accept"] == false;
         let (cdp, shared, session) = (Arc::clone(&self.cdp), Arc::clone(&self.shared), session.to_string());
         tokio::spawn(async move {
             let _ = cdp.call(Some(&session), "Page.handleJavaScriptDialog", answer).await;
@@ -247,16 +293,20 @@ impl PageListener {
     fn console(&self, params: &Value) {
         let kind = params.get("type").and_then(Value::as_str).unwrap_or("log");
         let one = |value: &Value| match value.get("value") {
-            Some(Value::String(text)) => text.clone(),
+            Some(Value::String(text)) => cut(text, LONGEST),
             Some(value) => value.to_string(),
-            None => value.get("description").and_then(Value::as_str).unwrap_or("undefined").to_string(),
+            None => cut(value.get("description").and_then(Value::as_str).unwrap_or("undefined"), LONGEST),
         };
         let args = params.get("args").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let text = args.iter().map(one).collect::<Vec<_>>().join(" ");
-        let level = if matches!(kind, "error" | "warning" | "assert") { Level::Warning } else { Level::Debug };
+        let said = format!("console.{kind}: {text}");
         self.shared.bump(|state| {
-            state.tell(level, format!("console.{kind}: {text}"));
-            state.console(format!("{kind}: {text}"));
+            match kind {
+                "error" | "assert" => state.tell_notable(Level::Warning, &said),
+                "warning" => state.tell(Level::Warning, &said),
+                _ => state.tell(Level::Debug, &said),
+            }
+            state.console(&format!("{kind}: {text}"));
         });
     }
 
@@ -276,7 +326,7 @@ impl PageListener {
                 if status >= 400 {
                     let url = text("/response/url");
                     let level = gravity(text("/type"), url);
-                    self.shared.bump(|state| state.tell(level, format!("{url} answered {status}")));
+                    self.shared.bump(|state| state.tell(level, &format!("{url} answered {status}")));
                 }
             }
             "Network.loadingFinished" => self.tab(session, |tab| {
@@ -290,7 +340,7 @@ impl PageListener {
                 let url = state.requests.url_of(id).map(str::to_string);
                 if let (false, Some(url)) = (is_cancelled, url) {
                     let level = gravity(text("/type"), &url);
-                    state.tell(level, format!("{url} failed: {}", text("/errorText")));
+                    state.tell(level, &format!("{url} failed: {}", text("/errorText")));
                 }
             }),
             _ => {}

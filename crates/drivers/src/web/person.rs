@@ -22,6 +22,8 @@ use super::state::State;
 const WAITING: usize = 256;
 /// How long a click may be the first half of a double click.
 const DOUBLE: Duration = Duration::from_millis(500);
+/// How long a page may take to open a dialog after a deed that causes it.
+const OPENS: Duration = Duration::from_millis(100);
 /// How long a page may take to open a tab after a deed that causes it.
 const CAUSED: Duration = Duration::from_millis(1500);
 /// A page asks for a document in its own process, and the browser may report that it loads before that.
@@ -76,6 +78,15 @@ pub enum Told {
     Closed {
         index: usize,
         is_last: bool,
+    },
+    /// A dialog opened, which a person is about to answer.
+    Asked {
+        kind: String,
+        message: String,
+    },
+    Answered {
+        accept: bool,
+        text: String,
     },
 }
 
@@ -144,6 +155,7 @@ pub async fn follow(page: &Arc<Page>, budget: &Budget) -> Result<Person, DriverE
         page: Arc::clone(page),
         deeds: sender,
         held: None,
+        asked: None,
         last_deed: None,
         travels: None,
         closes: None,
@@ -158,8 +170,11 @@ pub async fn follow(page: &Arc<Page>, budget: &Budget) -> Result<Person, DriverE
 struct Follower {
     page: Arc<Page>,
     deeds: mpsc::Sender<Deed>,
-    /// A click that may be the first half of a double click, and until when.
+    /// The last deed, and until when it is held: a click may be the first half of a double click, and anything may open a
+    /// dialog, whose answer has to be known before.
     held: Option<(Deed, Instant)>,
+    /// The kind and the message of the dialog that is open.
+    asked: Option<(String, String)>,
     /// When a person last did something that a page may react to.
     last_deed: Option<Instant>,
     /// When a page last said that it goes back or forward, and that it closes its window.
@@ -178,7 +193,7 @@ impl Follower {
         mut flushes: mpsc::Receiver<tokio::sync::oneshot::Sender<()>>,
     ) {
         loop {
-            let until = self.held.as_ref().map(|(_, until)| *until);
+            let until = self.held.as_ref().map(|(_, until)| *until).filter(|_| self.asked.is_none());
             tokio::select! {
                 biased;
                 () = self.deeds.closed() => return,
@@ -196,7 +211,7 @@ impl Follower {
         }
     }
 
-    /// Passes on a click that is held.
+    /// Passes on the deed that is held.
     async fn release(&mut self) {
         if let Some((deed, _)) = self.held.take() {
             let _ = self.deeds.send(deed).await;
@@ -205,7 +220,7 @@ impl Follower {
 
     async fn send(&mut self, deed: Deed) {
         self.release().await;
-        let _ = self.deeds.send(deed).await;
+        self.held = Some((deed, Instant::now() + OPENS));
     }
 
     /// A deed that is not about an element.
@@ -232,6 +247,8 @@ impl Follower {
             Told::Deed { target, frame, message } => self.done_in_page(target, frame, *message).await,
             Told::Navigating { target, kind, url, at } => self.navigating(&target, &kind, url, at).await,
             Told::Opened { target, has_opener } => self.opened(target, has_opener).await,
+            Told::Asked { kind, message } => self.asked = Some((kind, message)),
+            Told::Answered { accept, text } => self.answered(accept, text).await,
             Told::Closed { index, .. } => {
                 if is_recent(&mut self.closes) || self.page.shared.state().acting.is_now() {
                     return;
@@ -243,6 +260,19 @@ impl Follower {
                 }
             }
         }
+    }
+
+    /// Passes on the answer to a dialog before the deed that opened it, because a trail has to say in advance how dialogs are
+    /// answered. An alert has only one answer.
+    async fn answered(&mut self, accept: bool, text: String) {
+        let Some((kind, message)) = self.asked.take() else { return };
+        if kind != "alert" {
+            let text = (kind == "prompt" && accept).then_some(text);
+            let what = PersonAction::AnswerDialog { message, accept, text };
+            let screen = screen_of(Vec::new(), self.page.version());
+            let _ = self.deeds.send(Deed { screen, node: None, over: None, what }).await;
+        }
+        self.release().await;
     }
 
     /// Whether a page, or the driver, is likely to have caused what just happened.
@@ -288,7 +318,8 @@ impl Follower {
                 self.held = Some((deed, Instant::now() + DOUBLE));
             }
             PersonAction::Click { click: Click { count: 2, .. }, .. } => {
-                if self.held.as_ref().is_some_and(|(first, _)| first.node == deed.node) {
+                let is_click = |first: &Deed| matches!(first.what, PersonAction::Click { .. });
+                if self.held.as_ref().is_some_and(|(first, _)| is_click(first) && first.node == deed.node) {
                     self.held = None;
                 }
                 self.send(deed).await;

@@ -29,6 +29,19 @@ const FINGER_MOVE: Duration = Duration::from_millis(16);
 const TOUCH: &str = "Input.dispatchTouchEvent";
 const MOUSE: &str = "Input.dispatchMouseEvent";
 
+/// A point in the window, not rounded: an element may begin within a pixel.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spot {
+    x: f64,
+    y: f64,
+}
+
+impl From<Point> for Spot {
+    fn from(point: Point) -> Spot {
+        Spot { x: f64::from(point.x), y: f64::from(point.y) }
+    }
+}
+
 impl Actor<'_> {
     /// Clicks, or on a phone taps, in the middle of the target.
     pub async fn tap(&self, target: &Target, count: u32) -> Result<(), DriverError> {
@@ -50,7 +63,7 @@ impl Actor<'_> {
         self.check_landed(target, true).await
     }
 
-    async fn click_mouse(&self, point: Point, click: &Click) -> Result<(), DriverError> {
+    async fn click_mouse(&self, point: Spot, click: &Click) -> Result<(), DriverError> {
         let keys = HeldKeys::of(&click.modifiers);
         let mouse = |kind: &str, buttons: u32, count: u32| {
             let button = if count == 0 { "none" } else { name(click.button) };
@@ -84,12 +97,12 @@ impl Actor<'_> {
 
     /// Where to touch. A point means whatever is there; an element was made ready when it was found, unless it is
     /// touched at an offset.
-    async fn aim(&self, target: &Target, at: Option<Offset>) -> Result<Point, DriverError> {
+    async fn aim(&self, target: &Target, at: Option<Offset>) -> Result<Spot, DriverError> {
         match (target, at) {
             (Target::Element(found), Some(_)) => {
                 let ready = self.page.ready(self.budget, found.node, Use::Touch { at }).await?;
                 let how = match ready.why.as_deref() {
-                    None => return Ok(ready.point()),
+                    None => return Ok(Spot { x: ready.x, y: ready.y }),
                     Some("outside") => {
                         let reason =
                             format!("the offset is outside of {}, which is {} pixels", found.summary, ready.by);
@@ -106,8 +119,12 @@ impl Actor<'_> {
             }
             _ => {}
         }
-        target
-            .point()
+        let exact = match target {
+            Target::Element(found) => found.exact.map(|(x, y)| Spot { x, y }),
+            Target::Device | Target::Point(_) => None,
+        };
+        exact
+            .or_else(|| target.point().map(Spot::from))
             .ok_or_else(|| DriverError::Refused { reason: "this action needs an element or a point".to_string() })
     }
 
@@ -120,7 +137,7 @@ impl Actor<'_> {
         self.check_landed(target, true).await
     }
 
-    async fn long_press_mouse(&self, point: Point) -> Result<(), DriverError> {
+    async fn long_press_mouse(&self, point: Spot) -> Result<(), DriverError> {
         self.mouse(vec![moved(point, 0), pressed(point)]).await?;
         let lasted = self.rest("the press to last", LONG_PRESS).await;
         self.mouse(vec![released(point)]).await?;
@@ -129,7 +146,7 @@ impl Actor<'_> {
 
     /// Chromium recognizes a long press, which opens a context menu instead of clicking, only in touches that it makes
     /// of mouse events itself.
-    async fn long_press_finger(&self, target: &Target, point: Point) -> Result<(), DriverError> {
+    async fn long_press_finger(&self, target: &Target, point: Spot) -> Result<(), DriverError> {
         const PRESS: &str = "Input.emulateTouchFromMouseEvent";
         let event = |kind: &str| json!({"type": kind, "x": point.x, "y": point.y, "button": "left", "clickCount": 1});
         self.emit_touches(true).await?;
@@ -183,7 +200,7 @@ impl Actor<'_> {
         dragged.and(let_go).and(off.map(drop))
     }
 
-    async fn drag_mouse(&self, target: &Target, from: Point, to: &DragEnd) -> Result<(), DriverError> {
+    async fn drag_mouse(&self, target: &Target, from: Spot, to: &DragEnd) -> Result<(), DriverError> {
         self.mouse(vec![moved(from, 0), pressed(from)]).await?;
         self.check_landed(target, true).await?;
         let end = self.drag_end(from, to).await?;
@@ -192,6 +209,7 @@ impl Actor<'_> {
         for point in path(from, end) {
             if let Some(data) = &data {
                 self.drag_event("dragOver", point, data).await?;
+                self.await_motion(target).await?;
                 continue;
             }
             self.mouse(vec![moved(point, 1)]).await?;
@@ -200,6 +218,7 @@ impl Actor<'_> {
                 self.drag_event("dragEnter", point, data).await?;
                 self.drag_event("dragOver", point, data).await?;
             }
+            self.await_motion(target).await?;
         }
         if let Some(data) = &data {
             self.drag_event("drop", end, data).await?;
@@ -222,23 +241,24 @@ impl Actor<'_> {
         Ok(self.page.shared.state().drag.take())
     }
 
-    async fn drag_event(&self, kind: &str, point: Point, data: &Value) -> Result<(), DriverError> {
+    async fn drag_event(&self, kind: &str, point: Spot, data: &Value) -> Result<(), DriverError> {
         let event = json!({"type": kind, "x": point.x, "y": point.y, "data": data});
         self.page.command(self.budget, "Input.dispatchDragEvent", event).await.map(drop)
     }
 
-    async fn drag_finger(&self, target: &Target, from: Point, to: &DragEnd) -> Result<(), DriverError> {
+    async fn drag_finger(&self, target: &Target, from: Spot, to: &DragEnd) -> Result<(), DriverError> {
         self.finger(touch("touchStart", Some(from))).await?;
         let dragged = self.drag_finger_down(target, from, to).await;
         self.finger(touch("touchEnd", None)).await?;
         dragged
     }
 
-    async fn drag_finger_down(&self, target: &Target, from: Point, to: &DragEnd) -> Result<(), DriverError> {
+    async fn drag_finger_down(&self, target: &Target, from: Spot, to: &DragEnd) -> Result<(), DriverError> {
         self.check_landed(target, true).await?;
         let end = self.drag_end(from, to).await?;
         for point in path(from, end) {
             self.finger(touch("touchMove", Some(point))).await?;
+            self.await_motion(target).await?;
         }
         self.rest("the drag to end", REST).await
     }
@@ -248,20 +268,33 @@ impl Actor<'_> {
         self.page.ask_about(self.budget, found.node, |id| format!("trailblaze.isDraggable({id})")).await
     }
 
-    async fn drag_end(&self, from: Point, to: &DragEnd) -> Result<Point, DriverError> {
+    async fn drag_end(&self, from: Spot, to: &DragEnd) -> Result<Spot, DriverError> {
         match to {
-            DragEnd::Point(point) => Ok(*point),
-            DragEnd::By(Offset { x, y }) => Ok(Point { x: from.x.saturating_add(*x), y: from.y.saturating_add(*y) }),
-            DragEnd::Element(found) => {
-                let there = self.page.ready(self.budget, found.node, Use::Drop).await?;
-                match there.why {
-                    None => Ok(there.point()),
+            DragEnd::Point(point) => Ok((*point).into()),
+            DragEnd::By(Offset { x, y }) => Ok(Spot { x: from.x + f64::from(*x), y: from.y + f64::from(*y) }),
+            DragEnd::Element { found, at } => {
+                let there = self.page.ready(self.budget, found.node, Use::Drop { at: *at }).await?;
+                match there.why.as_deref() {
+                    None => Ok(Spot { x: there.x, y: there.y }),
+                    Some("outside") => Err(DriverError::Refused {
+                        reason: format!("the offset is outside of {}, which is {} pixels", found.summary, there.by),
+                    }),
                     Some(why) => Err(DriverError::Refused {
                         reason: format!("nothing can be dropped on {}: it is {why}", found.summary),
                     }),
                 }
             }
         }
+    }
+
+    /// Waits until what a move has set in motion rests, as the items of a list that make room for another one.
+    async fn await_motion(&self, target: &Target) -> Result<(), DriverError> {
+        let rested = "trailblaze.rested()";
+        let _: Value = match target {
+            Target::Element(found) => self.page.ask_about(self.budget, found.node, |_| rested.to_string()).await?,
+            _ => self.page.ask(self.budget, rested).await?,
+        };
+        Ok(())
     }
 
     /// Moves a finger, or turns the mouse wheel by the same distance in the same time.
@@ -273,11 +306,11 @@ impl Actor<'_> {
             return self.wheel(&Target::Point(from), from, (dx, dy), speed.clamp(1, AT_ONCE)).await;
         }
         let steps = i32::try_from(duration.as_millis() / FINGER_MOVE.as_millis()).unwrap_or(i32::MAX).clamp(1, 1000);
-        self.finger(touch("touchStart", Some(from))).await?;
+        self.finger(touch("touchStart", Some(from.into()))).await?;
         let mut moved = Ok(());
         for step in 1..=steps {
             let next = Instant::now() + FINGER_MOVE;
-            moved = self.finger(touch("touchMove", Some(between(from, to, step, steps)))).await;
+            moved = self.finger(touch("touchMove", Some(between(from.into(), to.into(), step, steps)))).await;
             if moved.is_err() {
                 break;
             }
@@ -330,16 +363,13 @@ impl Actor<'_> {
 
 /// The points of a drag. The last one is repeated, because many pages update what is under the pointer only at the next
 /// move.
-fn path(from: Point, end: Point) -> impl Iterator<Item = Point> {
+fn path(from: Spot, end: Spot) -> impl Iterator<Item = Spot> {
     (1..=MOVES).map(move |step| between(from, end, step, MOVES)).chain([end])
 }
 
-fn between(from: Point, end: Point, step: i32, steps: i32) -> Point {
-    let part = |from: i32, end: i32| {
-        let way = (i64::from(end) - i64::from(from)) * i64::from(step) / i64::from(steps);
-        i32::try_from(i64::from(from) + way).unwrap_or(end)
-    };
-    Point { x: part(from.x, end.x), y: part(from.y, end.y) }
+fn between(from: Spot, end: Spot, step: i32, steps: i32) -> Spot {
+    let part = |from: f64, end: f64| from + (end - from) * f64::from(step) / f64::from(steps);
+    Spot { x: part(from.x, end.x), y: part(from.y, end.y) }
 }
 
 fn name(button: Button) -> &'static str {
@@ -359,7 +389,7 @@ fn held(button: Button) -> u32 {
     }
 }
 
-fn mouse(kind: &str, at: Point, (button, buttons): (&str, u32), clicks: u32, modifiers: &[Modifier]) -> Value {
+fn mouse(kind: &str, at: Spot, (button, buttons): (&str, u32), clicks: u32, modifiers: &[Modifier]) -> Value {
     let modifiers = HeldKeys::of(modifiers).bits();
     json!({
         "type": kind, "x": at.x, "y": at.y, "button": button, "buttons": buttons, "clickCount": clicks,
@@ -367,20 +397,20 @@ fn mouse(kind: &str, at: Point, (button, buttons): (&str, u32), clicks: u32, mod
     })
 }
 
-fn moved(at: Point, buttons: u32) -> Value {
+fn moved(at: Spot, buttons: u32) -> Value {
     let button = if buttons == 0 { "none" } else { "left" };
     mouse("mouseMoved", at, (button, buttons), 0, &[])
 }
 
-fn pressed(at: Point) -> Value {
+fn pressed(at: Spot) -> Value {
     mouse("mousePressed", at, ("left", 1), 1, &[])
 }
 
-fn released(at: Point) -> Value {
+fn released(at: Spot) -> Value {
     mouse("mouseReleased", at, ("left", 0), 1, &[])
 }
 
-fn touch(kind: &str, at: Option<Point>) -> Value {
+fn touch(kind: &str, at: Option<Spot>) -> Value {
     let points: Vec<Value> = at.iter().map(|at| json!({"x": at.x, "y": at.y})).collect();
     json!({"type": kind, "touchPoints": points})
 }

@@ -5,12 +5,15 @@ use std::collections::VecDeque;
 use serde_json::{Value, json};
 use trailblaze_core::driver::NetworkRequest;
 
+use super::state::cut;
+
 /// How many requests are kept, and how many of them are listed.
 const KEPT: usize = 1000;
 const LISTED: usize = 500;
 /// The longest request body that is kept.
 const BODY: usize = 4096;
-/// The longest address that is listed, in bytes.
+/// The longest address that is kept, and that is listed, in bytes.
+const KEPT_ADDRESS: usize = 16 << 10;
 const ADDRESS: usize = 2048;
 
 /// The newest requests, in the order in which they were made.
@@ -61,7 +64,7 @@ impl Requests {
                     id: id.to_string(),
                     number: self.last_number,
                     method: text("/request/method").to_string(),
-                    url: text("/request/url").to_string(),
+                    url: cut(text("/request/url"), KEPT_ADDRESS),
                     body: text("/request/postData").chars().take(BODY).collect(),
                     kind: text("/type").to_lowercase(),
                     status: None,
@@ -115,17 +118,10 @@ impl Request {
     }
 
     fn listed(&self) -> NetworkRequest {
-        let url = if self.url.len() <= ADDRESS {
-            self.url.clone()
-        } else {
-            // The ellipsis tells the engine, which redacts secrets, that the end is missing.
-            let end = self.url.floor_char_boundary(ADDRESS - '…'.len_utf8());
-            format!("{}…", &self.url[..end])
-        };
         NetworkRequest {
             number: self.number,
             method: self.method.clone(),
-            url,
+            url: cut(&self.url, ADDRESS),
             kind: self.kind.clone(),
             status: self.status,
             failure: self.failure.clone(),

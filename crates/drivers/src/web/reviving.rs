@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::{Instant, timeout};
 use trailblaze_core::driver::{Budget, DriverError};
+use trailblaze_protocol::event::Level;
 
 use super::cdp::Cdp;
 use super::page::Page;
@@ -29,6 +30,10 @@ impl Page {
         if self.is_crashed() || is_alive.await? {
             return Ok(());
         }
+        self.shared.bump(|state| {
+            let url = state.front().map(|tab| tab.url.clone()).unwrap_or_default();
+            state.tell(Level::Warning, &format!("{url} did not give way to another page, so its process was ended"));
+        });
         // The command itself is never answered.
         let crash = cdp.call(Some(&session), "Page.crash", json!({}));
         let has_crashed = async {

@@ -17,6 +17,11 @@ use super::requests::Requests;
 /// How many console lines are kept, and how many notes wait to be recorded.
 const KEPT: usize = 1000;
 const UNTOLD: usize = 200;
+/// How many dialogs and downloads are kept.
+const DIALOGS: usize = 100;
+const DOWNLOADS: usize = 1000;
+/// The longest text of a page that is kept in one of them, in bytes.
+pub const LONGEST: usize = 4096;
 
 /// Shared between the commands and the listener.
 #[derive(Default)]
@@ -68,6 +73,10 @@ pub struct Tab {
     /// Whether the front document has loaded, whatever has happened in it since.
     pub has_loaded: bool,
     pub is_crashed: bool,
+    /// Why its process was killed, if we did that.
+    pub killed_for: Option<String>,
+    /// The address of the front document, cut off if it is long.
+    pub url: String,
     pub frames: HashMap<String, Frame>,
     last_number: u64,
     /// Requests that the page has made since the last action.
@@ -89,16 +98,38 @@ pub struct Frame {
 }
 
 /// How dialogs are answered, and which ones appeared.
+#[derive(Default)]
 pub struct Dialogs {
-    pub is_accepting: bool,
+    /// What the trail or its device says: whether they are accepted.
+    pub rule: Option<bool>,
+    /// What a call said.
+    pub answer: Option<bool>,
     pub text: Option<String>,
-    pub seen: Vec<Value>,
+    seen: VecDeque<Value>,
+    /// Whether a person is about to answer one.
+    pub is_left_to_person: bool,
 }
 
-impl Default for Dialogs {
-    fn default() -> Dialogs {
-        Dialogs { is_accepting: true, text: None, seen: Vec::new() }
+impl Dialogs {
+    pub fn note(&mut self, dialog: Value) {
+        if self.seen.len() == DIALOGS {
+            self.seen.pop_front();
+        }
+        self.seen.push_back(dialog);
     }
+
+    pub fn take_seen(&mut self) -> Vec<Value> {
+        std::mem::take(&mut self.seen).into()
+    }
+}
+
+/// A text of a page, cut off if it is too long. The ellipsis tells the engine, which redacts secrets, that the end is missing.
+pub fn cut(text: &str, longest: usize) -> String {
+    if text.len() <= longest {
+        return text.to_string();
+    }
+    let end = text.floor_char_boundary(longest.saturating_sub('…'.len_utf8()));
+    format!("{}…", &text[..end])
 }
 
 pub struct Download {
@@ -142,13 +173,23 @@ impl State {
     }
 
     /// Adds a note for the record, up to a limit.
-    pub fn tell(&mut self, level: Level, text: String) {
+    pub fn tell(&mut self, level: Level, text: &str) {
+        self.tell_all(Heard { level, text: cut(text, LONGEST), is_notable: false });
+    }
+
+    /// The same for what those who act on the page must know: a dialog, an error, a download.
+    pub fn tell_notable(&mut self, level: Level, text: &str) {
+        self.tell_all(Heard { level, text: cut(text, LONGEST), is_notable: true });
+    }
+
+    fn tell_all(&mut self, heard: Heard) {
         match self.untold.len() {
             UNTOLD => {
-                self.untold.push(Heard { level, text: "the page logs too much; the rest is left out".to_string() })
+                let text = "the page logs too much; the rest is left out".to_string();
+                self.untold.push(Heard { text, is_notable: false, ..heard });
             }
             n if n > UNTOLD => {}
-            _ => self.untold.push(Heard { level, text }),
+            _ => self.untold.push(heard),
         }
     }
 
@@ -156,11 +197,25 @@ impl State {
         std::mem::take(&mut self.untold)
     }
 
-    pub fn console(&mut self, line: String) {
+    pub fn console(&mut self, line: &str) {
         if self.console.len() == KEPT {
             self.console.pop_front();
         }
-        self.console.push_back(line);
+        self.console.push_back(cut(line, LONGEST));
+    }
+
+    pub fn add_download(&mut self, download: Download) {
+        if self.downloads.len() < DOWNLOADS {
+            self.downloads.push(download);
+        }
+    }
+
+    /// Forgets what the pages before said and did.
+    pub fn forget_pages(&mut self) {
+        self.dialogs = Dialogs { rule: self.dialogs.rule, ..Dialogs::default() };
+        self.downloads.clear();
+        self.console.clear();
+        self.requests.clear();
     }
 
     /// Passes on what a person may have done.
@@ -197,6 +252,8 @@ impl Tab {
             commits: 0,
             has_loaded: true,
             is_crashed: false,
+            killed_for: None,
+            url: "about:blank".to_string(),
             frames: HashMap::new(),
             last_number: 0,
             pending: HashSet::new(),

@@ -6,7 +6,7 @@ use trailblaze_protocol::driver::Platform;
 
 use super::act::{Actor, element};
 use super::keys::Chord;
-use super::look::node_id;
+use super::look::{node_id, parts_of};
 
 const KEY: &str = "Input.dispatchKeyEvent";
 
@@ -142,6 +142,34 @@ impl Actor<'_> {
             }
         }
         Err(DriverError::Refused { reason: why.to_string() })
+    }
+
+    /// The number of the frame that has the focus.
+    async fn focused_frame(&self) -> Result<u64, DriverError> {
+        let mut number = 0;
+        loop {
+            let focus = |_| "trailblaze.focus(false)".to_string();
+            let answer: Value = self.page.ask_about(self.budget, node_id(number, 0), focus).await?;
+            let owner = answer.get("frame").and_then(Value::as_u64);
+            match owner.and_then(|owner| self.page.frame_held_by(number, owner)) {
+                Some(inner) => number = inner,
+                None => return Ok(number),
+            }
+        }
+    }
+
+    /// The origin of the document that a text would be typed into.
+    pub async fn origin(&self, target: &Target) -> Result<String, DriverError> {
+        let frame = match target {
+            Target::Element(found) => parts_of(found.node).0,
+            Target::Device | Target::Point(_) => {
+                // The frame of an element is known only after a look at the page.
+                self.page.look(self.budget, &json!({"only": {"role": "iframe"}})).await?;
+                self.focused_frame().await?
+            }
+        };
+        let origin = r#"location.protocol === "file:" ? "file://" : self.origin"#;
+        self.page.ask_about(self.budget, node_id(frame, 0), |_| origin.to_string()).await
     }
 
     /// Sends keys without pauses.

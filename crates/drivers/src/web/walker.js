@@ -53,6 +53,11 @@
   const HANDLERS = ["onclick", "onmousedown", "onmouseup", "onpointerdown", "onpointerup", "ondblclick"];
   // The most options of a list that are reported.
   const OPTIONS = 50;
+  // The longest text that is reported of an element, the most of all of them in one look, and the longest once there were more.
+  const LONGEST = 200_000, MOST = 8_000_000, SHORT = 200;
+  // The ellipsis tells the engine, which redacts secrets, that the end is missing.
+  /** @type {(text: string, longest?: number) => string} */
+  const cut = (text, longest = LONGEST) => (text.length > longest ? text.slice(0, longest - 1) + "…" : text);
   const PRESSED = new Set(["button", "submit", "reset", "image"]);
   const NO_TEXT_INPUTS = new Set(["button", "submit", "reset", "checkbox", "radio", "file", "image", "range", "color", "hidden"]);
 
@@ -135,7 +140,7 @@
   const textOf = (e, isNamed = false, depth = 0) => {
     if (depth > 20) return "";
     const root = rootOf(e) ?? e;
-    if (root === e && !e.firstElementChild) return e.tagName === "SLOT" ? slotted(e, isNamed, depth) : e.textContent ?? "";
+    if (root === e && !e.firstElementChild) return e.tagName === "SLOT" ? slotted(e, isNamed, depth) : cut(e.textContent ?? "");
     let text = "";
     for (const child of root.childNodes) {
       if (child.nodeType === Node.TEXT_NODE) text += child.data;
@@ -302,6 +307,7 @@
       this.isOpaqueOnly = want.opaque === true;
       this.tellsTexts = want.texts === true;
       this.onlyHidden = want.hidden;
+      this.left = MOST;
       // The CSS selectors of elements, if requested, and the steps that they consist of.
       /** @type {Map<El, string> | null} */
       this.paths = want.paths ? new Map() : null;
@@ -447,9 +453,9 @@
       const box = e.getBoundingClientRect();
       /** @type {SeenNode} */
       const node = { r: role, b: [Math.round(box.left), Math.round(box.top), Math.round(box.right), Math.round(box.bottom)] };
-      if (name) node.n = name;
+      if (name) node.n = this.cut(name);
       if (own && own === name) node.m = 1;
-      else if (own) node.t = own;
+      else if (own) node.t = this.cut(own);
       if (testId) node.q = testId;
       if (id) node.j = id;
       if (asked.length) node.s = asked[0];
@@ -469,7 +475,7 @@
       if (e.tagName === "TEXTAREA" || e.tagName === "INPUT" && !NO_TEXT_INPUTS.has(e.type) || this.isAnyEditable && role === "textbox" && e.isContentEditable) {
         if (e.tagName === "INPUT" || e.tagName === "TEXTAREA" || e.hasAttribute("contenteditable")) node.w = e.readOnly ? 0 : 1;
         if (e.type === "password") node.p = 1;
-        else if (e.value) node.v = e.value;
+        else if (e.value) node.v = this.cut(e.value);
       } else if (e.tagName === "SELECT") {
         node.v = [...e.selectedOptions].map((option) => fold(option.label)).join(", ");
         node.a = [...e.options].slice(0, OPTIONS).map((option) => fold(option.label)).join(" | ") + (e.options.length > OPTIONS ? " | …" : "");
@@ -484,6 +490,14 @@
       const isInWindow = box.right > 0 && box.bottom > 0 && box.left < innerWidth && box.top < innerHeight;
       if (this.marksClipped && isInWindow && this.isClipped(e, box)) node.z = 1;
       return node;
+    }
+
+    // What is reported of a text. Pages may have any amount of it.
+    /** @param {string} text */
+    cut(text) {
+      const reported = cut(text, this.left > 0 ? LONGEST : SHORT);
+      this.left -= reported.length;
+      return reported;
     }
 
     // A CSS selector that matches only this element in its document or shadow root.
@@ -584,8 +598,8 @@
     const page = document.documentElement;
     const seen = {
       document: documentId,
-      url: location.href, origin: self.origin === "null" ? location.origin : self.origin,
-      title: document.title, width: innerWidth, height: innerHeight, left: Math.round(scrollX), top: Math.round(scrollY),
+      url: cut(location.href), origin: self.origin === "null" ? location.origin : self.origin,
+      title: cut(document.title, SHORT * 10), width: innerWidth, height: innerHeight, left: Math.round(scrollX), top: Math.round(scrollY),
       fullWidth: Math.max(page?.scrollWidth ?? 0, innerWidth), fullHeight: Math.max(page?.scrollHeight ?? 0, innerHeight), nodes,
       shut: reading.shut,
     };

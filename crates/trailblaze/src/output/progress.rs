@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use parking_lot::Mutex;
+use trailblaze_core::driver::DIALOG_BY_DEFAULT;
 use trailblaze_core::engine::device::AS_RECORDED;
 use trailblaze_core::values::memory::LEFT_UNCHANGED;
 use trailblaze_core::yaml::Problem;
@@ -85,7 +86,7 @@ impl Progress {
             }
             // Such a trail may pass and yet not have tested what it says.
             Event::Noted { level: Level::Warning, text, .. }
-                if text.ends_with(LEFT_UNCHANGED) || text.ends_with(AS_RECORDED) =>
+                if [LEFT_UNCHANGED, AS_RECORDED, DIALOG_BY_DEFAULT].iter().any(|end| text.ends_with(end)) =>
             {
                 let line = print::warning_line(format!("{device}: {text}"));
                 drop(devices);

@@ -321,6 +321,7 @@ impl Loaded {
     fn start(&self, entry: Option<&DeviceEntry>) -> Result<Start, DeviceError> {
         Ok(Start {
             emulation: entry.map(emulation).transpose()?.unwrap_or_default(),
+            dialogs: entry.and_then(|entry| entry.dialogs).or(self.project.dialogs),
             storage_state: entry.and_then(|entry| entry.storage_state.as_ref()).map(|file| self.root.join(&file.value)),
         })
     }
@@ -334,6 +335,7 @@ fn browser_key(entry: &DeviceEntry) -> Option<&'static str> {
         ("locale", entry.locale.is_some()),
         ("timezone", entry.timezone.is_some()),
         ("colorScheme", entry.color_scheme.is_some()),
+        ("dialogs", entry.dialogs.is_some()),
         ("storageState", entry.storage_state.is_some()),
     ];
     keys.into_iter().find(|(_, is_given)| *is_given).map(|(key, _)| key)

@@ -12,6 +12,7 @@ use trailblaze_core::callers::heal::Healer;
 use trailblaze_core::callers::preflight::missing;
 use trailblaze_core::callers::replay::{AttemptResult, RecordedNames, Try, fail_before_start, replay};
 use trailblaze_core::callers::script::Custom;
+use trailblaze_core::driver::TrailStart;
 use trailblaze_core::engine::registry::Offer;
 use trailblaze_core::engine::session::Session;
 use trailblaze_core::record::events::EventSink;
@@ -350,6 +351,7 @@ impl DeviceWorker<'_> {
             names,
             is_repaired,
         };
+        session.device.begin_trail(session, &shared.cancel, &TrailStart { dialogs: config.dialogs }).await;
         let ended = replay(session, attempt).await;
         match cassette.map_or(Ok(None), |cassette| cassette.save()) {
             Ok(Some(file)) => shared.console.say(&format!("recorded the model's replies in {file}")),

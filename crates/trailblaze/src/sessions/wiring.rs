@@ -383,6 +383,7 @@ pub fn browser_options(loaded: &Loaded, is_headed: bool) -> BrowserOptions {
         is_headed: is_headed || entry.is_some_and(|entry| entry.headed),
         attach: entry.and_then(|entry| entry.attach.clone()),
         ignores_certificates: entry.is_some_and(|entry| entry.ignore_certificate_errors),
+        memory_limit: entry.and_then(|entry| entry.memory_limit_mb).map(|megabytes| u64::from(megabytes) << 20),
         args: entry.map(|entry| entry.args.clone()).unwrap_or_default(),
         path: environment.path().to_os_string(),
         is_root: rustix::process::geteuid().is_root(),

@@ -109,12 +109,14 @@ enum Turn {
 impl Agent<'_> {
     async fn run(&mut self) -> Result<(), StepResult> {
         let mut last: Option<String> = None;
+        let mut n_remarks = self.cx.session.device.n_remarks();
         loop {
             let sight = sight::look(self.cx, self.access, self.task.text).await;
             let sight = sight.map_err(|stop| StepResult::stopped("screenshot", &stop))?;
             self.trust(sight.app.as_deref(), last.is_none());
             let changes = last.as_ref().map(|last| crate::snapshot::changes(last, &sight.text));
-            match self.turn(&sight, changes.as_deref()).await? {
+            let remarks = self.cx.session.device.remarks_since(&mut n_remarks);
+            match self.turn(&sight, changes.as_deref(), &remarks).await? {
                 Turn::Completed => return Ok(()),
                 Turn::Acted | Turn::Mistaken(_) => {}
             }
@@ -133,9 +135,10 @@ impl Agent<'_> {
     }
 
     /// Asks until the model asks for calls that can be made, and makes them.
-    async fn turn(&mut self, sight: &Sight, changes: Option<&str>) -> Result<Turn, StepResult> {
+    async fn turn(&mut self, sight: &Sight, changes: Option<&str>, remarks: &[String]) -> Result<Turn, StepResult> {
         let nonce = &self.access.settings.nonce;
-        let parts = prompt::turn(&self.task, &self.log, &sight.text, changes, nonce);
+        let mut parts = prompt::turn(&self.task, &self.log, &sight.text, changes, nonce);
+        parts.extend(prompt::remarks(remarks, nonce));
         let mut messages = vec![prompt::message(parts, sight.picture.clone())];
         let mut is_shortened = false;
         loop {
@@ -241,7 +244,10 @@ impl Agent<'_> {
                 }
             }
             let made = Call::new(&call.name, dispatch::Arguments::Json(args.clone()), CallOrigin::Step);
+            let own = self.bounds(newest, &self.cx.attempt.pages.lock().trusted).own_origins();
+            self.cx.attempt.pages.lock().secrets_go_to = Some(own);
             let (id, answer) = dispatch_named(self.cx, made).await;
+            self.cx.attempt.pages.lock().secrets_go_to = None;
             let outcome = match answer {
                 Ok(outcome) => outcome,
                 Err(fault @ (Fault::UnknownTool { .. } | Fault::BadArguments { .. } | Fault::BadTemplate { .. })) => {
@@ -338,12 +344,25 @@ impl Agent<'_> {
             });
         }
         self.bounds(sight, &self.cx.attempt.pages.lock().trusted).check(name, &args)?;
+        self.check_secrets(&args)?;
         let is_assertion = self.registry.get(name).is_some_and(|tool| tool.kind == ToolKind::Assertion);
         let is_blank = |value: &Value| value.as_str().is_some_and(|text| text.trim().is_empty());
         if let Some((blank, _)) = args.iter().find(|(_, value)| is_assertion && is_blank(value)) {
             return Err(format!("`{blank}` is empty, so `{name}` would prove nothing"));
         }
         Ok(args)
+    }
+
+    /// A secret is used only in steps that name it, so that an app cannot ask for another one.
+    fn check_secrets(&self, args: &Map<String, Value>) -> Result<(), String> {
+        let told = [Some(self.task.text), self.task.context];
+        let is_named = |name: &str| told.iter().flatten().any(|told| told.contains(name));
+        let used = template::names(args);
+        let mut others = self.cx.session.secrets.names().filter(|name| used.contains(*name) && !is_named(name));
+        match others.next() {
+            Some(name) => Err(format!("{{{{{name}}}}} is a secret that this step does not name, so it is not used")),
+            None => Ok(()),
+        }
     }
 
     fn bounds<'b>(&'b self, sight: &'b Sight, trusted: &'b BTreeSet<String>) -> Bounds<'b> {

@@ -66,6 +66,13 @@ impl Bounds<'_> {
             || (!host.is_empty() && self.is_named(host))
     }
 
+    /// The origins of the app, and that of the open page if it is part of the app.
+    pub fn own_origins(&self) -> BTreeSet<String> {
+        let here = self.here.filter(|page| self.is_own(page));
+        let own = self.registry.own_urls.iter().map(String::as_str).chain(here).filter_map(origin);
+        own.chain(self.trusted.iter().cloned()).collect()
+    }
+
     fn is_named(&self, text: &str) -> bool {
         [Some(self.task.text), self.task.context].into_iter().flatten().any(|told| told.contains(text))
     }

@@ -83,6 +83,18 @@ pub fn turn(task: &Task<'_>, log: &[String], screen: &str, changes: Option<&str>
     vec![Part::Text(told), Part::Text(seen)]
 }
 
+/// The dialogs, errors and downloads of the app since the last turn, if there are any.
+pub fn remarks(remarks: &[String], nonce: &str) -> Option<Part> {
+    if remarks.is_empty() {
+        return None;
+    }
+    let lines: Vec<String> = remarks.iter().map(|remark| fenced(&cut(remark, RESULT), nonce)).collect();
+    let said = lines.join("\n");
+    Some(Part::Text(format!(
+        "Dialogs, errors and downloads since the last call:\n<app {nonce}>\n{said}\n</app {nonce}>"
+    )))
+}
+
 /// The same message with a picture of the screen.
 pub fn message(mut parts: Vec<Part>, picture: Option<Picture>) -> Message {
     parts.extend(picture.map(Part::Picture));

@@ -74,11 +74,7 @@ impl Aim {
 /// The ref in a text that is a ref, or a line of a snapshot that starts with one.
 fn reference(text: &str) -> Option<&str> {
     let text = text.trim();
-    // In a frame, a ref looks like `f1e7`.
-    let own = text.strip_prefix('f').map_or(text, |rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
-    let number = own.strip_prefix('e').filter(|number| !number.is_empty());
-    let is_ref = number.is_some_and(|number| number.chars().all(|c| c.is_ascii_digit()));
-    if is_ref { Some(text) } else { refs::of_line(text) }
+    if refs::is_of_page(text) { Some(text) } else { refs::of_line(text) }
 }
 
 pub fn stable_query(selector: &Value) -> Result<Query, Stop> {

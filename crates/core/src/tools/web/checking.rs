@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use serde_json::Value;
+use trailblaze_protocol::geometry::Rect;
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
 use super::super::assertions::{differs, expect_visible};
 use super::super::commands::{act, timeout};
 use super::super::elements::containing;
-use super::super::row::{REASON, Row, TIMEOUT, Ty, WEB, optional, required};
+use super::super::row::{Preset, REASON, Row, TIMEOUT, Ty, WEB, defaulted, optional, required};
 use super::aim::{Aim, ELEMENT, INDEX, REF, SELECTOR, restate};
 use super::touching::texts;
 use crate::driver::{Action, Browse, Target};
@@ -46,8 +47,21 @@ pub const ROWS: &[Row] = &[
     .on(WEB),
     Row::assertion(
         "web_verifyListVisible",
-        "Assert that all of several texts are visible, on the page or in a list.",
-        &[required("items", Ty::Texts, "The texts."), REF, SELECTOR, INDEX, TIMEOUT, REASON],
+        "Assert that all of several texts are visible, on the page or in a list, in any order or with ordered in the given one.",
+        &[
+            required("items", Ty::Texts, "The texts."),
+            defaulted(
+                "ordered",
+                Ty::Flag,
+                Preset::Flag(false),
+                "Whether they must be in this order: from top to bottom, and in a row from left to right.",
+            ),
+            REF,
+            SELECTOR,
+            INDEX,
+            TIMEOUT,
+            REASON,
+        ],
         |cx, args| Box::pin(list_visible(cx, args)),
     )
     .on(WEB),
@@ -91,6 +105,7 @@ async fn list_visible(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
         None => None,
     };
     let items = texts(args, "items");
+    let is_ordered = args.flag("ordered").unwrap_or(false);
     let (items, list) = (&items, &list);
     let ask = |_| {
         async move {
@@ -101,31 +116,53 @@ async fn list_visible(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
                     Find::Not(why) => return Ok(Err(differs(&query.to_string(), &why.to_string()))),
                 },
             };
+            let place = list.as_ref().map(|list| format!(" in {}", list.summary)).unwrap_or_default();
+            let mut last: Option<(&str, Rect)> = None;
             for item in items {
-                if let Some(saw) = absence(cx, item, list.as_ref()).await? {
-                    let place = list.as_ref().map(|list| format!(" in {}", list.summary)).unwrap_or_default();
-                    return Ok(Err(differs(&format!("\"{item}\"{place}"), &saw)));
-                }
+                let (next, saw) = match (places(cx, item, list.as_ref(), is_ordered).await?, last) {
+                    (Err(saw), _) => (None, saw),
+                    (Ok(places), None) => (places.first().copied(), String::new()),
+                    (Ok(places), Some((before, last))) => {
+                        let next = places.into_iter().find(|place| !is_ordered || comes_after(*place, last));
+                        (next, format!("no such item after \"{before}\""))
+                    }
+                };
+                let Some(next) = next else { return Ok(Err(differs(&format!("\"{item}\"{place}"), &saw))) };
+                last = Some((item.as_str(), next));
             }
-            Ok(Ok(Outcome::success("all items are visible")))
+            let how = if is_ordered { "all items are visible, in this order" } else { "all items are visible" };
+            Ok(Ok(Outcome::success(how)))
         }
         .boxed()
     };
     cx.session.device.await_answer(cx, wait(args), ask).await
 }
 
-/// What was seen instead of an item; `None` if the item is visible, within the list if there is one.
-async fn absence(cx: &Cx, item: &str, list: Option<&Found>) -> Result<Option<String>, Stop> {
+/// Where an item is, within the list if there is one: its first place, or all; or what was seen instead.
+async fn places(cx: &Cx, item: &str, list: Option<&Found>, wants_all: bool) -> Result<Result<Vec<Rect>, String>, Stop> {
+    let mut places = Vec::new();
     for index in 0.. {
         let query = Query { index: Some(index), ..containing(item) };
         match cx.session.device.find(cx, &query, Checks::Visible).await? {
-            Find::Found(found) if list.is_none_or(|list| list.bounds.contains(found.bounds.center())) => break,
+            Find::Found(found) if list.is_none_or(|list| list.bounds.contains(found.bounds.center())) => {
+                places.push(found.bounds);
+                if !wants_all {
+                    break;
+                }
+            }
             Find::Found(_) => {}
-            Find::Not(_) if index > 0 => return Ok(Some("the item elsewhere on the page".to_string())),
-            Find::Not(why) => return Ok(Some(why.to_string())),
+            Find::Not(_) if !places.is_empty() => break,
+            Find::Not(_) if index > 0 => return Ok(Err("the item elsewhere on the page".to_string())),
+            Find::Not(why) => return Ok(Err(why.to_string())),
         }
     }
-    Ok(None)
+    Ok(Ok(places))
+}
+
+/// Whether a place is read after another one: it is below it, or beside it in the same row.
+fn comes_after(place: Rect, other: Rect) -> bool {
+    let middle = place.center().y;
+    middle >= other.bottom || (middle >= other.top && place.left > other.left)
 }
 
 async fn verify_value(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
@@ -147,7 +184,7 @@ async fn verify_value(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
         (_, Some(_)) => "attribute",
         (_, None) => "value",
     };
-    // The device shows the real values of secrets.
+    // The device returns the real values of secrets.
     let expected = cx.session.secrets.reveal(args.required("expected"));
     let (query, expected) = (&query, &expected);
     let ask = |_| {
@@ -196,12 +233,15 @@ async fn checked(cx: &Cx, found: &Found, expected: &str) -> Result<Result<Outcom
 }
 
 async fn network_event(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
-    let name = args.required("eventName");
+    // A URL may spell the value of a secret in another way.
+    let secrets = &cx.session.secrets;
+    let name = &*secrets.redact(args.required("eventName"));
     let ask = |_| {
         async move {
             let requests = act(cx, &Action::Browse(Browse::Requests)).await?.structured.unwrap_or_default();
             let has_it = |request: &Value| {
-                ["url", "body"].iter().any(|part| request[*part].as_str().is_some_and(|text| text.contains(name)))
+                let is_in = |text: &str| secrets.redact(text).contains(name);
+                ["url", "body"].iter().any(|part| request[*part].as_str().is_some_and(is_in))
             };
             let requests = requests.as_array().map(Vec::as_slice).unwrap_or_default();
             Ok(if requests.iter().any(has_it) {

@@ -140,7 +140,9 @@ fn forbid(args: &Args, names: &[&str]) -> Result<(), Stop> {
 
 /// A URL unchanged, or the URL of a file relative to the trail.
 fn resolve_url(cx: &Cx, url: &str) -> String {
-    let scheme = url.split_once(':').map(|(scheme, _)| scheme).unwrap_or_default();
+    // The whole URL may be a secret.
+    let revealed = cx.session.secrets.reveal(url);
+    let scheme = revealed.split_once(':').map(|(scheme, _)| scheme).unwrap_or_default();
     let is_scheme = |sign: char| sign.is_ascii_alphanumeric() || "+-.".contains(sign);
     if !scheme.is_empty() && scheme.chars().all(is_scheme) {
         return url.to_string();
@@ -230,7 +232,9 @@ async fn download(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     };
     let outcome = cx.session.device.await_answer(cx, timeout(args, limits::ASSERT_WAIT), ask).await?;
     let name = outcome.structured.as_ref().and_then(|value| value.get("name")).and_then(Value::as_str);
-    match (args.text("name"), name) {
+    // The device returns the real values of secrets.
+    let wanted = args.text("name").map(|name| cx.session.secrets.reveal(name));
+    match (&wanted, name) {
         (Some(wanted), Some(name)) if wanted != name => {
             Err(Stop::failed(format!("expected a download named `{wanted}`, got `{name}`")))
         }

@@ -20,6 +20,16 @@ const TO_SELECTOR: P =
     optional("toNodeSelector", Ty::Selector, "A selector for the element to drop it on, as used in recordings.");
 const TO_INDEX: P = optional("toIndex", Ty::Integer, "Which match of toRef to use, from 0.");
 const TO: Names = Names { reference: "toRef", selector: "toNodeSelector", index: "toIndex" };
+const TO_OFFSET_X: P = optional(
+    "toOffsetX",
+    Ty::Integer,
+    "Where in the element to drop it, in pixels from its left edge (default: its center); requires toOffsetY.",
+);
+const TO_OFFSET_Y: P = optional(
+    "toOffsetY",
+    Ty::Integer,
+    "Where in the element to drop it, in pixels from its top edge; requires toOffsetX.",
+);
 const OFFSET_X: P = optional(
     "offsetX",
     Ty::Integer,
@@ -107,6 +117,8 @@ pub const ROWS: &[Row] = &[
             TO_REF,
             TO_SELECTOR,
             TO_INDEX,
+            TO_OFFSET_X,
+            TO_OFFSET_Y,
             optional("toX", Ty::Integer, "Where to drop it, in pixels from the left edge of the window; requires toY."),
             optional("toY", Ty::Integer, "Where to drop it, in pixels from the top edge of the window; requires toX."),
             optional("byX", Ty::Integer, "How far to drag it to the right, in pixels; to the left if negative."),
@@ -260,6 +272,10 @@ async fn drag(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
             return Err(Stop::failed(format!("pass only one place to drop it: {ways}")));
         }
     };
+    let at = pair(args, "toOffsetX", "toOffsetY")?.map(|(x, y)| Offset { x, y });
+    if at.is_some() && element.is_none() {
+        return Err(Stop::failed("`toOffsetX` and `toOffsetY` require `toRef` or `toNodeSelector`"));
+    }
     let from = Aim::of(cx, args)?;
     let mut names: Vec<(&str, &str, &str)> = Vec::new();
     if let Aim::Ref(reference) = &from {
@@ -271,7 +287,9 @@ async fn drag(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let Aim::Stable(from) = &from else { return restate_under(cx, "web_drag", &names).await };
     let to = match (end, &element) {
         (Some(end), _) => end,
-        (None, Some(Aim::Stable(to))) => DragEnd::Element(Box::new(visible(cx, to, find_wait(args)).await?)),
+        (None, Some(Aim::Stable(to))) => {
+            DragEnd::Element { found: Box::new(visible(cx, to, find_wait(args)).await?), at }
+        }
         (None, _) => return restate_under(cx, "web_drag", &names).await,
     };
     act_on(cx, from.clone(), &Action::Drag { at: offset(args)?, to }, find_wait(args)).await

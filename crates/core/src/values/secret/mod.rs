@@ -272,16 +272,54 @@ impl Secrets {
         self.entries.iter().fold(text.to_string(), |text, entry| text.replace(&entry.seal, &entry.value))
     }
 
+    /// The same for every text of a value, including keys.
+    pub fn reveal_in_value(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => *text = self.reveal(text),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.reveal_in_value(item)),
+            Value::Object(map) => {
+                for (key, mut value) in std::mem::take(map) {
+                    self.reveal_in_value(&mut value);
+                    map.insert(self.reveal(&key), value);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
     /// The same for a regular expression, in which the value is taken literally.
     pub fn reveal_in_pattern(&self, text: &str) -> String {
-        let reveal = |text: String, entry: &Entry| {
-            if text == entry.seal {
-                entry.value.clone()
-            } else {
-                text.replace(&entry.seal, &format!("\\Q{}\\E", entry.value))
+        let quoted = |value: &str| format!("\\Q{}\\E", value.replace("\\E", "\\E\\\\E\\Q"));
+        self.entries.iter().fold(text.to_string(), |text, entry| text.replace(&entry.seal, &quoted(&entry.value)))
+    }
+
+    /// Makes seals inert in a text that comes from outside of the engine, such as from a page: only what was made from a
+    /// template may become a value.
+    pub fn defuse(&self, text: &mut String) {
+        for Entry { name, seal, .. } in &self.entries {
+            if text.contains(seal) {
+                *text = text.replace(seal, &format!("[{name}]"));
             }
-        };
-        self.entries.iter().fold(text.to_string(), reveal)
+        }
+    }
+
+    /// The same for every text of a value, including keys.
+    pub fn defuse_value(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => self.defuse(text),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.defuse_value(item)),
+            Value::Object(map) => {
+                if map.keys().any(|key| self.is_sealed_in(key)) {
+                    let defused = |mut key: String| {
+                        self.defuse(&mut key);
+                        key
+                    };
+                    *map = std::mem::take(map).into_iter().map(|(key, value)| (defused(key), value)).collect();
+                }
+                map.values_mut().for_each(|value| self.defuse_value(value));
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
     }
 }
 

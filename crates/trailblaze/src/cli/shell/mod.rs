@@ -304,7 +304,12 @@ fn shown(said: &Said, as_json: bool, cancel: &CancellationToken) -> ControlFlow<
 
 pub fn show(reply: &Reply, as_json: bool) {
     match (reply, as_json) {
-        (Reply::Done { text, .. }, false) => print::data(text),
+        (Reply::Done { text, .. }, false) => {
+            print::data(text);
+            for remark in reply.remarks() {
+                print::say(remark);
+            }
+        }
         (Reply::Done { value, .. }, true) => print::json_line(&json!({"ok": true, "answer": value})),
         (Reply::Failed { message, .. }, false) => print::error(message),
         (Reply::Failed { message, exit }, true) => {

@@ -199,6 +199,14 @@ fn made(deed: &Deed) -> Option<Made> {
             let words = format!("Type the secret {secret} into {name}");
             (words, on("web_fillSecret", json!({"value": format!("{{{{{secret}}}}}")}))?)
         }
+        PersonAction::AnswerDialog { message, accept, text } => {
+            let (verb, answer) = if *accept { ("Accept", "ACCEPT") } else { ("Dismiss", "DISMISS") };
+            let mut answer = json!({ "answer": answer });
+            if let Some(text) = text {
+                answer["text"] = json!(text);
+            }
+            (format!("{verb} the dialog \"{}\"", cut(message)), call("web_dialogs", answer))
+        }
         PersonAction::Press { chord } => (format!("Press {chord}"), call("web_pressKey", json!({ "key": chord }))),
         PersonAction::Choose { values } => {
             (format!("Choose {} in {name}", quoted(values)), on("web_selectOption", json!({ "values": values }))?)

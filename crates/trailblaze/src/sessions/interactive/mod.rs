@@ -82,7 +82,12 @@ pub struct Interactive {
     proposals: Vec<(String, Value)>,
     viewer: Arc<Viewer>,
     by_hand: ByHand,
+    /// How many dialogs, errors and downloads of pages were replied.
+    n_remarks: usize,
 }
+
+/// The key in the value of a reply with the dialogs, errors and downloads of pages.
+const REMARKS: &str = "happened";
 
 struct OpenStep {
     id: StepId,
@@ -108,6 +113,19 @@ pub enum Reply {
         message: String,
         exit: Exit,
     },
+}
+
+impl Reply {
+    /// The dialogs, errors and downloads of pages that it tells, one on each line.
+    pub fn remarks(&self) -> Vec<String> {
+        let Reply::Done { value, .. } = self else { return Vec::new() };
+        let told = value.get(REMARKS).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        remark_lines(&told.iter().filter_map(Value::as_str).map(str::to_string).collect::<Vec<_>>())
+    }
+}
+
+fn remark_lines(remarks: &[String]) -> Vec<String> {
+    remarks.iter().map(|remark| format!("page: {}", remark.replace('\n', " "))).collect()
 }
 
 /// The folders and settings that a session saves with.
@@ -166,15 +184,36 @@ impl Interactive {
             proposals: Vec::new(),
             viewer,
             by_hand: ByHand::default(),
+            n_remarks: 0,
         }
     }
 
     /// Executes a command, unless it is cancelled. Nothing in the reply is secret.
     pub async fn execute(&mut self, command: Command, cancel: &CancellationToken) -> Reply {
         let reply = self.answer(command, cancel).await;
+        let reply = self.with_remarks(reply);
         self.note_steps();
         self.keep();
         self.fit_to_show(reply)
+    }
+
+    /// Adds the dialogs, errors and downloads of pages since the last reply that could say so.
+    fn with_remarks(&mut self, reply: Reply) -> Reply {
+        let takes_remarks = match &reply {
+            Reply::Done { value, .. } => value.is_object(),
+            Reply::Failed { .. } => true,
+        };
+        let new = if takes_remarks { self.session.device.remarks_since(&mut self.n_remarks) } else { Vec::new() };
+        match reply {
+            reply if new.is_empty() => reply,
+            Reply::Done { text, mut value } => {
+                value[REMARKS] = json!(new);
+                Reply::Done { text, value }
+            }
+            Reply::Failed { message, exit } => {
+                Reply::Failed { message: [vec![message], remark_lines(&new)].concat().join("\n"), exit }
+            }
+        }
     }
 
     /// Lets bearers of the session's key make calls, in a step of their own, until the token is cancelled. Returns the
@@ -443,9 +482,7 @@ impl Interactive {
             }
             Ok(outcome) => {
                 // Without pictures before each touch, at least how it looked when it failed.
-                if self.usage == Usage::Daemon {
-                    let _ = self.session.device.shoot(&cx, cx.parent(), Moment::Failure).await;
-                }
+                let _ = self.session.device.shoot(&cx, cx.parent(), Moment::Failure).await;
                 let failure = failure(Some(tool), &outcome.text, outcome.structured.as_ref());
                 self.failed(Failure { call, ..failure }, Exit::Failed)
             }

@@ -127,11 +127,8 @@ pub async fn open(
     wiring.show_browser(options.is_headed);
     wiring.check_target()?;
     wiring.use_secrets(options.secrets);
-    wiring.pictures = match options.usage {
-        Usage::Shell | Usage::Tool | Usage::Serve => PicturePolicy::Action,
-        // A picture before each touch takes ten times as long as the touch, and agents are in a hurry.
-        Usage::Daemon => PicturePolicy::Step,
-    };
+    // A picture before each touch takes ten times as long as the touch. A call that fails is shown anyway.
+    wiring.pictures = PicturePolicy::Step;
     wiring.set_sim(&options.sim)?;
     wiring.use_model(&options.agent)?;
     let cassettes = options.cassette.map(|wanted| Cassettes::open(wanted, loaded)).transpose();

@@ -91,6 +91,11 @@ impl Tab {
         self.hand.call(Some(&self.session), method, params).await
     }
 
+    /// Whether the tab answers a command without an error.
+    pub async fn answers(&self, method: &str, params: Value) -> bool {
+        self.hand.browser.cdp.call(Some(&self.session), method, params).await.is_ok()
+    }
+
     pub async fn script(&self, expression: &str) -> Value {
         let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
         let answer = self.call("Runtime.evaluate", params).await;

@@ -47,11 +47,14 @@ impl Client<'_> {
         let mut replies = replies.into_iter().skip(n_before);
         let mut lines = Vec::new();
         for (at, name) in names.iter().enumerate() {
-            match replies.next() {
+            let reply = replies.next();
+            let remarks = reply.as_ref().map(Reply::remarks).unwrap_or_default();
+            match reply {
                 Some(Reply::Done { text, value }) => {
                     // What an action was recorded as says nothing new.
                     let is_recorded = value["delegates"].as_array().is_some_and(|calls| !calls.is_empty());
                     lines.extend((text != "done" && !is_recorded).then(|| format!("{name}: {text}")));
+                    lines.extend(remarks);
                 }
                 Some(Reply::Failed { message, exit }) => {
                     return Err(self.stopped(session, &names, at, lines, message, exit).await);
@@ -65,6 +68,7 @@ impl Client<'_> {
                 Err(CallError::of_exit(exit, lines.join("\n")))
             }
             Some(reply) => {
+                lines.extend(reply.remarks());
                 lines.push(shown(reply)?.whole());
                 Ok(text(lines.join("\n")))
             }
@@ -123,9 +127,14 @@ impl Client<'_> {
     async fn carry_out(&self, kind: StepKind, args: WordsArgs) -> CallResult {
         let commands = vec![Command::Do { kind, text: args.text }, look_for_changes()];
         let mut replies = self.execute(args.session.as_deref(), commands).await?.into_iter();
-        let done = super::said(replies.next().ok_or_else(|| CallError::failed("nothing was done"))?)?;
-        let screen = replies.next().and_then(|reply| shown(reply).ok()).map(|shown| shown.whole());
-        Ok(text([Some(done), screen].into_iter().flatten().collect::<Vec<_>>().join("\n")))
+        let done = replies.next().ok_or_else(|| CallError::failed("nothing was done"))?;
+        let mut lines = done.remarks();
+        lines.insert(0, super::said(done)?);
+        if let Some(reply) = replies.next() {
+            lines.extend(reply.remarks());
+            lines.extend(shown(reply).ok().map(|shown| shown.whole()));
+        }
+        Ok(text(lines.join("\n")))
     }
 
     pub(super) async fn screenshot(&self, args: ScreenshotArgs) -> CallResult {

@@ -1,5 +1,7 @@
 //! The web shop of the examples, used by a person.
 
+use serde_json::json;
+
 use crate::browser::record::stage::{Stage, words};
 use crate::support::chromium;
 
@@ -170,4 +172,35 @@ fn what_cannot_be_recorded_is_refused_with_the_reason() {
     assert!(ran.stderr.contains("unsupported on android"), "{:?} {}", ran.code, ran.stderr);
     let open = stage.run(&["session", "list", "--json"]).exits(0);
     assert_eq!(open.stdout.trim(), "[]");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_answer_to_a_dialog_is_recorded_before_what_opened_it() {
+    let Some(stage) = Stage::open("web-shop", "server.mjs") else { return };
+    let (running, hand) = stage.record("/dialogs", &["--save", "trails/dialogs.trail.yaml"]).await;
+    let tab = hand.tab("/dialogs").await;
+    tab.call("Page.enable", json!({})).await;
+    let press = async |button: &str, answer: serde_json::Value, said: &str| {
+        // The page waits in its dialog, and so does the press.
+        tokio::join!(tab.click(button), async {
+            while !tab.answers("Page.handleJavaScriptDialog", answer.clone()).await {
+                tokio::time::sleep(std::time::Duration::from_millis(30)).await;
+            }
+        });
+        tab.until(&format!("document.body.textContent.includes('{said}')")).await;
+    };
+    press("#confirm", json!({"accept": false}), "You refused.").await;
+    press("#prompt", json!({"accept": true, "promptText": "Grace"}), "Grace").await;
+    stage.until("both are recorded", |steps| steps.len() >= 5);
+    let recorded = stage.end(running);
+    let expected = [
+        "Dismiss the dialog \"Really?\"",
+        "Click \"Ask me\"",
+        "Accept the dialog \"What is your name?\"",
+        "Click \"Ask my name\"",
+    ];
+    assert_eq!(words(&recorded)[1..], expected, "{recorded}");
+    let saved = stage.lab.project.read("trails/dialogs.trail.yaml");
+    assert!(saved.contains("answer: DISMISS") && saved.contains("text: Grace"), "{saved}");
+    stage.run(&["run", "trails/dialogs.trail.yaml"]).exits(0);
 }

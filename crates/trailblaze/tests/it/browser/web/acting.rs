@@ -161,6 +161,68 @@ fn an_element_is_dragged_to_a_point_or_by_so_many_pixels() {
 }
 
 #[test]
+fn an_element_is_dropped_at_an_offset_of_another() {
+    let drag = "web_drag: {ref: 'css=#knob', toRef: 'css=#goal', toOffsetX: 10, toOffsetY: 100}";
+    check(POINTER_DRAG, &[drag, &holds("log[1][0] === 480 && log[1][1] === 370")], 0, &[]);
+    let outside = "web_drag: {ref: 'css=#knob', toRef: 'css=#goal', toOffsetX: 900, toOffsetY: 1}";
+    check(POINTER_DRAG, &[outside], 1, &["the offset is outside of"]);
+    let alone = "web_drag: {ref: 'css=#knob', byX: 3, toOffsetX: 1, toOffsetY: 1}";
+    check(POINTER_DRAG, &[alone], 1, &["require `toRef`"]);
+}
+
+#[test]
+fn what_begins_within_a_pixel_is_touched_and_dropped_on() {
+    let thin = "position:absolute; left:0; width:200px; height:.8px; padding:0; border:0; background:teal";
+    let page = format!(
+        "<script>window.log = []</script><button style='{thin}; top:100.1px' onclick=\"log.push('pressed')\">Thin</button>\
+         <div id=knob style='position:absolute; top:20px; width:40px; height:40px; background:#ddd'>Knob</div>\
+         <div id=goal style='{thin}; top:200.1px' onpointerup=\"log.push('dropped')\"></div>"
+    );
+    let drag = "web_drag: {ref: 'css=#knob', toRef: 'css=#goal'}";
+    check(&page, &["tap: {text: Thin}", drag, &holds("log.join() === 'pressed,dropped'")], 0, &[]);
+}
+
+/// A list whose items make room for the one that is dragged, as SortableJS does: an item that is still moving is passed over.
+const SORTABLE: &str = "<style>li { height:40px; width:200px; list-style:none; touch-action:none; background:#ddd; margin:2px; user-select:none }</style><ul id=list></ul><script>\
+    for (const name of 'ABCDEFGH') list.append(Object.assign(document.createElement('li'), {textContent: name, id: name}));\
+    let held = null; const moving = new Set();\
+    list.onpointerdown = (e) => { held = e.target; held.releasePointerCapture?.(e.pointerId) };\
+    onpointerup = () => { held = null };\
+    onpointermove = (e) => { const over = document.elementFromPoint(e.clientX, e.clientY)?.closest('li');\
+      if (!held || !over || over === held || moving.has(over)) return;\
+      const before = new Map([...list.children].map((li) => [li, li.getBoundingClientRect().top]));\
+      const all = [...list.children]; const isDown = all.indexOf(held) < all.indexOf(over);\
+      over[isDown ? 'after' : 'before'](held);\
+      for (const li of list.children) { const by = before.get(li) - li.getBoundingClientRect().top; if (!by) continue;\
+        moving.add(li); li.style.transition = 'none'; li.style.transform = `translateY(${by}px)`; li.offsetWidth;\
+        li.style.transition = 'transform 150ms'; li.style.transform = ''; li.ontransitionend = () => moving.delete(li) } }</script>";
+
+#[test]
+fn a_long_drag_waits_for_the_items_of_a_list_to_make_room() {
+    let order = |names: &str| holds(&format!("[...list.children].map((li) => li.id).join('') === '{names}'"));
+    let drag = |from: &str, to: &str| format!("web_drag: {{ref: 'css=#{from}', toRef: 'css=#{to}'}}");
+    let made = [drag("A", "H"), order("BCDEFGHA"), drag("A", "B"), order("ABCDEFGH")];
+    let made: Vec<&str> = made.iter().map(String::as_str).collect();
+    check(SORTABLE, &made, 0, &[]);
+}
+
+#[test]
+fn a_swipe_to_the_right_stays_on_the_page() {
+    let page = "<p>Start</p><button onclick=\"this.textContent = 'Pressed'\">Press</button>";
+    let made = [
+        "web_navigate: {url: 'page.html?next'}",
+        "swipe: {direction: RIGHT}",
+        "tap: {text: Press}",
+        "assertVisible: {text: Pressed}",
+        "swipe: {direction: LEFT}",
+        "tap: {text: Pressed}",
+        "web_waitForUrl: {pattern: '*page.html?next'}",
+        "assertVisible: {text: Pressed}",
+    ];
+    check(page, &made, 0, &[]);
+}
+
+#[test]
 fn what_a_browser_drags_itself_is_dropped_each_time() {
     let page = "<ul id=from></ul><div id=bin style='width:200px; height:80px; background:#ddd'>Bin</div><script>window.log = [];\
                 for (let n = 0; n < 6; n++) from.append(Object.assign(document.createElement('li'), {id: `card${n}`, draggable: true, textContent: `Card ${n}`, \

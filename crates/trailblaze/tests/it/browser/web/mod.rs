@@ -2,7 +2,9 @@
 
 mod acting;
 mod describing;
+mod dialogs;
 mod finding;
+mod fresh;
 mod live;
 mod person;
 mod phone;

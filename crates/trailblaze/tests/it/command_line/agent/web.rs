@@ -138,3 +138,43 @@ fn a_model_does_nothing_on_a_page_that_is_not_part_of_the_app() {
     let ran = project.finish(command).exits(1);
     assert!(ran.stdout.contains("I was led away"), "{}", ran.stdout);
 }
+
+#[test]
+fn a_model_types_no_secret_into_a_frame_of_another_origin() {
+    let typing = |text: &str| format!("{{web_type: {{ref: 'textbox \"Coupon\"', text: '{text}'}}}}");
+    let focused = |text: &str| format!("{{inputText: {{text: '{text}'}}}}");
+    let replies = reply("Step: Type", &typing("{{PIN}}"))
+        + &reply("the field belongs to http://", &typing("nothing"))
+        + &reply("Step: Type", &focused("{{PIN}}"))
+        + &reply("the field belongs to http://", "{objectiveStatus: {status: FAILED, explanation: refused twice}}");
+    let Some(project) = shop("  - step: 'Type {{PIN}}'\n", &replies) else { return };
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = format!("http://{}/", listener.local_addr().expect("an address"));
+    std::thread::spawn(move || {
+        use std::io::{Read, Write};
+        let body = "<label>Coupon <input></label>";
+        for mut stream in listener.incoming().flatten() {
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(format!("HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len()).as_bytes());
+        }
+    });
+    project.write("shop.html", format!("{PAGE}<iframe src='{address}'></iframe>"));
+    let mut command = command(&project, &["--secret", "PIN"]);
+    command.env("PIN", "canary-7f3a91");
+    let ran = project.finish(command).exits(1);
+    assert!(ran.stdout.contains("refused twice"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_model_is_told_of_dialogs_and_errors() {
+    let replies = reply("Step: Pay", "{web_click: {ref: 'button \"Warn\"'}}")
+        + &reply(
+            "alert \"Stocks are low\" was accepted",
+            "{web_click: {ref: 'button \"Pay now\"', completesStep: true}}",
+        );
+    let Some(project) = shop("  - step: Pay\n", &replies) else { return };
+    project.write("shop.html", format!("{PAGE}<button onclick=\"alert('Stocks are low'); lost()\">Warn</button>"));
+    project.finish(command(&project, &[])).exits(0);
+    let told = asked(&project)[1].messages.join("\n");
+    assert!(told.contains("the page threw: ReferenceError: lost is not defined"), "{told}");
+}

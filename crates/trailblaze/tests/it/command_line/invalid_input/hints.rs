@@ -229,8 +229,27 @@ fn a_selector_that_says_nothing_about_the_device() {
     error: 2 problems
     ");
     check("", &calls[..1], &["-d", "web/sim-1"]).exits(0);
-    // A ref says which element it is.
+    // A description says which element it is.
     let both = "web_click: {ref: 'button \"Add one\"', nodeSelector: {androidAccessibility: {textRegex: Add one}}}";
     let empty = "web_click: {ref: 'button \"Add one\"', nodeSelector: {}}";
     check("", &[both, empty], &["-d", "web/sim-1"]).exits(0);
+}
+
+#[test]
+fn a_ref_that_no_run_can_resolve() {
+    let calls = ["web_click: {ref: e4, nodeSelector: {index: 0}}", "captureScreen: {}", "web_click: {ref: e5}"];
+    insta::assert_snapshot!(check("", &calls, &["-d", "web/sim-1"]).refusal(), @r#"
+    exit 3
+    error: `e4` is a ref of a snapshot that no run takes, so nothing can be found
+     --> trails/a.trail.yaml:4:25
+      |
+    4 |       - web_click: {ref: e4, nodeSelector: {index: 0}}
+      |                          ^^
+      |
+      = help: record this step again, or describe the element, as in `button "Pay"`
+
+    error: 1 problem
+    "#);
+    let both = "web_click: {ref: e4, nodeSelector: {web: {cssSelector: '#pay'}}}";
+    check("", &[both], &["-d", "web/sim-1"]).exits(0);
 }

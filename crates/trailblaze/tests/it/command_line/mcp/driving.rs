@@ -8,7 +8,7 @@ use trailblaze::api::mcp::{McpOptions, Offering};
 
 use crate::command_line::mcp::client::{BOTH, Generation, reference};
 use crate::command_line::mcp::service::{OneSession, client, client_of};
-use crate::support::{Project, wait_until};
+use crate::support::{Project, chromium, wait_until};
 
 #[test]
 fn an_agent_goes_from_nothing_to_a_trail_that_replays() {
@@ -94,6 +94,24 @@ fn a_new_screen_is_shown_as_a_whole_or_by_its_changes() {
     assert_eq!(missing, "no element on the screen has the ref `zz9`");
     assert!(client.call("snapshot", json!({"since": 4})).contains("(nothing changed)"));
     assert!(client.call("snapshot", json!({"depth": 1})).contains("### Screen"));
+}
+
+#[test]
+fn what_a_page_does_is_in_the_answer_of_act() {
+    if chromium::find().is_none() {
+        return;
+    }
+    let page = "<!doctype html><button onclick=\"alert('Stocks are low'); lost()\">Warn</button>";
+    let project =
+        Project::empty().with("trailblaze.yaml", chromium::devices("[{id: web/chromium}]")).with("page.html", page);
+    let mut client = client(&project, Generation::Initialize);
+    let url = format!("file://{}/page.html", project.root().display());
+    let opened = client.call("session", json!({"action": "open", "url": url}));
+    let calls = json!([{"tool": "tap", "args": {"ref": reference(&opened, "Warn")}}]);
+    let acted = client.call("act", json!({ "calls": calls }));
+    for said in ["page: alert \"Stocks are low\" was accepted", "page: the page threw: ReferenceError: lost"] {
+        assert_eq!(acted.matches(said).count(), 1, "{said} in {acted}");
+    }
 }
 
 #[test]

@@ -1,0 +1,147 @@
+//! The values of secrets, in what is sent to a device. The only place where seals become values.
+//!
+//! Every text is listed, without a catch-all, so that a new action or kind of search cannot be forgotten.
+
+use crate::driver::{Action, Browse};
+use crate::query::{Element, Query, TextMatch, What};
+use crate::values::secret::Secrets;
+
+/// Whether an action carries a secret.
+pub fn is_secret_in(secrets: &Secrets, action: &Action) -> bool {
+    !secrets.is_empty() && action_with_values(secrets, action) != *action
+}
+
+/// The action with the values of secrets.
+pub fn action_with_values(secrets: &Secrets, action: &Action) -> Action {
+    let mut action = action.clone();
+    if secrets.is_empty() {
+        return action;
+    }
+    let reveal = |text: &mut String| *text = secrets.reveal(text);
+    match &mut action {
+        Action::InputText { text }
+        | Action::SetText { text }
+        | Action::SetClipboard { text }
+        | Action::Shell { command: text }
+        | Action::EvaluateJs { script: text }
+        | Action::OpenUrl { url: text }
+        | Action::PressChord { chord: text, count: _, repeats: _ }
+        | Action::LaunchApp { app: text, mode: _ }
+        | Action::StopApp { app: text }
+        | Action::ClearAppData { app: text } => reveal(text),
+        Action::GrantPermission { app, permission } => [app, permission].into_iter().for_each(reveal),
+        Action::Choose { values: texts } | Action::Upload { files: texts } => texts.iter_mut().for_each(reveal),
+        Action::Attribute { name } => name.iter_mut().for_each(reveal),
+        Action::Browse(browse) => match browse {
+            Browse::NewTab { url: text } | Browse::Dialogs { accept: _, text } => text.iter_mut().for_each(reveal),
+            Browse::Restore { state } => secrets.reveal_in_value(state),
+            Browse::Back
+            | Browse::Forward
+            | Browse::Reload
+            | Browse::Resize { size: _ }
+            | Browse::Tabs
+            | Browse::SelectTab { index: _ }
+            | Browse::CloseTab { index: _ }
+            | Browse::Console
+            | Browse::Requests
+            | Browse::StorageState
+            | Browse::Download => {}
+        },
+        Action::Tap
+        | Action::DoubleTap
+        | Action::LongPress
+        | Action::EraseText { count: _ }
+        | Action::PressKey { key: _ }
+        | Action::HideKeyboard
+        | Action::Swipe { from: _, to: _, duration: _ }
+        | Action::Scroll { direction: _, amount: _ }
+        | Action::Pinch { scale: _ }
+        | Action::PasteClipboard
+        | Action::SetNetwork { connected: _ }
+        | Action::ListApps
+        | Action::Click(_)
+        | Action::Hover { at: _ }
+        | Action::Drag { at: _, to: _ }
+        | Action::ScrollIntoView
+        | Action::SetChecked { checked: _ } => {}
+    }
+    action
+}
+
+/// The search with the values of secrets.
+pub fn query_with_values(secrets: &Secrets, query: &Query) -> Query {
+    let mut query = query.clone();
+    if secrets.is_empty() {
+        return query;
+    }
+    let reveal = |text: &mut String| *text = secrets.reveal(text);
+    let reveal_in_pattern = |pattern: &str| secrets.reveal_in_pattern(pattern);
+    match &mut query.what {
+        What::Element(Element { text, id, enabled: _, selected: _ }) => {
+            id.iter_mut().for_each(reveal);
+            match text {
+                Some(TextMatch::Exact(text) | TextMatch::Contains(text)) => reveal(text),
+                Some(TextMatch::Pattern(pattern)) => *pattern = reveal_in_pattern(pattern),
+                None => {}
+            }
+        }
+        What::Described(description) => description.for_each_text(&reveal),
+        What::Selector(selector) => selector.for_each_text(&reveal, &reveal_in_pattern),
+        What::Reference(_) | What::Node(_) => {}
+    }
+    query
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::query::Description;
+    use crate::selector::Selector;
+
+    fn secrets() -> Secrets {
+        Secrets::new([("PIN".to_string(), "4+7\\E1".to_string())])
+    }
+
+    #[test]
+    fn a_device_gets_the_values_of_secrets_in_every_action() {
+        let secrets = secrets();
+        let seal = secrets.seal("PIN").unwrap().to_string();
+        let state = |pin: &str| json!({"cookies": [{"name": "pin", "value": pin}], pin: [pin]});
+        let all = |pin: &str| {
+            let pin = pin.to_string();
+            [
+                Action::InputText { text: pin.clone() },
+                Action::LaunchApp { app: format!("http://a/?{pin}"), mode: crate::driver::LaunchMode::Resume },
+                Action::Upload { files: vec![pin.clone()] },
+                Action::Browse(Browse::NewTab { url: Some(format!("http://a/?{pin}")) }),
+                Action::Browse(Browse::Dialogs { accept: Some(true), text: Some(pin.clone()) }),
+                Action::Browse(Browse::Restore { state: state(&pin) }),
+            ]
+        };
+        for (sealed, expected) in all(&seal).iter().zip(all("4+7\\E1")) {
+            assert_eq!(action_with_values(&secrets, sealed), expected);
+            assert!(is_secret_in(&secrets, sealed) && !is_secret_in(&secrets, &expected), "{sealed:?}");
+        }
+    }
+
+    #[test]
+    fn a_search_gets_the_values_of_secrets_literally() {
+        let secrets = secrets();
+        let seal = secrets.seal("PIN").unwrap().to_string();
+        let selector =
+            json!({"web": {"ariaNameRegex": format!("Code {seal}")}, "childOf": {"web": {"cssSelector": seal}}});
+        let what = What::Selector(Box::new(Selector::parse(&selector).unwrap()));
+        let What::Selector(found) = query_with_values(&secrets, &Query { what, index: None }).what else { panic!() };
+        let found = found.to_json();
+        assert_eq!(found.pointer("/web/ariaNameRegex").unwrap(), r"Code \Q4+7\E\\E\Q1\E", "{found}");
+        assert_eq!(found.pointer("/childOf/web/cssSelector").unwrap(), r"4+7\E1", "{found}");
+        let described = Description::parse(&format!("button \"Pay {seal}\" in listitem \"{seal}\"")).unwrap();
+        let written = described.to_string();
+        let query = Query { what: What::Described(Box::new(described)), index: None };
+        let What::Described(found) = query_with_values(&secrets, &query).what else { panic!() };
+        assert_eq!(found.name.as_deref(), Some(r"Pay 4+7\E1"));
+        assert_eq!(found.to_string(), written, "messages have the template");
+    }
+}
