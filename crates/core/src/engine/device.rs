@@ -1,7 +1,6 @@
 //! The device of a session, behind a lease. Screens returned from here are redacted and have refs; the values of secrets
 //! only appear in what is sent to the driver. The one waiting loop is here too.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,7 +21,9 @@ use crate::driver::{
 use crate::engine::cx::Cx;
 use crate::engine::fault::{Fault, Stop};
 use crate::limits;
-use crate::query::{Checks, Find, Found, Query, Reason, TextMatch, What, WhyNot, identity};
+use crate::query::{
+    Checks, Description as ElementDescription, Find, Found, Query, Reason, TextMatch, What, WhyNot, identity,
+};
 use crate::record::events::{PicturePolicy, Shot};
 use crate::screen::{Node, Screen, Shape, SnapshotId};
 use crate::values::secret::Secrets;
@@ -37,14 +38,13 @@ pub struct Device {
     secrets: Arc<Secrets>,
     /// Held during one find and act, and released between polls.
     lease: tokio::sync::Mutex<()>,
-    /// The elements that refs referred to in the last snapshot that was shown.
-    shown: Mutex<HashMap<String, Fingerprint>>,
+    /// The last screen that was shown, whose refs callers may use.
+    shown: Mutex<Option<Arc<Screen>>>,
 }
 
 /// The properties by which an element is recognized on a later screen.
 #[derive(Debug, Clone, PartialEq)]
 struct Fingerprint {
-    document: Option<u64>,
     class: Option<String>,
     text: Option<String>,
     id: Option<String>,
@@ -53,6 +53,8 @@ struct Fingerprint {
 
 /// The condition to wait for.
 pub enum Goal<'a> {
+    /// The element is there, even if nobody can see it because it is transparent.
+    Present,
     /// The element is visible.
     Visible,
     /// The element is not visible.
@@ -114,7 +116,7 @@ impl Device {
 
     /// Removes secrets from what a person did. A secret that was typed becomes its placeholder.
     pub fn redact_deed(&self, deed: &mut Deed) {
-        refs::assign(&mut deed.screen.root);
+        refs::assign(&mut deed.screen.root, false);
         if self.secrets.is_empty() {
             return;
         }
@@ -169,40 +171,48 @@ impl Device {
 
     async fn show_all(&self, cx: &Cx, want: Want) -> Result<(Screen, Vec<Rect>), Stop> {
         let (screen, masks) = self.observe(cx, want).await?;
-        let names =
-            |node: &Node| [node.reference.clone(), Some(node_name(node.id))].into_iter().flatten().collect::<Vec<_>>();
-        let fingerprintes =
-            screen.root.walk().flat_map(|node| names(node).into_iter().map(|name| (name, Fingerprint::of(node))));
-        *self.shown.lock() = fingerprintes.collect();
+        *self.shown.lock() = Some(Arc::new(Screen { picture: None, ..screen.clone() }));
         Ok((screen, masks))
     }
 
     /// Whether the last snapshot that was shown contains this ref.
     pub fn has_shown(&self, reference: &str) -> bool {
-        self.shown.lock().contains_key(reference)
+        self.shown.lock().as_ref().is_some_and(|screen| named(&screen.root, reference).is_some())
     }
 
-    /// Finds the element that a ref refers to on the current screen.
+    /// Finds the element that a ref, or a line of a snapshot that starts with one, refers to on the current screen.
     pub async fn resolve_ref(&self, cx: &Cx, reference: &str) -> Result<(Screen, u64), Stop> {
-        let reference = refs::of_line(reference).unwrap_or(reference.trim());
-        let fingerprint = self.shown.lock().get(reference).cloned();
-        let screen = self.look(cx).await?;
+        let (reference, words) = refs::split_line(reference).unwrap_or((reference.trim(), ""));
         let stale = || Stop::failed(Reason::StaleReference { reference: reference.to_string() }.to_string());
         let unknown = || {
             Stop::failed(format!(
                 "unknown ref `{reference}`: no snapshot has shown it; take a snapshot and use a ref from it"
             ))
         };
-        let fingerprint = fingerprint.ok_or_else(unknown)?;
-        let is_named = |node: &&Node| {
-            node.reference.as_deref() == Some(reference) || reference.strip_prefix('#') == Some(&node.id.to_string())
+        let shown = self.shown.lock().clone().ok_or_else(unknown)?;
+        let was = named(&shown.root, reference).ok_or_else(unknown)?;
+        if !words.is_empty() && !is_line_of(&shown, was, &self.secrets.redact(words)) {
+            let is = format!("ref `{reference}` is {} in the last snapshot, not {words}", was.summary());
+            return Err(Stop::failed(format!("{is}; take a new snapshot")));
+        }
+        let find = |screen: &Screen| {
+            let node = if self.description().knows_elements {
+                named(&screen.root, reference).filter(|node| node.document == was.document)
+            } else {
+                Fingerprint::of(was).nearest(&screen.root)
+            };
+            node.map(|node| node.id)
         };
-        let node = if self.description().knows_elements {
-            screen.root.walk().find(is_named).filter(|node| node.document == fingerprint.document)
-        } else {
-            fingerprint.nearest(&screen.root)
-        };
-        let node = node.ok_or_else(stale)?.id;
+        let screen = self.look(cx).await?;
+        if let Some(node) = find(&screen) {
+            return Ok((screen, node));
+        }
+        if !self.description().knows_elements {
+            return Err(stale());
+        }
+        // Only a snapshot of everything shows elements without text and function. There, selectors tell them apart.
+        let (screen, _) = self.observe(cx, Want { all: true, selectors: true, ..Want::TREE }).await?;
+        let node = find(&screen).ok_or_else(stale)?;
         Ok((screen, node))
     }
 
@@ -230,7 +240,7 @@ impl Device {
         let observed = self.driver.observe(&cx.budget(), want).await;
         self.emit_messages(cx);
         let mut screen = observed?;
-        refs::assign(&mut screen.root);
+        refs::assign(&mut screen.root, want.all);
         let mut masks = Vec::new();
         if !self.secrets.is_empty() {
             screen.app.iter_mut().for_each(|app| self.secrets.redact_in_place(app));
@@ -326,7 +336,11 @@ impl Device {
         let started = Instant::now();
         let end = started + timeout;
         let wanted = self.revealed_query(query);
-        let checks = if let Goal::Acted(action) = goal { action.checks() } else { Checks::Visible };
+        let checks = match goal {
+            Goal::Acted(action) => action.checks(),
+            Goal::Present => Checks::Present,
+            Goal::Visible | Goal::Gone => Checks::Visible,
+        };
         let mut looks = 0;
         let mut wants_picture = matches!(goal, Goal::Acted(_)) && cx.session.pictures >= PicturePolicy::Action;
         loop {
@@ -335,7 +349,7 @@ impl Device {
             let find = self.driver.find(&cx.budget(), &wanted, checks).await?;
             let is_absent = matches!(&find, Find::Not(WhyNot { reason: Reason::NoMatch { .. }, .. }));
             let (snapshot, saw) = match (find, &goal) {
-                (Find::Found(found), Goal::Visible) => {
+                (Find::Found(found), Goal::Visible | Goal::Present) => {
                     self.waited(cx, query, &goal, started, looks, None);
                     return Ok(Reached::Met { found: Some(found), acted: Acted::default() });
                 }
@@ -490,6 +504,20 @@ impl Device {
     }
 }
 
+/// The node with a ref, or with the key of a node id.
+fn named<'n>(root: &'n Node, reference: &str) -> Option<&'n Node> {
+    let id = reference.strip_prefix('#').and_then(|id| id.parse::<u64>().ok());
+    root.walk().find(|node| node.reference.as_deref() == Some(reference) || id == Some(node.id))
+}
+
+/// Whether a snapshot of the screen has these words in the line of the element. Text of a page may look like such a line.
+fn is_line_of(screen: &Screen, node: &Node, words: &str) -> bool {
+    // What follows depends on how the snapshot was taken.
+    let words = words.split(" {x:").next().unwrap_or_default();
+    let words = words.trim_end_matches(" (covered)").trim_end_matches(" (offscreen)");
+    ElementDescription::parse(words).is_ok_and(|description| description.is_of(&screen.root, node.id))
+}
+
 /// The key of a node id among refs. Refs start with a letter.
 fn node_name(id: u64) -> String {
     format!("#{id}")
@@ -507,7 +535,6 @@ impl Fingerprint {
     fn of(node: &Node) -> Fingerprint {
         let own = |text: Option<&str>| text.map(str::to_string);
         Fingerprint {
-            document: node.document,
             class: own(node.class()),
             // The value of a field is not part of its identity.
             text: if node.is_editable() { None } else { own(node.text()) },
