@@ -120,18 +120,25 @@
   /** @param {El} e */
   const reveal = (e) => e.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
 
+  /** @param {El} e */
+  const hasHand = (e) => getComputedStyle(e).cursor === "pointer";
+  /** @param {El} e */
+  const hasHandler = (e) => HANDLERS.some((name) => e.hasAttribute(name));
+  // Whether a touch of the element itself seems to do something.
+  /** @param {El} e */
+  const isActive = (e) => e.tagName === "LABEL" || isControl(e) || hasHandler(e) || hasHand(e);
   // Whether an element inside of another seems to do something else when it is touched.
   /** @type {(got: El, e: El) => boolean} */
   const isOther = (got, e) => {
-    const isHand = getComputedStyle(e).cursor === "pointer";
+    const isHand = hasHand(e);
     for (let up = /** @type {El | null} */ (got); up && up !== e; up = composedParent(up)) {
-      const one = up;
-      if (!isHand && getComputedStyle(one).cursor === "pointer" || HANDLERS.some((name) => one.hasAttribute(name))) return true;
+      if (isControl(up) || hasHandler(up) || !isHand && hasHand(up)) return true;
     }
-    return isInOther(got, e, e);
+    return false;
   };
   // Where an element is touched: at an offset from its corner, or in the middle of its visible part. If there is another control
-  // in the middle, as in a card with buttons or a panel of days, where there is none.
+  // in the middle, as in a card with buttons or a panel of days, where there is none; a box that does nothing itself stands for
+  // what is in it.
   /** @type {(e: El, at: Use["at"]) => XY} */
   const pointOf = (e, at) => {
     if (at) {
@@ -148,7 +155,7 @@
       return !got || !isWithin(got, e) ? null : !isOther(got, e);
     };
     const center = point(0.5, 0.5);
-    if (isOwn(center) !== false) return center;
+    if (!isActive(e) || isOwn(center) !== false) return center;
     for (const part of PARTS) for (const other of PARTS) if (isOwn(point(other, part))) return point(other, part);
     return center;
   };

@@ -848,12 +848,12 @@
     for (let e = within; e; e = composedParent(e)) if (e === outer) return true;
     return false;
   };
+  /** @param {El} e */
+  const isControl = (e) => INTERACTIVE.has(roleOf(e)) || e.hasAttribute("tabindex") && e.tabIndex >= 0;
   // Whether `got` is in a control inside of `outer`, other than `e`, which takes the touch.
   /** @type {(got: El, outer: El, e: El) => boolean} */
   const isInOther = (got, outer, e) => {
-    for (let up = /** @type {El | null} */ (got); up && up !== outer && up !== e; up = composedParent(up)) {
-      if (INTERACTIVE.has(roleOf(up)) || up.hasAttribute("tabindex") && up.tabIndex >= 0) return true;
-    }
+    for (let up = /** @type {El | null} */ (got); up && up !== outer && up !== e; up = composedParent(up)) if (isControl(up)) return true;
     return false;
   };
   // Whether a touch of `got` reaches `e`: its descendants pass the touch on, and its labels, except for other controls in them.

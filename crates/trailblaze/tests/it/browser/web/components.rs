@@ -110,7 +110,8 @@ fn what_is_in_a_container_that_takes_the_focus_has_refs_of_its_own() {
         "<style>.days {{ display: grid; grid-template-columns: repeat(3, 50px); width: 150px }} .day {{ cursor: pointer; height: 30px }}</style>
          <div tabindex=0 class=days>{days}</div><div tabindex=0 style='height:120px; overflow:auto'><p>First</p><p>Second</p></div>
          <div tabindex=0 data-n=save><span>Save</span></div>
-         <div data-n=card style='cursor:pointer; width:300px'><b>Card</b><button data-n=buy style='display:block; width:100%; height:90px'>Buy</button></div>{CLICKED}"
+         <div data-n=card style='cursor:pointer; width:300px'><b>Card</b><button data-n=buy style='display:block; width:100%; height:90px'>Buy</button></div>
+         <ul><li style='width:100px; padding:30px'><a href=# data-n=link>In the middle</a></ul>{CLICKED}"
     );
     let Some(shown) = snapshots::text(&markup, "") else { return };
     let lines: Vec<&str> =
@@ -119,7 +120,7 @@ fn what_is_in_a_container_that_takes_the_focus_has_refs_of_its_own() {
     assert_eq!(lines[0], "generic", "a panel is not named by the first thing in it:\n{shown}");
     assert_eq!(lines[1..10], days, "{shown}");
     assert_eq!(lines[10..13], ["generic", " First", " Second"], "{shown}");
-    assert_eq!(lines[13..], ["generic \"Save\"", "generic \"Card\"", "button \"Buy\""], "{shown}");
+    assert_eq!(lines[13..16], ["generic \"Save\"", "generic \"Card\"", "button \"Buy\""], "{shown}");
     check(
         &markup,
         &[
@@ -130,6 +131,9 @@ fn what_is_in_a_container_that_takes_the_focus_has_refs_of_its_own() {
             // The button in its middle would take the click.
             ("web_click ref='generic \"Card\"'", Ok("")),
             (ASK, Ok("card")),
+            // A box that does nothing itself stands for what is in it.
+            ("web_click ref='css=li'", Ok("")),
+            (ASK, Ok("link")),
         ],
     );
 }
