@@ -185,19 +185,17 @@ pub struct Want {
     pub covers: bool,
     /// A CSS selector for each element of a page.
     pub selectors: bool,
-    /// All visible elements, including those without text or function.
+    /// All elements, including those without text or function, and content that nobody can see.
     pub all: bool,
-    /// No text that is fully transparent: nobody can read it, so a model must not either.
-    pub opaque: bool,
 }
 
 impl Want {
-    pub const TREE: Want = Want { picture: false, covers: false, selectors: false, all: false, opaque: false };
+    pub const TREE: Want = Want { picture: false, covers: false, selectors: false, all: false };
     pub const PICTURE: Want = Want { picture: true, ..Want::TREE };
 
     /// What a snapshot with these details requires.
     pub fn for_snapshot(details: &Details) -> Want {
-        Want { covers: details.covered, selectors: details.css, all: details.all, opaque: details.opaque, ..Want::TREE }
+        Want { covers: details.covered, selectors: details.css, all: details.all, ..Want::TREE }
     }
 }
 
@@ -370,7 +368,7 @@ impl Action {
             Action::SetText { .. } | Action::Choose { .. } | Action::Click(Click { at: Some(_), .. }) => {
                 Checks::Enabled
             }
-            Action::ScrollIntoView => Checks::Visible,
+            Action::ScrollIntoView => Checks::Present,
             _ => Checks::Actionable,
         }
     }

@@ -63,6 +63,8 @@ pub enum TextMatch {
 /// What is checked in addition to the match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Checks {
+    /// The element is on the screen or can be scrolled into view, even if nobody can see it because it is transparent.
+    Present,
     /// The element is visible, or can be scrolled into view if the driver scrolls by itself.
     Visible,
     /// The element is visible on the current screen without scrolling.

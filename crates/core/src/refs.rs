@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use crate::screen::{Node, Shape, fold};
 
-/// Assigns a ref to every element that a person may refer to. The same tree always gets the same refs, and an element
+/// Assigns a ref to every element that a person may refer to, or, with `is_for_all`, to every element that has a place. The same tree always gets the same refs, and an element
 /// keeps its ref as long as its class, text and position stay the same, regardless of changes around it.
-pub fn assign(root: &mut Node) {
+pub fn assign(root: &mut Node, is_for_all: bool) {
     let mut taken: HashMap<String, u32> = HashMap::new();
     let mut sequence = 0;
     // A driver that tracks its elements has already assigned refs.
@@ -14,7 +14,8 @@ pub fn assign(root: &mut Node) {
     let mut todo = vec![root];
     while let Some(node) = todo.pop() {
         let is_leaf = is_named && node.children.is_empty();
-        node.reference = if node.bounds.is_none() || !(is_leaf || has_content_or_function(node)) {
+        let is_named_one = is_for_all || is_leaf || has_content_or_function(node);
+        node.reference = if node.bounds.is_none() || !is_named_one {
             None
         } else if is_named {
             node.reference.take()
@@ -132,6 +133,14 @@ mod tests {
     fn what_nobody_can_point_at_has_none() {
         check(android("FrameLayout", "").at(0, 0, 50, 50), &[]);
         check(android("Button", "Pay"), &[]);
+    }
+
+    #[test]
+    fn every_element_with_a_place_has_one_on_request() {
+        let mut root = android("FrameLayout", "").at(0, 0, 50, 50).holding([android("View", "")]);
+        assign(&mut root, true);
+        let named: Vec<bool> = root.walk().map(|node| node.reference.is_some()).collect();
+        assert_eq!(named, [true, false]);
     }
 
     #[test]

@@ -20,8 +20,6 @@ pub struct Details {
     pub css: bool,
     /// All elements, including layout containers and system bars.
     pub all: bool,
-    /// No text that is fully transparent.
-    pub opaque: bool,
     /// Only the subtree of this node.
     pub within: Option<u64>,
     /// Only this many levels.
@@ -219,7 +217,9 @@ impl<'a> Page<'a> {
         let parent = self.outline.ancestors(place).next();
         let indent = parent.map_or(0, |parent| self.indents[parent]);
         let bearer = parent.and_then(|parent| self.bearers[parent]);
-        self.bearers[place] = if node.is_interactive() { Some(place) } else { bearer };
+        // What merely takes the focus has its content as any other box.
+        let is_bearer = node.is_interactive() && !node.props.flag(Field::IsFocusOnly).unwrap_or(false);
+        self.bearers[place] = if is_bearer { Some(place) } else { bearer };
         self.indents[place] = indent;
         let is_offscreen = screen.visible_part(node).is_none();
         let Some(mut line) = self.line(details, place, bearer, is_offscreen) else { return };
@@ -266,19 +266,21 @@ impl<'a> Page<'a> {
             return None;
         }
         if let Some(group) = line::group(node) {
-            return Some(group);
+            let reference = node.reference.as_ref().filter(|_| details.all);
+            return Some(reference.map_or_else(|| group.clone(), |reference| format!("[{reference}] {group}")));
         }
         let label = line::label(node);
-        if self.lent[place] && !details.all {
+        let stands_alone = details.all || line::is_title(node, bearer.map(|bearer| self.outline.node(bearer)));
+        if self.lent[place] && !stands_alone {
             return None;
         }
-        if let Some((bearer, label)) = bearer.zip(label.as_ref()).filter(|_| !details.all) {
+        if let Some((bearer, label)) = bearer.zip(label.as_ref()).filter(|_| !stands_alone) {
             let is_said = line::contains_words(self.outline.node(bearer), label);
             return (!is_said).then(|| quoted(label));
         }
         if !details.all && !details.bounds && !details.css {
-            if let Some(row) = line::row(node) {
-                let is_said = |words: String| row.contains(&words);
+            if let Some((row, cells)) = line::row(node).zip(line::cells(node)) {
+                let is_said = |words: String| cells.iter().any(|cell| cell.contains(&words));
                 for inner in self.outline.beneath(place) {
                     self.lent[inner] = line::label(self.outline.node(inner)).is_some_and(is_said);
                 }
@@ -311,16 +313,8 @@ mod tests {
     use super::*;
     use crate::selector::samples::{Build, android, any_screen, node, screen};
 
-    const PLAIN: Details = Details {
-        bounds: false,
-        offscreen: false,
-        covered: false,
-        css: false,
-        all: false,
-        opaque: false,
-        within: None,
-        depth: None,
-    };
+    const PLAIN: Details =
+        Details { bounds: false, offscreen: false, covered: false, css: false, all: false, within: None, depth: None };
 
     #[test]
     fn the_tree_for_programs_has_every_element_and_a_limited_depth() {

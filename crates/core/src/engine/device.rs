@@ -1,7 +1,7 @@
 //! The device of a session, behind a lease. Screens returned from here are redacted and have refs; the values of secrets
 //! only appear in what is sent to the driver. The one waiting loop is here too.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,7 +26,9 @@ use crate::engine::fault::{Fault, Stop};
 use crate::engine::reveal;
 use crate::engine::session::Session;
 use crate::limits;
-use crate::query::{Checks, Find, Found, Query, Reason, TextMatch, What, WhyNot, identity, meaning};
+use crate::query::{
+    Checks, Description as ElementDescription, Find, Found, Query, Reason, TextMatch, What, WhyNot, identity, meaning,
+};
 use crate::record::events::{PicturePolicy, Shot};
 use crate::screen::{Node, Screen, Shape, SnapshotId, quoted, shorten};
 use crate::values::secret::Secrets;
@@ -45,18 +47,10 @@ pub struct Device {
     secrets: Arc<Secrets>,
     /// Held during one find and act, and released between polls.
     lease: tokio::sync::Mutex<()>,
-    /// The elements that refs and node ids referred to in the last snapshot that was shown.
-    shown: Mutex<HashMap<String, Shown>>,
+    /// The last screen that was shown, whose refs callers may use.
+    shown: Mutex<Option<Arc<Screen>>>,
     /// The newest messages of the device that those who act on it must know, and how many there were before them.
     remarks: Mutex<(VecDeque<String>, usize)>,
-}
-
-/// An element that was shown.
-#[derive(Debug, Clone, PartialEq)]
-struct Shown {
-    /// Its id in the driver's tree.
-    node: u64,
-    fingerprint: Fingerprint,
 }
 
 /// How many remarks of a device are kept, and their longest text in characters.
@@ -66,7 +60,6 @@ const REMARK: usize = 400;
 /// The properties by which an element is recognized on a later screen.
 #[derive(Debug, Clone, PartialEq)]
 struct Fingerprint {
-    document: Option<u64>,
     class: Option<String>,
     text: Option<String>,
     id: Option<String>,
@@ -75,6 +68,8 @@ struct Fingerprint {
 
 /// The condition to wait for.
 pub enum Goal<'a> {
+    /// The element is there, even if nobody can see it because it is transparent.
+    Present,
     /// The element is visible.
     Visible,
     /// The element is visible and has this text.
@@ -146,7 +141,7 @@ impl Device {
 
     /// Removes secrets from what a person did. A secret that was typed becomes its placeholder.
     pub fn redact_deed(&self, deed: &mut Deed) {
-        refs::assign(&mut deed.screen.root);
+        refs::assign(&mut deed.screen.root, false);
         if self.secrets.is_empty() {
             return;
         }
@@ -204,63 +199,70 @@ impl Device {
 
     async fn show_all(&self, cx: &Cx, want: Want) -> Result<(Screen, Vec<Rect>), Stop> {
         let (screen, masks) = self.observe(cx, want).await?;
-        let shown = screen.root.walk().enumerate().flat_map(|(id, node)| {
-            let names = [node.reference.clone(), Some(node_name(id as u64))].into_iter().flatten();
-            names.map(|name| (name, Shown { node: node.id, fingerprint: Fingerprint::of(node) }))
-        });
-        *self.shown.lock() = shown.collect();
+        *self.shown.lock() = Some(Arc::new(Screen { picture: None, ..screen.clone() }));
         Ok((screen, masks))
     }
 
     /// Whether the last snapshot that was shown contains this ref.
     pub fn has_shown(&self, reference: &str) -> bool {
-        self.shown.lock().contains_key(reference)
+        self.shown.lock().as_ref().is_some_and(|screen| with_reference(&screen.root, reference).is_some())
     }
 
-    /// Finds the element that a ref refers to on the current screen.
+    /// Finds the element that a ref, or a line of a snapshot that starts with one, refers to on the current screen.
     pub async fn resolve_ref(&self, cx: &Cx, reference: &str) -> Result<(Screen, u64), Stop> {
-        let reference = refs::of_line(reference).unwrap_or(reference.trim());
-        let found = self.resolve_shown(cx, reference, |node, _| node.reference.as_deref() == Some(reference)).await?;
-        found.map_err(|error| match error {
-            NotShown::Unknown => Stop::failed(format!(
+        let (reference, words) = refs::split_line(reference).unwrap_or((reference.trim(), ""));
+        let unknown = || {
+            Stop::failed(format!(
                 "unknown ref `{reference}`: no snapshot has shown it; take a snapshot and use a ref from it"
-            )),
-            NotShown::Gone => Stop::failed(Reason::StaleReference { reference: reference.to_string() }.to_string()),
-        })
+            ))
+        };
+        let shown = self.shown.lock().clone().ok_or_else(unknown)?;
+        let was = with_reference(&shown.root, reference).ok_or_else(unknown)?;
+        if !words.is_empty() && !is_line_of(&shown, was, &self.secrets.redact(words)) {
+            let is = format!("ref `{reference}` is {} in the last snapshot, not {words}", was.summary());
+            return Err(Stop::failed(format!("{is}; take a new snapshot")));
+        }
+        let found = self.find_shown(cx, was, |node| node.reference.as_deref() == Some(reference)).await?;
+        found.ok_or_else(|| Stop::failed(Reason::StaleReference { reference: reference.to_string() }.to_string()))
     }
 
     /// Finds the element that a node id refers to on the current screen: the number of the element in what was last shown.
     pub async fn resolve_node(&self, cx: &Cx, id: u64) -> Result<(Screen, u64), Stop> {
-        let found = self.resolve_shown(cx, &node_name(id), |node, shown| node.id == shown.node).await?;
-        found.map_err(|error| {
-            let what = match error {
-                NotShown::Unknown => format!("no element of the last `captureScreen` has the node id {id}"),
-                NotShown::Gone => format!("the element with the node id {id} is no longer on the screen"),
-            };
+        let failed = |what: String| {
             Stop::failed(format!("{what}; node ids are valid for one screen only, so call `captureScreen` again"))
-        })
+        };
+        let unknown = || failed(format!("no element of the last `captureScreen` has the node id {id}"));
+        let shown = self.shown.lock().clone().ok_or_else(unknown)?;
+        let was = usize::try_from(id).ok().and_then(|id| shown.root.walk().nth(id)).ok_or_else(unknown)?;
+        let found = self.find_shown(cx, was, |node| node.id == was.id).await?;
+        found.ok_or_else(|| failed(format!("the element with the node id {id} is no longer on the screen")))
     }
 
-    /// Finds an element that was shown under a name.
-    async fn resolve_shown(
+    /// Finds an element that was shown, on the current screen.
+    async fn find_shown(
         &self,
         cx: &Cx,
-        name: &str,
-        is_it: impl Fn(&Node, &Shown) -> bool,
-    ) -> Result<Result<(Screen, u64), NotShown>, Stop> {
-        let shown = self.shown.lock().get(name).cloned();
-        let screen = self.look(cx).await?;
-        let Some(shown) = shown else { return Ok(Err(NotShown::Unknown)) };
-        let node = if self.description().knows_elements {
-            let named = screen.root.walk().find(|node| is_it(node, &shown));
-            named.filter(|node| node.document == shown.fingerprint.document)
-        } else {
-            shown.fingerprint.nearest(&screen.root)
+        was: &Node,
+        is_it: impl Fn(&Node) -> bool,
+    ) -> Result<Option<(Screen, u64)>, Stop> {
+        let knows_elements = self.description().knows_elements;
+        let find = |screen: &Screen| {
+            let node = if knows_elements {
+                screen.root.walk().find(|node| is_it(node) && node.document == was.document)
+            } else {
+                Fingerprint::of(was).nearest(&screen.root)
+            };
+            node.map(|node| node.id)
         };
-        Ok(match node.map(|node| node.id) {
-            Some(node) => Ok((screen, node)),
-            None => Err(NotShown::Gone),
-        })
+        let screen = self.look(cx).await?;
+        match find(&screen) {
+            Some(node) => return Ok(Some((screen, node))),
+            None if !knows_elements => return Ok(None),
+            None => {}
+        }
+        // Only a snapshot of everything shows elements without text and function. There, selectors tell them apart.
+        let (screen, _) = self.observe(cx, Want { all: true, selectors: true, ..Want::TREE }).await?;
+        Ok(find(&screen).map(|node| (screen, node)))
     }
 
     /// Stores a screenshot and the element tree. Returns `None` if the device has no screenshots.
@@ -282,7 +284,7 @@ impl Device {
         let observed = self.driver.observe(&cx.budget(), want).await;
         self.emit_messages(cx);
         let mut screen = observed?;
-        refs::assign(&mut screen.root);
+        refs::assign(&mut screen.root, want.all);
         let mut masks = Vec::new();
         if !self.secrets.is_empty() {
             screen.app.iter_mut().for_each(|app| self.secrets.redact_in_place(app));
@@ -503,7 +505,11 @@ impl Device {
         let wanted = reveal::query_with_values(&self.secrets, query);
         // The text on the screen contains the real values of secrets.
         let text = if let Goal::Text(text) = goal { self.secrets.reveal(text) } else { String::new() };
-        let checks = if let Goal::Acted(action) = goal { action.checks() } else { Checks::Visible };
+        let checks = match goal {
+            Goal::Acted(action) => action.checks(),
+            Goal::Present => Checks::Present,
+            Goal::Visible | Goal::Text(_) | Goal::Gone => Checks::Visible,
+        };
         let mut looks = 0;
         let mut wants_picture = matches!(goal, Goal::Acted(_)) && cx.session.pictures >= PicturePolicy::Action;
         loop {
@@ -523,7 +529,7 @@ impl Device {
                 (Find::Found(found), Goal::Text(_)) if found.text.as_deref() != Some(&text) => {
                     (found.snapshot, format!("the text \"{}\"", found.text.unwrap_or_default()))
                 }
-                (Find::Found(found), Goal::Visible | Goal::Text(_)) => {
+                (Find::Found(found), Goal::Present | Goal::Visible | Goal::Text(_)) => {
                     self.waited(cx, query, &goal, started, looks, None);
                     return Ok(Reached::Met { found: Some(found), acted: Acted::default() });
                 }
@@ -654,12 +660,17 @@ impl Device {
     }
 }
 
-/// Why a name does not lead to an element.
-enum NotShown {
-    /// It was not in what was last shown.
-    Unknown,
-    /// Its element is no longer on the screen.
-    Gone,
+/// The node with a ref.
+fn with_reference<'n>(root: &'n Node, reference: &str) -> Option<&'n Node> {
+    root.walk().find(|node| node.reference.as_deref() == Some(reference))
+}
+
+/// Whether a snapshot of the screen has these words in the line of the element. Text of a page may look like such a line.
+fn is_line_of(screen: &Screen, node: &Node, words: &str) -> bool {
+    // What follows depends on how the snapshot was taken.
+    let words = words.split(" {x:").next().unwrap_or_default();
+    let words = words.trim_end_matches(" (covered)").trim_end_matches(" (offscreen)");
+    ElementDescription::parse(words).is_ok_and(|description| description.is_of(&screen.root, node.id))
 }
 
 /// The key of a node id among refs. Refs start with a letter.
@@ -679,7 +690,6 @@ impl Fingerprint {
     fn of(node: &Node) -> Fingerprint {
         let own = |text: Option<&str>| text.map(str::to_string);
         Fingerprint {
-            document: node.document,
             class: own(node.class()),
             // The value of a field is not part of its identity.
             text: if node.is_editable() { None } else { own(node.text()) },

@@ -75,6 +75,11 @@ impl Description {
             description.read_marks_and_place(rest)?;
             return Ok(description);
         }
+        // A row of a table is printed without its role.
+        if is_row(written) {
+            description.name = named(written);
+            return Ok(description);
+        }
         // Headings and list items are printed without their roles.
         if let Some((role, words)) = reading(written) {
             let (name, rest) = unquote(words).unwrap_or((words.to_string(), ""));
@@ -185,6 +190,30 @@ impl Description {
         self.around.is_some() || self.marks.iter().any(|mark| is_count(mark))
     }
 
+    /// Whether this is how a snapshot prints the element: the same role, and all of its name.
+    pub fn is_of(&self, root: &Node, node: u64) -> bool {
+        let outline = Outline::new(root);
+        let Some(place) = outline.find(node) else { return false };
+        let node = outline.node(place);
+        // The value of a field may have changed since.
+        let label = node.label().map(fold).unwrap_or_default();
+        let is_valued = node.is_editable() || node.props.text(Field::Value).is_some();
+        let is_label = |name: &str| {
+            is_valued
+                && (label.is_empty()
+                    || name.strip_prefix(&label).is_some_and(|rest| rest.is_empty() || rest.starts_with(": ")))
+        };
+        let has_name =
+            |name: &str| is_label(name) || fit(&outline, place, &Name::new(name)).is_some_and(|fit| fit < Fit::Part);
+        let is_named = match self.name.as_deref() {
+            Some(word) if self.may_be_role => is_a(node, word) || has_name(word),
+            name => name.is_none_or(has_name),
+        };
+        is_named
+            && self.role.as_deref().is_none_or(|role| is_a(node, role))
+            && self.id.as_deref().is_none_or(|id| node.short_id().is_some_and(|own| is_folded_equal(own, id)))
+    }
+
     /// The elements that match best.
     pub(super) fn matching(&self, outline: &Outline<'_>) -> Vec<usize> {
         let is_role = |word: &str| outline.places().any(|place| is_a(outline.node(place), word));
@@ -292,6 +321,25 @@ fn fit_around(outline: &Outline<'_>, place: usize, around: &Around) -> Option<Fi
             headings_above(outline, place).filter_map(|heading| fit(outline, heading, &name)).min()
         }
     }
+}
+
+/// Whether this is a row of a table, some of whose cells are quoted. Only marks have bars outside of quotes otherwise.
+fn is_row(line: &str) -> bool {
+    let mut rest = line;
+    let mut has_quotes = false;
+    while let Some(at) = rest.find(['"', '[', '|']) {
+        if let Some((_, after)) = unquote(&rest[at..]) {
+            has_quotes = true;
+            rest = after;
+        } else if rest[at..].starts_with("| ") && rest[..at].ends_with(' ') {
+            return has_quotes || rest[at..].contains('"');
+        } else if rest[at..].starts_with('[') {
+            return false;
+        } else {
+            rest = &rest[at + 1..];
+        }
+    }
+    false
 }
 
 /// The role and the text of a line without a ref.

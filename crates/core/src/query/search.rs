@@ -46,7 +46,7 @@ impl Query {
         } else {
             outline.sort_for_reading(&mut places);
         }
-        let place = self.pick(&outline, &places)?;
+        let place = self.pick(screen, &outline, &places)?;
         let node = outline.node(place);
         let Some(visible) = screen.visible_part(node) else {
             return Err(unseen(node));
@@ -84,11 +84,16 @@ impl Query {
         }
     }
 
-    fn pick(&self, outline: &Outline<'_>, places: &[usize]) -> Result<usize, Reason> {
+    fn pick(&self, screen: &Screen, outline: &Outline<'_>, places: &[usize]) -> Result<usize, Reason> {
         match (self.index, &self.what, places) {
             (Some(index), ..) => places.get(index).copied().ok_or(Reason::OutOfRange { index, count: places.len() }),
             // Recordings of other versions rely on the first match.
-            (None, What::Selector(_), [first, ..]) | (None, _, [first]) => Ok(*first),
+            (None, What::Selector(_), [first, ..]) => Ok(topmost(screen, outline, *first, places)),
+            (None, _, [first, others @ ..])
+                if others.iter().all(|other| is_at_same_place(screen, outline, *first, *other)) =>
+            {
+                Ok(topmost(screen, outline, *first, places))
+            }
             (None, ..) => {
                 let first = &places[..places.len().min(CANDIDATES)];
                 Err(Reason::Several { candidates: describe_all(outline, first), count: places.len() })
@@ -167,6 +172,21 @@ fn keep_innermost(outline: &Outline<'_>, places: &mut Vec<usize>) {
     let all = places.clone();
     let mut after = all.iter().skip(1);
     places.retain(|place| after.next().is_none_or(|next| !outline.beneath(*place).contains(next)));
+}
+
+/// Of the matches that lie exactly on this one, such as a shape and its copy, the one that is painted last: it gets the touch.
+fn topmost(screen: &Screen, outline: &Outline<'_>, place: usize, places: &[usize]) -> usize {
+    let is_over =
+        |other: &&usize| **other >= outline.beneath(place).end && is_at_same_place(screen, outline, place, **other);
+    places.iter().filter(is_over).max().copied().unwrap_or(place)
+}
+
+/// Whether two elements have the same bounds. A driver moves elements that are out of view to the edge of the screen, where only
+/// one pixel of each is visible: that is not the same place.
+fn is_at_same_place(screen: &Screen, outline: &Outline<'_>, one: usize, other: usize) -> bool {
+    let (one, other) = (outline.node(one), outline.node(other));
+    let is_large = screen.visible_part(one).is_some_and(|part| part.width() > 1 && part.height() > 1);
+    is_large && one.bounds == other.bounds
 }
 
 /// Why an existing element is not visible.
@@ -253,6 +273,7 @@ mod tests {
     use trailblaze_protocol::geometry::Rect;
 
     use super::*;
+    use crate::query::Description;
     use crate::selector::Selector;
     use crate::selector::samples::{Build, android, node, screen};
 
@@ -358,6 +379,24 @@ mod tests {
         let labels = [0, 100].map(|left| android("TextView", "Pay").at(left, 0, 50, 50));
         let message = "several elements match text \"Pay\": 0: TextView \"Pay\" at 25,25, 1: TextView \"Pay\" at 125,25; choose one with `index`";
         check(frame([row.holding(labels)]), &text("Pay"), Err(message));
+    }
+
+    #[test]
+    fn of_elements_that_lie_on_one_another_the_topmost_is_meant() {
+        let shape = |left: i32, top: i32| node(Shape::Web).with(Field::CssSelector, ".port").at(left, top, 20, 20);
+        let page = |children: Vec<Node>| node(Shape::Web).at(0, 0, 400, 800).holding(children);
+        let css = Query { what: What::Described(Box::new(Description::parse("css=.port").unwrap())), index: None };
+        check(page(vec![shape(40, 40), shape(40, 40)]), &css, Ok(2));
+        check(page(vec![shape(40, 40).holding([shape(40, 40)])]), &css, Ok(2));
+        let message = "several elements match css=.port: 0: element at 50,50, 1: element at 50,50, 2: element at 110,50; choose one with `index`";
+        check(page(vec![shape(40, 40), shape(40, 40), shape(100, 40)]), &css, Err(message));
+        // Out of view, they only seem to lie on one another.
+        let message =
+            "several elements match css=.port: 0: element at 409,50, 1: element at 409,50; choose one with `index`";
+        check(page(vec![shape(399, 40), shape(399, 40)]), &css, Err(message));
+        let selector = Selector::parse(&json!({"web": {"cssSelector": ".port"}})).unwrap();
+        let selector = Query { what: What::Selector(Box::new(selector)), index: None };
+        check(page(vec![shape(40, 40), shape(40, 40), shape(100, 40)]), &selector, Ok(2));
     }
 
     #[test]

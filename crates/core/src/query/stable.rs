@@ -25,7 +25,7 @@ const ALTERNATIVES: usize = 5;
 pub fn stable(screen: &Screen, node: &Node) -> Stable {
     let finds = |element: Element| {
         let query = Query { what: What::Element(element), index: None };
-        matches!(query.search(screen, Checks::Visible), Find::Found(found) if found.node == node.id)
+        matches!(query.search(screen, Checks::Visible), Find::Found(found) if found.node == node.id && found.count == 1)
     };
     if let Some(id) = lasting_id(node).filter(|id| finds(Element { id: Some(id.to_string()), ..Element::default() })) {
         return Stable::Id(id.to_string());

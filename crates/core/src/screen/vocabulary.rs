@@ -75,6 +75,7 @@ fields! {
     IsLandmark "isLandmark" Flag,
     IsCovered "isCovered" Flag,
     IsUnlisted "isUnlisted" Flag,
+    IsFocusOnly "isFocusOnly" Flag,
     Hidden "hidden" Text,
     FrameOrigin "frameOrigin" Text,
     Options "options" Text,

@@ -54,7 +54,7 @@ pub fn screen(mut root: Node) -> Screen {
         next += 1;
         todo.extend(node.children.iter_mut().rev());
     }
-    refs::assign(&mut root);
+    refs::assign(&mut root, false);
     Screen { snapshot: SnapshotId(1), size: SIZE, app: Some("com.example".into()), root, picture: None }
 }
 

@@ -138,8 +138,7 @@ pub(super) fn reading(node: &Node, text: &str) -> Option<String> {
         return None;
     }
     let class = node.class().unwrap_or_default();
-    let is_plain = text.starts_with(char::is_alphanumeric) && !text.ends_with(':') && !text.contains(['"', '[']);
-    let words = if is_plain { text.to_string() } else { quoted(text) };
+    let words = plain_or_quoted(text);
     match class {
         "heading" => {
             let level = usize::try_from(node.props.number(Field::HeadingLevel).unwrap_or(2)).unwrap_or(2);
@@ -148,6 +147,12 @@ pub(super) fn reading(node: &Node, text: &str) -> Option<String> {
         "listitem" => Some(format!("•{words}")),
         _ => (PLAIN_TEXT.contains(&class) || GENERIC.contains(&class)).then_some(words),
     }
+}
+
+/// A text, in quotes if it could be mistaken for something else, such as the line of an element.
+fn plain_or_quoted(text: &str) -> String {
+    let is_plain = text.starts_with(char::is_alphanumeric) && !text.ends_with(':') && !text.contains(['"', '[']);
+    if is_plain { text.to_string() } else { quoted(text) }
 }
 
 /// Shortens the text of an off-screen element.
@@ -161,37 +166,49 @@ pub(super) fn cut(text: &str) -> String {
 
 /// A table row with plain text cells, in one line: `Ada | 36`.
 pub(super) fn row(node: &Node) -> Option<String> {
+    let cells = cells(node)?;
+    let words = |cell: &String| if cell.is_empty() { String::new() } else { plain_or_quoted(cell) };
+    Some(cells.iter().map(words).collect::<Vec<_>>().join(" | "))
+}
+
+/// The texts of a table row that has only plain text cells.
+pub(super) fn cells(node: &Node) -> Option<Vec<String>> {
     const CELLS: [&str; 3] = ["cell", "columnheader", "rowheader"];
     let is_cell = |cell: &Node| cell.class().is_some_and(|class| CELLS.contains(&class)) && is_to_be_read(cell);
     let is_row = node.class() == Some("row") && is_to_be_read(node) && !node.children.is_empty();
     if !is_row || !node.children.iter().all(is_cell) {
         return None;
     }
-    let cells: Vec<String> = node.children.iter().map(|cell| label(cell).unwrap_or_default()).collect();
-    Some(cells.join(" | "))
+    Some(node.children.iter().map(|cell| label(cell).unwrap_or_default()).collect())
 }
 
-/// The descendant whose text names an element without text: the first one in it.
+/// The descendant whose text names an element without text: the first one in it. What merely takes the focus may contain
+/// anything, and is named by its content only if that is one text.
 pub(super) fn lender(outline: &Outline<'_>, place: usize) -> Option<usize> {
     let node = outline.node(place);
     // On a page, only containers are named by their content; a list is not named by its first item.
     if node.props.shape == Shape::Web && !is_box(node) {
         return None;
     }
+    let is_focus_only = node.props.flag(Field::IsFocusOnly).unwrap_or(false);
     let beneath = outline.beneath(place);
+    let mut found = None;
     let mut inner = beneath.start;
     while inner < beneath.end {
         let node = outline.node(inner);
-        if node.is_interactive() {
-            inner = outline.beneath(inner).end;
-            continue;
+        let is_text = label(node).is_some() && !node.is_unlisted() && !node.is_interactive();
+        if is_focus_only && (node.is_interactive() || is_text && found.is_some()) {
+            return None;
         }
-        if label(node).is_some() && !node.is_unlisted() {
-            return Some(inner);
+        if is_text {
+            found.get_or_insert(inner);
+            if !is_focus_only {
+                break;
+            }
         }
-        inner += 1;
+        inner = if is_text || node.is_interactive() { outline.beneath(inner).end } else { inner + 1 };
     }
-    None
+    found
 }
 
 /// Whether the element is only a layout container.
@@ -211,6 +228,26 @@ pub(super) fn label(node: &Node) -> Option<String> {
         (text, label) if node.props.shape == Shape::Web && node.is_interactive() => label.or(text),
         (text, label) => text.or(label),
     }
+}
+
+/// Whether an element of a page is a heading that its container does not replace, even if the container has the same name. The
+/// name of a link or button consists of all that is in it.
+pub(super) fn is_title(node: &Node, bearer: Option<&Node>) -> bool {
+    const NAMED_BY_CONTENT: [&str; 11] = [
+        "button",
+        "checkbox",
+        "link",
+        "menuitem",
+        "menuitemcheckbox",
+        "menuitemradio",
+        "option",
+        "radio",
+        "switch",
+        "tab",
+        "treeitem",
+    ];
+    let is_control = |bearer: &Node| bearer.class().is_some_and(|class| NAMED_BY_CONTENT.contains(&class));
+    node.props.shape == Shape::Web && node.class() == Some("heading") && !bearer.is_some_and(is_control)
 }
 
 /// Whether the line of an element already contains these words.

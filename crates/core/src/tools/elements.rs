@@ -289,7 +289,16 @@ pub async fn act_on(cx: &Cx, query: Query, action: &Action, wait: Duration) -> R
 
 /// Waits for the element to be on the screen.
 pub async fn visible(cx: &Cx, query: &Query, wait: Duration) -> Result<Found, Stop> {
-    match cx.session.device.wait_for(cx, query, Goal::Visible, wait).await? {
+    found(cx, query, Goal::Visible, wait).await
+}
+
+/// Waits for the element to be there, even if nobody can see it yet.
+pub async fn present(cx: &Cx, query: &Query, wait: Duration) -> Result<Found, Stop> {
+    found(cx, query, Goal::Present, wait).await
+}
+
+async fn found(cx: &Cx, query: &Query, goal: Goal<'_>, wait: Duration) -> Result<Found, Stop> {
+    match cx.session.device.wait_for(cx, query, goal, wait).await? {
         Reached::Met { found: Some(found), .. } => Ok(found),
         Reached::Met { found: None, .. } => Err(Stop::failed(format!("{query} has no position on the screen"))),
         Reached::Missed { saw, waited, .. } => Err(missed(query, "find", &saw, waited, Variant::ExceptionThrown)),

@@ -12,7 +12,7 @@ use trailblaze_protocol::driver::Platform;
 
 use super::browse::{browse, restart};
 use super::keys::Chord;
-use super::look::Use;
+use super::look::{Contact, Use};
 use super::page::Page;
 
 /// How long a server may take to answer with a document.
@@ -134,7 +134,7 @@ impl Actor<'_> {
         let direct = json!({"files": files, "objectId": handle});
         let given = self.page.command_to(self.budget, &session, "DOM.setFileInputFiles", direct).await;
         let Err(DriverError::Refused { .. }) = given else {
-            self.page.landed(self.budget, found.node, false).await?;
+            self.page.landed(self.budget, found.node, Contact::None).await?;
             return given.map(drop);
         };
         self.page.shared.state().chooser = None;

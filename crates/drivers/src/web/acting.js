@@ -6,11 +6,11 @@
   const isFirst = document.readyState === "loading";
 
   // The touch in progress and its target. A touch that would land on another element is suppressed.
-  /** @type {{ element: El, state: "open" | "missed" | "landed", at: number, by?: string } | null} */
+  /** @type {{ element: El, point: XY, state: "open" | "missed" | "landed", at: number, by?: string, under?: El } | null} */
   let aim = null;
   const AIMED = 5000;
-  /** @param {El} element */
-  const takeAim = (element) => { aim = { element, state: "open", at: performance.now() }; finger = null; };
+  /** @type {(element: El, point: XY) => void} */
+  const takeAim = (element, point) => { aim = { element, point, state: "open", at: performance.now() }; finger = null; };
 
   // The finger that is down, or was down last, and whether the browser took it for a long press.
   /** @type {{ event: Event, at: number, hasMenu: boolean } | null} */
@@ -19,15 +19,19 @@
     addEventListener("touchstart", (event) => { finger = { event, at: performance.now(), hasMenu: false }; }, { capture: true, passive: true });
     addEventListener("contextmenu", () => { if (finger) finger.hasMenu = true; }, { capture: true });
   }
+  // The element that receives an event. Elements in a closed root are not part of the path.
+  /** @param {Event} event */
+  const receiverOf = (event) => {
+    const first = event.composedPath()[0];
+    const target = first instanceof Element ? /** @type {El} */ (first) : null;
+    const { clientX, clientY } = /** @type {MouseEvent} */ (event);
+    return target && rootOf(target) ? hit(clientX, clientY) : target;
+  };
   /** @param {Event} event */
   const guard = (event) => {
     if (!aim || !event.isTrusted || performance.now() - aim.at > AIMED) return;
     if (aim.state === "open" && event.type.endsWith("down")) {
-      const first = event.composedPath()[0];
-      const target = first instanceof Element ? /** @type {El} */ (first) : null;
-      const { clientX, clientY } = /** @type {MouseEvent} */ (event);
-      // Elements in a closed root are not part of the path.
-      const got = target && rootOf(target) ? hit(clientX, clientY) : target;
+      const got = receiverOf(event);
       aim.state = "landed";
       if (got && !reaches(got, aim.element)) {
         aim.state = "missed";
@@ -42,6 +46,7 @@
   const GUARDED = ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "auxclick", "dblclick", "contextmenu"];
   if (navigator.maxTouchPoints > 0) GUARDED.push("touchstart", "touchend");
   for (const name of GUARDED) addEventListener(name, guard, { capture: true, passive: false });
+  addEventListener("pointermove", (event) => { if (aim?.state === "open" && event.isTrusted) aim.under = receiverOf(event) ?? undefined; }, { capture: true, passive: true });
 
   // The last drag that started; the page may have prevented it.
   /** @type {Event | null} */
@@ -94,10 +99,18 @@
     }
   }
 
+  // Waits until the animations end that make an element appear, for a limited time.
+  /** @param {El} e */
+  const shows = (e) => {
+    const ending = animationsOf(e).filter((one) => one.effect?.getComputedTiming().endTime !== Infinity);
+    return Promise.race([Promise.allSettled(ending.map((one) => one.finished)), new Promise((done) => { setTimeout(done, 1000); })]);
+  };
+
+  // The box of an element, or of its first line. An element that is known only by the line of text in it is where that text is.
   /** @param {El} e */
   const boxOf = (e) => {
-    const box = [...e.getClientRects()].find((rect) => rect.width > 0 && rect.height > 0);
-    return box ?? e.getBoundingClientRect();
+    const boxes = lines.has(e) ? rangeOf(e).getClientRects() : e.getClientRects();
+    return [...boxes].find((rect) => rect.width > 0 && rect.height > 0) ?? areaOf(e);
   };
   /** @param {DOMRect} box */
   const isInView = (box) => box.top >= 0 && box.left >= 0 && box.bottom <= innerHeight && box.right <= innerWidth;
@@ -110,7 +123,25 @@
   /** @param {El} e */
   const reveal = (e) => e.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
 
-  // Where an element is touched: at an offset from its corner, or in the middle of its visible part.
+  /** @param {El} e */
+  const hasHand = (e) => getComputedStyle(e).cursor === "pointer";
+  /** @param {El} e */
+  const hasHandler = (e) => HANDLERS.some((name) => e.hasAttribute(name));
+  // Whether a touch of the element itself seems to do something.
+  /** @param {El} e */
+  const isActive = (e) => e.tagName === "LABEL" || isControl(e) || hasHandler(e) || hasHand(e);
+  // Whether an element inside of another seems to do something else when it is touched.
+  /** @type {(got: El, e: El) => boolean} */
+  const isOther = (got, e) => {
+    const isHand = hasHand(e);
+    for (let up = /** @type {El | null} */ (got); up && up !== e; up = composedParent(up)) {
+      if (isControl(up) || hasHandler(up) || !isHand && hasHand(up)) return true;
+    }
+    return false;
+  };
+  // Where an element is touched: at an offset from its corner, or in the middle of its visible part. If there is another control
+  // in the middle, as in a card with buttons or a panel of days, where there is none; a box that does nothing itself stands for
+  // what is in it.
   /** @type {(e: El, at: Use["at"]) => XY} */
   const pointOf = (e, at) => {
     if (at) {
@@ -118,8 +149,21 @@
       return { x: box.left + at[0], y: box.top + at[1] };
     }
     const box = boxOf(e);
-    return { x: middle(box.left, box.right, innerWidth), y: middle(box.top, box.bottom, innerHeight) };
+    const [left, top, right, bottom] = [Math.max(box.left, 0), Math.max(box.top, 0), Math.min(box.right, innerWidth), Math.min(box.bottom, innerHeight)];
+    /** @type {(across: number, down: number) => XY} */
+    const point = (across, down) => ({ x: left + (right - left) * across, y: top + (bottom - top) * down });
+    /** @param {XY} one */
+    const isOwn = (one) => {
+      const got = hit(one.x, one.y);
+      return !got || !isWithin(got, e) ? null : !isOther(got, e);
+    };
+    const center = point(0.5, 0.5);
+    if (!isActive(e) || isOwn(center) !== false) return center;
+    for (const part of PARTS) for (const other of PARTS) if (isOwn(point(other, part))) return point(other, part);
+    return center;
   };
+  // Where else to look, as parts of the width and height.
+  const PARTS = [0.5, 0.25, 0.75, 0.1, 0.9, 0.02, 0.98];
   /** @type {(e: El, point: XY) => boolean} */
   const gets = (e, point) => {
     const got = hit(point.x, point.y);
@@ -129,20 +173,39 @@
   // Makes an element ready for an action and returns where it is. For a touch, it must be in view, at rest, enabled, and the
   // element that receives the touch; for a drop, in view; for the focus, enabled.
   /** @type {(e: El | null, use?: Use) => Promise<Ready>} */
-  async function ready(e, { how = "touch", at = null } = {}) {
+  async function ready(e, use = {}) {
     if (!e?.isConnected) return { why: "gone" };
-    if (how !== "drop" && isDisabled(e)) return { why: "disabled" };
+    if (use.how !== "drop" && isDisabled(e)) return { why: "disabled" };
     // A control that is drawn by its label is touched on the label.
-    let body = e;
+    const body = standIn(e) ?? e;
+    const answer = await readyAt(e, body, use);
+    // So is one that something else covers, such as the picture of a switch.
+    if ((use.how ?? "touch") === "touch" && !use.at && (answer.why === "covered" || answer.why === "hidden")) {
+      for (const label of e.labels ?? []) {
+        const other = label === body || !label.checkVisibility(SEEN) ? answer : await readyAt(e, label, use);
+        if (!other.why) return other;
+      }
+    }
+    return answer;
+  }
+
+  /** @type {(e: El, body: El, use: Use) => Promise<Ready>} */
+  async function readyAt(e, body, { how = "touch", at = null }) {
     const size = e.getBoundingClientRect();
-    if ((size.width < 2 || size.height < 2) && e.labels?.length) body = e.labels[0];
     if (at && (at[0] < 0 || at[1] < 0 || at[0] >= size.width || at[1] >= size.height)) {
       return { why: "outside", by: `${Math.round(size.width)} x ${Math.round(size.height)}` };
     }
     let isScrolled = false;
     if (how !== "focus") {
-      // A box around it may cut it off although it is inside the window; then a touch would not reach it.
-      isScrolled = !isInView(body.getBoundingClientRect()) || !gets(e, pointOf(body, at));
+      isScrolled = !isInView(areaOf(body));
+      if (!isScrolled && !gets(e, pointOf(body, at))) {
+        // What is about to appear takes no touches yet. To scroll then would move the page away from under the pointer, and a menu
+        // that the pointer holds open would close.
+        if (!(await rests(body))) return { why: "moving" };
+        await shows(body);
+        // A box around it may cut it off although it is inside the window; then a touch would not reach it.
+        isScrolled = !gets(e, pointOf(body, at));
+      }
       if (isScrolled) reveal(body);
       const point = pointOf(body, at);
       if (at && !isInWindow(point)) scrollBy({ left: point.x - innerWidth / 2, top: point.y - innerHeight / 2, behavior: "instant" });
@@ -156,7 +219,7 @@
       if (!isInWindow(point)) return { why: "hidden", by: "it lies outside the page" };
       const got = hit(point.x, point.y);
       if (!got || !reaches(got, e)) return { why: "covered", by: got ? summary(got) : "nothing" };
-      takeAim(e);
+      takeAim(e, point);
     }
     return { id: idOf(e), ...point, b: bounds(box), isScrolled };
   }
@@ -247,18 +310,22 @@
         const got = hit(at().x, at().y);
         if (got !== e) return { why: "covered", by: got ? summary(got) : "nothing" };
         // A touch that is seen here did not reach the child frame.
-        takeAim(e);
+        takeAim(e, at());
       }
       return { ...at(), isScrolled };
     },
 
     // How the touch went wrong; null if it reached its target. A press that was not seen here is lost.
-    /** @param {boolean} isPressed */
-    landed(isPressed) {
+    /** @param {"press" | "hover" | "none"} touch */
+    landed(touch) {
       finger = null;
       // A touch inside a child frame is not seen here.
-      const isLost = isPressed && isFirst && aim?.state === "open" && aim.element.tagName !== "IFRAME";
-      const how = aim?.state === "missed" ? `${aim.by} took its place as it was touched` : isLost ? "the touch did not reach it" : null;
+      const isFrame = aim?.element.tagName === "IFRAME";
+      const isLost = touch === "press" && isFirst && aim?.state === "open" && !isFrame;
+      // A pointer that was there before does not move.
+      const under = touch === "hover" && aim ? aim.under ?? (isFrame ? null : hit(aim.point.x, aim.point.y)) : null;
+      const how = aim?.state === "missed" ? `${aim.by} took its place as it was touched` : isLost ? "the touch did not reach it"
+        : aim && under && !reaches(under, aim.element) ? `${summary(under)} took its place as the pointer moved there` : null;
       aim = null;
       // After a touch, recent changes are probably its effect. After a miss, something is moving.
       streak = how ? 2 : 0;
@@ -378,7 +445,9 @@
     attribute(id, name) {
       const e = elementOf(id);
       aim = null;
-      return (name ? e?.getAttribute(name) : e?.tagName === "SELECT" ? [...e.selectedOptions].map((one) => one.label).join(", ") : e?.value ?? (e && fold(textOf(e)))) ?? null;
+      if (!e || name) return e && name ? e.getAttribute(name) : null;
+      if (e.tagName === "SELECT") return [...e.selectedOptions].map((one) => one.label).join(", ");
+      return typeof e.value === "string" ? e.value : rangeValueOf(e, roleOf(e)) ?? fold(textOf(e));
     },
 
     // Where to turn the wheel to scroll an element, or the page without one, and how large that area is.

@@ -341,8 +341,9 @@ async fn explain(
 async fn observe(page: &Page, budget: &Budget, want: Want) -> Result<Screen, DriverError> {
     page.ask(budget, "trailblaze.quiet()").await?;
     let snapshot = page.version();
-    let wanted =
-        json!({"shown": true, "covered": want.covers, "paths": want.selectors, "all": want.all, "opaque": want.opaque});
+    let wanted = json!({
+        "shown": true, "visible": !want.all, "covered": want.covers, "paths": want.selectors, "all": want.all,
+    });
     let seen = page.look(budget, &wanted).await?;
     let mut screen = seen.screen(snapshot, Part::Window);
     if want.picture {

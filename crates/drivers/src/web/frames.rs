@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use trailblaze_core::driver::{Budget, DriverError};
 
-use super::look::{Look, Ready, Use, parts_of};
+use super::look::{Contact, Look, Ready, Use, parts_of};
 use super::page::{Page, World};
 use super::state::Frame;
 
@@ -267,15 +267,19 @@ impl Page {
     }
 
     /// How a touch went wrong, if it did. If the document is gone, the touch reached it.
-    pub async fn landed(&self, budget: &Budget, node: u64, is_pressed: bool) -> Result<Option<String>, DriverError> {
+    pub async fn landed(&self, budget: &Budget, node: u64, contact: Contact) -> Result<Option<String>, DriverError> {
         let (mut number, _) = parts_of(node);
-        let own: Option<Option<String>> =
-            self.ask_frame(budget, number, &format!("trailblaze.landed({is_pressed})")).await?;
+        let landed = |contact: Contact| format!("trailblaze.landed('{}')", contact.name());
+        let own: Option<Option<String>> = self.ask_frame(budget, number, &landed(contact)).await?;
         let mut how = own.flatten();
+        let of_frame = if contact == Contact::Hover { Contact::Hover } else { Contact::None };
         while let Some((_, parent)) = self.holder(number).filter(|_| number != 0) {
-            let around: Option<Option<String>> = self.ask_frame(budget, parent, "trailblaze.landed(false)").await?;
-            // Another element received the touch, in a parent document.
-            how = how.map(|lost| around.flatten().unwrap_or(lost));
+            let around: Option<Option<String>> = self.ask_frame(budget, parent, &landed(of_frame)).await?;
+            // Another element received the touch, in a parent document. Only a press is missed by a frame that does not get it.
+            how = match how {
+                None if contact == Contact::Hover => around.flatten(),
+                how => how.map(|lost| around.flatten().unwrap_or(lost)),
+            };
             number = parent;
         }
         Ok(how)

@@ -59,6 +59,7 @@ pub struct Seen {
     a: Option<String>,
     h: Option<i64>,
     k: Option<u8>,
+    /// 1 if it is interactive, 2 if all that is known is that it takes the focus.
     #[serde(default)]
     x: u8,
     #[serde(default)]
@@ -114,6 +115,24 @@ impl Use {
                 json!({"how": self.name(), "at": [x, y]})
             }
             _ => json!({"how": self.name()}),
+        }
+    }
+}
+
+/// What the pointer did to the element that it was aimed at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Contact {
+    Press,
+    Hover,
+    None,
+}
+
+impl Contact {
+    pub fn name(self) -> &'static str {
+        match self {
+            Contact::Press => "press",
+            Contact::Hover => "hover",
+            Contact::None => "none",
         }
     }
 }
@@ -335,7 +354,7 @@ impl Seen {
         if let Some(level) = self.h {
             props.set(Field::HeadingLevel, level);
         }
-        props.set(Field::IsInteractive, self.x == 1);
+        props.set(Field::IsInteractive, self.x > 0);
         props.set(Field::IsEnabled, self.d == 0);
         if let Some(checked) = self.k {
             props.set(Field::IsChecked, checked == 1);
@@ -348,6 +367,7 @@ impl Seen {
             (Field::IsPassword, self.p),
             (Field::IsCovered, self.o),
             (Field::IsUnlisted, self.u),
+            (Field::IsFocusOnly, u8::from(self.x == 2)),
         ];
         for (field, flag) in flags {
             if flag == 1 {

@@ -9,7 +9,7 @@ use trailblaze_protocol::geometry::Point;
 
 use super::act::Actor;
 use super::keys::HeldKeys;
-use super::look::Use;
+use super::look::{Contact, Use};
 
 /// How long a long press lasts; Chromium recognizes one after half a second.
 const LONG_PRESS: Duration = Duration::from_millis(700);
@@ -24,6 +24,9 @@ const BEGINNING: Duration = Duration::from_secs(5);
 const AT_ONCE: i64 = 1_000_000;
 /// How long one move of a finger takes.
 const FINGER_MOVE: Duration = Duration::from_millis(16);
+
+/// The pressure of a pointer that cannot measure it, while it is down.
+const PRESSURE: f64 = 0.5;
 
 /// The touches of one finger.
 const TOUCH: &str = "Input.dispatchTouchEvent";
@@ -60,7 +63,7 @@ impl Actor<'_> {
         } else {
             self.click_mouse(point, click).await?;
         }
-        self.check_landed(target, true).await
+        self.check_landed(target, Contact::Press).await
     }
 
     async fn click_mouse(&self, point: Spot, click: &Click) -> Result<(), DriverError> {
@@ -87,9 +90,9 @@ impl Actor<'_> {
         self.page.commands(self.budget, vec![(TOUCH, event)]).await
     }
 
-    async fn check_landed(&self, target: &Target, is_pressed: bool) -> Result<(), DriverError> {
+    async fn check_landed(&self, target: &Target, contact: Contact) -> Result<(), DriverError> {
         let Target::Element(found) = target else { return Ok(()) };
-        match self.page.landed(self.budget, found.node, is_pressed).await? {
+        match self.page.landed(self.budget, found.node, contact).await? {
             Some(how) => Err(DriverError::Evaded { how }),
             None => Ok(()),
         }
@@ -115,7 +118,7 @@ impl Actor<'_> {
                 return Err(DriverError::Evaded { how });
             }
             (Target::Point(_), _) => {
-                self.page.ask(self.budget, "trailblaze.landed()").await?;
+                self.page.ask(self.budget, "trailblaze.landed('none')").await?;
             }
             _ => {}
         }
@@ -134,7 +137,7 @@ impl Actor<'_> {
             true => self.long_press_finger(target, point).await?,
             false => self.long_press_mouse(point).await?,
         }
-        self.check_landed(target, true).await
+        self.check_landed(target, Contact::Press).await
     }
 
     async fn long_press_mouse(&self, point: Spot) -> Result<(), DriverError> {
@@ -178,8 +181,7 @@ impl Actor<'_> {
     pub async fn hover(&self, target: &Target, at: Option<Offset>) -> Result<(), DriverError> {
         let point = self.aim(target, at).await?;
         self.mouse(vec![moved(point, 0)]).await?;
-        // No button is pressed, so there is nothing to check.
-        self.check_landed(target, false).await
+        self.check_landed(target, Contact::Hover).await
     }
 
     /// Drags with the mouse, or on a phone with a finger. If the page makes it a native drag, continues that one.
@@ -202,7 +204,7 @@ impl Actor<'_> {
 
     async fn drag_mouse(&self, target: &Target, from: Spot, to: &DragEnd) -> Result<(), DriverError> {
         self.mouse(vec![moved(from, 0), pressed(from)]).await?;
-        self.check_landed(target, true).await?;
+        self.check_landed(target, Contact::Press).await?;
         let end = self.drag_end(from, to).await?;
         let mut data = None;
         // Each move is awaited: moves sent together would arrive as one.
@@ -254,7 +256,7 @@ impl Actor<'_> {
     }
 
     async fn drag_finger_down(&self, target: &Target, from: Spot, to: &DragEnd) -> Result<(), DriverError> {
-        self.check_landed(target, true).await?;
+        self.check_landed(target, Contact::Press).await?;
         let end = self.drag_end(from, to).await?;
         for point in path(from, end) {
             self.finger(touch("touchMove", Some(point))).await?;
@@ -356,8 +358,7 @@ impl Actor<'_> {
             Direction::Left => (-by(side("width")), 0),
         };
         self.wheel(target, at, by, AT_ONCE).await?;
-        // It was aimed at but not pressed.
-        self.check_landed(target, false).await
+        self.check_landed(target, Contact::None).await
     }
 }
 
@@ -393,7 +394,7 @@ fn mouse(kind: &str, at: Spot, (button, buttons): (&str, u32), clicks: u32, modi
     let modifiers = HeldKeys::of(modifiers).bits();
     json!({
         "type": kind, "x": at.x, "y": at.y, "button": button, "buttons": buttons, "clickCount": clicks,
-        "modifiers": modifiers,
+        "modifiers": modifiers, "force": if buttons == 0 { 0.0 } else { PRESSURE },
     })
 }
 
@@ -411,6 +412,6 @@ fn released(at: Spot) -> Value {
 }
 
 fn touch(kind: &str, at: Option<Spot>) -> Value {
-    let points: Vec<Value> = at.iter().map(|at| json!({"x": at.x, "y": at.y})).collect();
+    let points: Vec<Value> = at.iter().map(|at| json!({"x": at.x, "y": at.y, "force": PRESSURE})).collect();
     json!({"type": kind, "touchPoints": points})
 }

@@ -50,6 +50,7 @@ interface Root extends ShadowRoot {
   readonly activeElement: El | null;
   readonly childNodes: NodeListOf<AnyNode>;
   readonly children: HTMLCollectionOf<El>;
+  readonly firstChild: AnyNode | null;
   readonly firstElementChild: El | null;
   readonly host: El;
   elementFromPoint(x: number, y: number): El | null;
@@ -62,7 +63,7 @@ interface Want {
   target?: string;
   covered?: boolean;
   all?: boolean;
-  opaque?: boolean;
+  visible?: boolean;
   texts?: boolean;
   hidden?: Wanted;
   paths?: boolean;
@@ -101,7 +102,7 @@ interface SeenNode {
   a?: string;
   h?: number;
   k?: 0 | 1;
-  x?: 1;
+  x?: 1 | 2;
   d?: 1;
   l?: 1;
   e?: 1;
@@ -143,6 +144,12 @@ interface Ready {
   y?: number;
   b?: number[];
   isScrolled?: boolean;
+}
+
+/** A part of a CSS selector, and the combinator before it. */
+interface Link {
+  compound: string;
+  by: string;
 }
 
 interface Clip {

@@ -1,7 +1,11 @@
 //! The keyboard: typing into fields, filling them, pressing keys.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
+use tokio::time::Instant;
 use trailblaze_core::driver::{DriverError, Key, Target};
+use trailblaze_core::screen::SnapshotId;
 use trailblaze_protocol::driver::Platform;
 
 use super::act::{Actor, element};
@@ -9,6 +13,10 @@ use super::keys::Chord;
 use super::look::{node_id, parts_of};
 
 const KEY: &str = "Input.dispatchKeyEvent";
+/// How long typing waits for a field to get the focus.
+const FOCUSING: Duration = Duration::from_secs(5);
+/// How often the focus is looked at, should the page not report that it moved.
+const FOCUS_POLL: Duration = Duration::from_millis(100);
 
 impl Actor<'_> {
     /// Types key by key into the target, or into the focused element. Text that no key types is inserted.
@@ -111,8 +119,25 @@ impl Actor<'_> {
         }
     }
 
-    /// The focused element, in whichever frame. An error if it does not take keys.
+    /// The focused element, in whichever frame. Many pages move the focus a moment after a click, so that without an element to type
+    /// into, it is awaited. An error if none takes keys.
     async fn focus(&self, target: &Target, text: Text) -> Result<Focus, DriverError> {
+        let until = match target {
+            Target::Device => self.budget.until(FOCUSING),
+            _ => Instant::now(),
+        };
+        loop {
+            let version = self.page.version();
+            let focus = self.focus_now(target, text).await;
+            if !matches!(focus, Err(DriverError::Refused { .. })) || Instant::now() >= until {
+                return focus;
+            }
+            let tick = until.min(Instant::now() + FOCUS_POLL);
+            self.page.wait(self.budget, tick, |state| SnapshotId(state.version) != version).await?;
+        }
+    }
+
+    async fn focus_now(&self, target: &Target, text: Text) -> Result<Focus, DriverError> {
         let expression = format!("trailblaze.focus({})", text == Text::Select);
         let mut number = 0;
         let mut has_looked = false;

@@ -38,18 +38,19 @@
     "menuitemradio", "option", "radio", "row", "rowheader", "switch", "tab", "tooltip", "treeitem"]);
   const INTERACTIVE = new Set(["button", "checkbox", "combobox", "link", "listbox", "menuitem", "menuitemcheckbox", "menuitemradio",
     "option", "radio", "searchbox", "slider", "spinbutton", "switch", "tab", "textbox", "treeitem"]);
+  // Controls that may have other controls in them.
+  const COMPOSITES = new Set(["combobox", "listbox", "treeitem"]);
+  // Roles with a value within a range.
+  const RANGES = new Set(["meter", "progressbar", "scrollbar", "separator", "slider", "spinbutton"]);
   const LANDMARKS = new Set(["banner", "complementary", "contentinfo", "form", "main", "navigation", "region", "search"]);
   const CHECKABLE = new Set(["checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"]);
   const SILENT = new Set(["generic", "presentation", "emphasis", "strong", "mark", "subscript", "superscript", "insertion", "deletion", "code", "time"]);
   const HIDDEN_TAGS = new Set(["SCRIPT", "STYLE", "NOSCRIPT", "TEMPLATE", "HEAD", "META", "LINK", "TITLE", "BR", "WBR", "PARAM", "SOURCE", "TRACK", "COL", "COLGROUP"]);
-  // Inline elements that only style part of the text around them.
+  // Elements that only style part of the text around them, unless their style says otherwise.
   const STYLING = new Set(["ABBR", "B", "BDI", "BDO", "CITE", "CODE", "DATA", "DEL", "DFN", "EM", "FONT", "I", "INS", "KBD", "MARK", "Q", "S", "SAMP", "SMALL",
     "SPAN", "STRONG", "SUB", "SUP", "TIME", "U", "VAR"]);
-  // Elements that can be part of a line of text.
-  const INLINE = new Set([...STYLING, "A", "BR", "IMG", "LABEL", "OUTPUT", "WBR", "svg"]);
-  // Elements that start a new line, unless they are styled otherwise.
-  const BLOCKS = new Set(["ADDRESS", "ARTICLE", "ASIDE", "BLOCKQUOTE", "DD", "DETAILS", "DIV", "DL", "DT", "FIELDSET", "FIGURE", "FOOTER", "FORM", "H1", "H2", "H3", "H4", "H5",
-    "H6", "HEADER", "LI", "MAIN", "MENU", "NAV", "OL", "P", "PRE", "SECTION", "TABLE", "UL"]);
+  // Elements whose content is no text.
+  const EMBEDDED = new Set(["AUDIO", "CANVAS", "EMBED", "IFRAME", "OBJECT", "VIDEO"]);
   const HANDLERS = ["onclick", "onmousedown", "onmouseup", "onpointerdown", "onpointerup", "ondblclick"];
   // The most options of a list that are reported.
   const OPTIONS = 50;
@@ -102,14 +103,85 @@
     return root;
   };
 
+  // What is drawn in place of a slot: what was put into it, or else its own content.
+  /** @param {El} slot @returns {AnyNode[]} */
+  const filling = (slot) => {
+    const given = slot.assignedNodes({ flatten: true });
+    return given.length ? given : [...slot.childNodes];
+  };
+  // The child nodes of an element as they are drawn: those of its shadow root, and what was put into its slots.
+  /** @param {El} e @returns {Iterable<AnyNode>} */
+  const nodesOf = (e) => {
+    const own = (rootOf(e) ?? e).childNodes;
+    for (let child = /** @type {AnyNode | null} */ (own[0]); child; child = child.nextSibling) {
+      if (child.tagName === "SLOT") return [...own].flatMap((one) => (one.tagName === "SLOT" ? filling(one) : [one]));
+    }
+    return own;
+  };
+  /** @param {AnyNode} node */
+  const isText = (node) => node.nodeType === Node.TEXT_NODE && /\S/.test(node.data);
   // Whether an element has text of its own, besides that of its children.
   /** @param {El} e */
   const hasWords = (e) => {
-    for (let child = e.firstChild; child; child = child.nextSibling) if (child.nodeType === 3 && /\S/.test(child.data)) return true;
+    for (let child = (rootOf(e) ?? e).firstChild; child; child = child.nextSibling) {
+      if (child.tagName === "SLOT" ? filling(child).some(isText) : isText(child)) return true;
+    }
     return false;
   };
+
   const SEEN = { visibilityProperty: true };
   const OPAQUE = { opacityProperty: true };
+  /** @param {El} e */
+  const isBoxless = (e) => getComputedStyle(e).display === "contents";
+  // The area in which an element is drawn. One without a box of its own is where its content is.
+  /** @param {El} e @returns {DOMRect} */
+  const areaOf = (e) => {
+    const box = e.getBoundingClientRect();
+    if (box.width || box.height || !isBoxless(e)) return box;
+    const parts = [...nodesOf(e)].map((node) => (node.nodeType === Node.TEXT_NODE ? rangeOf(node).getBoundingClientRect() : node.nodeType === Node.ELEMENT_NODE ? areaOf(node) : box));
+    const drawn = parts.filter((one) => one.width || one.height);
+    if (!drawn.length) return box;
+    const [left, top] = [Math.min(...drawn.map((one) => one.left)), Math.min(...drawn.map((one) => one.top))];
+    return new DOMRect(left, top, Math.max(...drawn.map((one) => one.right)) - left, Math.max(...drawn.map((one) => one.bottom)) - top);
+  };
+  /** @param {Node} node */
+  const rangeOf = (node) => {
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    return range;
+  };
+  /** @param {El} e @returns {boolean} */
+  const isTransparent = (e) => {
+    if (e.checkVisibility(OPAQUE)) return false;
+    const around = isBoxless(e) ? composedParent(e) : null;
+    return around ? isTransparent(around) : e.checkVisibility();
+  };
+  // Whether an element shows nothing of its content: there is no room for it, or all of it is clipped.
+  /** @param {El} e */
+  const cutsAll = (e) => {
+    const [width, height] = [e.offsetWidth, e.offsetHeight];
+    if (width === undefined || width > 1 && height > 1 && !e.hasAttributes()) return false;
+    const style = getComputedStyle(e);
+    const isTiny = width <= 1 && height <= 1;
+    if (isTiny || height === 0 || width === 0) {
+      const isCut = (isTiny || height === 0) && style.overflowY !== "visible" || (isTiny || width === 0) && style.overflowX !== "visible";
+      if (isCut && style.display !== "inline" && style.display !== "contents") return e.firstChild != null || rootOf(e) != null;
+    }
+    const { clipPath, position } = style;
+    if (clipPath.startsWith("inset(")) {
+      const inset = clipPath.split("round")[0];
+      const [down, across] = [lengths(inset, height), lengths(inset, width)];
+      const right = across[1] ?? across[0];
+      return down[0] + (down[2] ?? down[0]) > height - 1 || right + (across[3] ?? right) > width - 1;
+    }
+    if (clipPath !== "none") return /^circle\(0(px|%)?[ )]/.test(clipPath);
+    if (position !== "absolute" && position !== "fixed" || style.clip === "auto") return false;
+    const [top, right, bottom, left] = lengths(style.clip, 0);
+    return right - left <= 1 || bottom - top <= 1;
+  };
+  // The lengths in a style, in pixels.
+  /** @type {(text: string, whole: number) => number[]} */
+  const lengths = (text, whole) => (text.match(/-?[\d.]+(px|%)?/g) ?? []).map((one) => parseFloat(one) * (one.endsWith("%") ? whole / 100 : 1));
   // Collapses white space. Checks first, because most texts need no change.
   /** @param {string} text */
   const fold = (text) => (/^ | $|  |[^\S ]/.test(text) ? text.replace(/\s+/g, " ").trim() : text);
@@ -135,51 +207,63 @@
     return e.isContentEditable && e.getAttribute("contenteditable") != null ? "textbox" : "generic";
   }
 
-  // The text of an element as a reader sees it; with `isNamed`, including its hidden parts.
-  /** @type {(e: El, isNamed?: boolean, depth?: number) => string} */
-  const textOf = (e, isNamed = false, depth = 0) => {
+  // Which parts of a text count: those that can be seen; for a name, also those that only a screen reader gets; or all.
+  const [READABLE, NAMING, EVERY] = [0, 1, 2];
+  // The text of an element.
+  /** @type {(e: El, parts?: number, depth?: number) => string} */
+  const textOf = (e, parts = NAMING, depth = 0) => {
     if (depth > 20) return "";
     const root = rootOf(e) ?? e;
-    if (root === e && !e.firstElementChild) return e.tagName === "SLOT" ? slotted(e, isNamed, depth) : cut(e.textContent ?? "");
+    if (root === e && !e.firstElementChild) return e.tagName === "SLOT" ? slotted(e, parts, depth) : cut(e.textContent ?? "");
     let text = "";
     for (const child of root.childNodes) {
       if (child.nodeType === Node.TEXT_NODE) text += child.data;
-      else if (child.nodeType === Node.ELEMENT_NODE) text += partOf(child, isNamed, depth);
+      else if (child.nodeType === Node.ELEMENT_NODE) text += partOf(child, parts, depth);
     }
     return text;
   };
   // The text of an element without that of the blocks in it, which are lines of their own.
   /** @param {El} e */
   const lineOf = (e) => {
-    if (rootOf(e)) return textOf(e);
     let text = "";
-    for (const child of e.childNodes) {
+    for (const child of nodesOf(e)) {
       if (child.nodeType === Node.TEXT_NODE) text += child.data;
-      else if (BLOCKS.has(child.tagName) && !getComputedStyle(child).display.startsWith("inline")) text += " ";
-      else if (child.nodeType === Node.ELEMENT_NODE) text += partOf(child, false, 0);
+      else if (child.nodeType === Node.ELEMENT_NODE) text += child.tagName === "BR" || flows(child) ? partOf(child, READABLE, 0) : " ";
     }
     return text;
   };
-  // Whether the children of an element form one line of text.
+  // Whether an element is part of the text around it, which its style decides. The style of a float, and of an item of a flex box
+  // or grid, is that of a block whatever it was before; then the tag decides.
   /** @param {El} e */
-  const isLine = (e) => {
-    for (let child = e.firstElementChild; child; child = child.nextElementSibling) {
-      if (!INLINE.has(child.tagName)) return false;
-      if (!STYLING.has(child.tagName) && BLOCK_DISPLAY.test(getComputedStyle(child).display)) return false;
+  const flows = (e) => {
+    const { display, float, position } = getComputedStyle(e);
+    if (display.startsWith("inline") || display === "contents" || display.startsWith("ruby")) return true;
+    if (!STYLING.has(e.tagName)) return false;
+    const around = composedParent(e);
+    return float !== "none" || position === "absolute" || position === "fixed" || around != null && /flex|grid/.test(getComputedStyle(around).display);
+  };
+  // Whether the content of an element is one line of text.
+  /** @type {(e: El, depth?: number) => boolean} */
+  const isLine = (e, depth = 0) => {
+    for (const child of nodesOf(e)) {
+      if (child.nodeType !== Node.ELEMENT_NODE || HIDDEN_TAGS.has(child.tagName)) continue;
+      const role = roleOf(child);
+      if (EMBEDDED.has(child.tagName) || INTERACTIVE.has(role) && role !== "link") return false;
+      if (!flows(child) ? getComputedStyle(child).display !== "none" : depth > 20 || !isLine(child, depth + 1)) return false;
     }
     return true;
   };
-  const BLOCK_DISPLAY = /^(block|flex|grid|table|list-item)/;
-  /** @type {(slot: El, isNamed: boolean, depth: number) => string} */
-  const slotted = (slot, isNamed, depth) => {
+  /** @type {(slot: El, parts: number, depth: number) => string} */
+  const slotted = (slot, parts, depth) => {
     let text = "";
-    for (const node of slot.assignedNodes({ flatten: true })) text += node.nodeType === Node.TEXT_NODE ? node.data : partOf(node, isNamed, depth);
+    for (const node of slot.assignedNodes({ flatten: true })) text += node.nodeType === Node.TEXT_NODE ? node.data : partOf(node, parts, depth);
     return text;
   };
-  /** @type {(child: El, isNamed: boolean, depth: number) => string} */
-  const partOf = (child, isNamed, depth) => {
+  /** @type {(child: El, parts: number, depth: number) => string} */
+  const partOf = (child, parts, depth) => {
     if (child.tagName === "BR") return " ";
-    if (child.nodeType !== Node.ELEMENT_NODE || HIDDEN_TAGS.has(child.tagName) || !isNamed && isHidden(child)) return "";
+    if (child.nodeType !== Node.ELEMENT_NODE || HIDDEN_TAGS.has(child.tagName) || parts !== EVERY && isHidden(child)) return "";
+    if (parts === READABLE && (isTransparent(child) || cutsAll(child))) return "";
     const isPlain = !child.hasAttributes();
     // The name of a tree item does not include its subtree.
     if (!isPlain && child.getAttribute("role") === "group") return "";
@@ -190,11 +274,12 @@
       if (child.tagName === "IMG") inner = child.alt;
       else if (child.tagName === "INPUT" || child.tagName === "TEXTAREA") inner = NO_TEXT_INPUTS.has(child.type) ? (PRESSED.has(child.type) ? child.value ?? "" : "") : child.type === "password" ? "" : child.value ?? "";
       else if (child.tagName === "SELECT") inner = [...child.selectedOptions].map((option) => option.label).join(" ");
-      else if (child.tagName === "SLOT") inner = slotted(child, isNamed, depth + 1);
+      else if (child.tagName === "SLOT") inner = slotted(child, parts, depth + 1);
       else if (child.tagName.toUpperCase() === "SVG") inner = child.querySelector(":scope > title")?.textContent ?? "";
-      else inner = textOf(child, isNamed, depth + 1);
+      else inner = textOf(child, parts, depth + 1);
     }
-    return isPlain && STYLING.has(child.tagName) || getComputedStyle(child).display.startsWith("inline") ? inner : ` ${inner} `;
+    const { display } = getComputedStyle(child);
+    return display.startsWith("inline") || display === "contents" ? inner : ` ${inner} `;
   };
 
   /** @type {(e: El, attribute: string) => string} */
@@ -204,7 +289,7 @@
     const root = e.getRootNode();
     /** @param {El} found */
     const words = (found) => fold(found.getAttribute("aria-label") ?? "") || (found === e ? "" : ["INPUT", "TEXTAREA"].includes(found.tagName) ? found.value : "")
-      || fold(found.alt ?? "") || textOf(found, isHidden(found));
+      || fold(found.alt ?? "") || textOf(found, isHidden(found) ? EVERY : NAMING);
     return fold(list.split(/\s+/).map((id) => /** @type {El | null} */ (root.getElementById?.(id))).filter((found) => found != null).map(words).join(" "));
   };
 
@@ -221,6 +306,23 @@
       if (control) labels?.set(control, [...(labels.get(control) ?? []), one]);
     }
   };
+
+  // The label that shows a control which is not drawn itself, as with most styled checkboxes: a touch of the label is one of the
+  // control.
+  /** @param {El} e @returns {El | null} */
+  const standIn = (e) => {
+    const own = labelsOf(e);
+    if (!own?.length || isDrawn(e)) return null;
+    return [...own].find((one) => one.checkVisibility(SEEN) && isDrawn(one)) ?? null;
+  };
+  /** @param {El} e */
+  const isDrawn = (e) => {
+    const box = areaOf(e);
+    return box.width >= 2 && box.height >= 2 && box.right + scrollX > 0 && box.bottom + scrollY > 0 && !cutsAll(e);
+  };
+  // Whether a control that is not rendered works by its label alone.
+  /** @param {El} e */
+  const isPressed = (e) => e.tagName === "INPUT" && NO_TEXT_INPUTS.has(e.type) && e.type !== "hidden" && e.type !== "range" && e.type !== "color";
 
   // The name of an element from anything but its content.
   /** @param {El} e @returns {string} */
@@ -252,7 +354,7 @@
     let text = "";
     for (const child of one.childNodes) {
       if (child.nodeType === Node.TEXT_NODE) text += child.data;
-      else if (child.nodeType === Node.ELEMENT_NODE && child !== control) text += child.contains(control) ? labelText(child, control) : partOf(child, false, 0);
+      else if (child.nodeType === Node.ELEMENT_NODE && child !== control) text += child.contains(control) ? labelText(child, control) : partOf(child, NAMING, 0);
     }
     return text;
   };
@@ -281,6 +383,13 @@
   const isDisabled = (e) => e.disabled === true || e.matches(":disabled") || e.closest("[aria-disabled=true]") != null;
   /** @param {El} e */
   const isEditable = (e) => e.tagName === "TEXTAREA" || e.tagName === "INPUT" && !NO_TEXT_INPUTS.has(e.type) || e.isContentEditable;
+  // The value of something within a range: a slider, a progress bar.
+  /** @type {(e: El, role: string) => string | null} */
+  const rangeValueOf = (e, role) => {
+    if (e.tagName === "PROGRESS") return e.hasAttribute("value") ? String(e.value) : null;
+    if (e.tagName === "METER" || e.tagName === "INPUT") return String(e.value);
+    return RANGES.has(role) ? fold(e.getAttribute("aria-valuetext") ?? "") || e.getAttribute("aria-valuenow") : null;
+  };
   /** @param {El} e */
   const checkedOf = (e) => (e.checked ?? e.getAttribute("aria-checked") === "true");
   const focused = () => {
@@ -289,9 +398,56 @@
     return e;
   };
 
-  const [IN_TEXT, IN_LABEL, IN_CONTROL] = [1, 2, 4];
+  // Whether a selector matches an element. Shadow roots do not end a match: their content is inside of their host.
+  /** @type {(e: El, selector: string) => boolean} */
+  const matches = (e, selector) => e.matches(selector) || e.getRootNode().host != null && chainsOf(selector).some((chain) => isAtEnd(e, chain, chain.length - 1));
+  /** @type {(e: El, chain: Link[], at: number) => boolean} */
+  const isAtEnd = (e, chain, at) => {
+    if (!e.matches(chain[at].compound)) return false;
+    if (at === 0) return true;
+    const { by } = chain[at];
+    const next = by === "+" || by === "~" ? /** @param {El} one */ (one) => /** @type {El | null} */ (one.previousElementSibling) : treeParent;
+    for (let one = next(e); one; one = next(one)) {
+      if (isAtEnd(one, chain, at - 1)) return true;
+      if (by === "+" || by === ">") return false;
+    }
+    return false;
+  };
+  /** @type {Map<string, Link[][]>} */
+  const chains = new Map();
+  // The parts of a valid selector, between commas and combinators.
+  /** @param {string} selector @returns {Link[][]} */
+  const chainsOf = (selector) => {
+    let found = chains.get(selector);
+    if (found) return found;
+    const tokens = selector.match(/(?:\\.|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^\\"'])/gsu) ?? [];
+    found = [[]];
+    let [compound, by, depth] = ["", "", 0];
+    const end = () => {
+      if (compound) found?.at(-1)?.push({ compound, by: by || " " });
+      [compound, by] = ["", ""];
+    };
+    for (const token of tokens) {
+      if (token === "(" || token === "[") depth++;
+      else if (token === ")" || token === "]") depth--;
+      if (depth === 0 && /^[\s>+~,]$/.test(token)) {
+        // The combinator before a compound is kept with it.
+        if (compound) end();
+        if (token === ",") found.push([]);
+        else if (token.trim()) by = token;
+      } else compound += token;
+    }
+    end();
+    chains.set(selector, found);
+    return found;
+  };
+
+  const [IN_TEXT, IN_LABEL, IN_CONTROL, IN_CUT, IN_WHOLE] = [1, 2, 4, 8, 16];
   /** @type {string[]} */
   const NONE = [];
+  // Elements that are known only by the line of text in them, which is what is touched.
+  /** @type {WeakSet<El>} */
+  const lines = new WeakSet();
 
   // One look: what is requested, and what has been found so far.
   class Reading {
@@ -301,10 +457,10 @@
       this.only = want.only;
       this.target = want.target;
       this.marksCovered = want.covered === true;
-      // What to report in addition: everything that is shown; parts of texts, and texts split over several elements; hidden
-      // elements that may match.
+      // What to report in addition: everything that is rendered; parts of texts, and texts split over several elements; hidden
+      // elements that may match. And what to leave out: content that nobody can see, because it is transparent or clipped.
       this.tellsAll = want.all === true;
-      this.isOpaqueOnly = want.opaque === true;
+      this.isVisibleOnly = want.visible === true;
       this.tellsTexts = want.texts === true;
       this.onlyHidden = want.hidden;
       this.left = MOST;
@@ -318,6 +474,9 @@
       /** @type {Map<El, Clip | null>} */
       this.clips = new Map();
       this.focus = focused();
+      // The innermost element around that clips its content to nothing.
+      /** @type {El | null} */
+      this.cutter = null;
       /** @type {El[]} */
       this.found = [];
       // Elements that may have a closed shadow root.
@@ -335,19 +494,21 @@
       collectLabels(root);
     }
 
-    // `within` is a bit set of what the element is inside of: text, a label, a control.
+    // `within` is a bit set of what the element is inside of: text, a label, a control, an element that shows nothing of it, a
+    // text that includes its blocks.
     /** @type {(e: El, out: SeenNode[], within: number) => void} */
     read(e, out, within) {
       if (HIDDEN_TAGS.has(e.tagName)) return;
-      const isSeen = e.checkVisibility(SEEN);
+      let isSeen = e.checkVisibility(SEEN);
       if (!isSeen) {
         const style = getComputedStyle(e);
-        // The children of an element without a box, or of an invisible one, may be visible; those of one that is not rendered
-        // are not.
+        // The children of an invisible element may be visible; those of one that is not rendered are not. An element without a
+        // box has its content.
         if (style.display === "none" || style.display !== "contents" && style.visibility === "visible") {
           return this.tellHidden(e, out, style.display === "none" ? "`display: none`" : "something around it");
         }
-        if (style.display !== "contents") this.tellHidden(e, out, `\`visibility: ${style.visibility}\``, false);
+        isSeen = style.visibility === "visible";
+        if (!isSeen) this.tellHidden(e, out, `\`visibility: ${style.visibility}\``, false);
       }
       const isPlain = !e.hasAttributes();
       if (!isPlain && (e.getAttribute("aria-hidden") === "true" || e.inert === true)) {
@@ -359,46 +520,56 @@
       const id = isPlain ? null : e.getAttribute("id");
       const isField = this.isAnyEditable && e.isContentEditable && e.hasAttribute("contenteditable");
       // A label is represented by its control, and an element that only styles some words by the text around it.
-      const isLabel = (within & IN_LABEL) !== 0 || e.tagName === "LABEL" && e.control != null;
-      const isControl = INTERACTIVE.has(role) || !isPlain && e.hasAttribute("tabindex") && e.tabIndex >= 0 || isField;
-      const isInteractive = isControl || isSeen && !isLabel && this.isClickable(e, isPlain, within);
+      const control = e.tagName === "LABEL" ? e.control : null;
+      const hasControl = control != null && control.closest("[aria-hidden=true],[inert]") == null && (control.checkVisibility(SEEN) || isPressed(control));
+      const isLabel = (within & IN_LABEL) !== 0 || hasControl;
+      const isControl = INTERACTIVE.has(role) || isField;
+      const isFocusable = !isPlain && e.hasAttribute("tabindex") && e.tabIndex >= 0;
+      const isClickable = !isControl && isSeen && !isLabel && this.isClickable(e, isPlain, within);
+      const isInteractive = isControl || isFocusable || isClickable;
       if (isInteractive && role === "presentation") role = e.tagName === "IMG" ? "img" : "generic";
-      const asked = this.css.length ? this.css.filter((selector) => e.matches(selector)) : NONE;
-      const isMixed = e.firstElementChild != null;
+      const asked = this.css.length ? this.css.filter((selector) => matches(e, selector)) : NONE;
       const shadow = rootOf(e);
+      const isMixed = shadow != null || e.firstElementChild != null;
+      const isCutOff = this.isVisibleOnly && this.isCutOff(e, within);
+      const isCut = isCutOff || this.isVisibleOnly && cutsAll(e);
+      if (isSeen && this.isVisibleOnly && e.tagName !== "IFRAME") {
+        const how = isCut && !this.isUsable(e, isCutOff) ? "it is clipped to nothing" : !isInteractive && isTransparent(e) ? "`opacity: 0`" : null;
+        // Something inside of it may be seen nevertheless.
+        if (how) {
+          this.tellHidden(e, out, how, false);
+          isSeen = false;
+        }
+      }
       let own = "";
       let isUnlisted = false;
-      const isTransparent = this.isOpaqueOnly && isSeen && !isInteractive && !e.checkVisibility(OPAQUE);
-      if (isSeen && !isTransparent && e.tagName !== "TEXTAREA") {
+      if (isSeen && e.tagName !== "TEXTAREA") {
         // A paragraph reads as one text, even if some of its words are styled.
         if (!isMixed) own = e.firstChild ? fold(e.textContent ?? "") : "";
-        else if (hasWords(e)) own = fold(FROM_CONTENT.has(role) ? textOf(e) : lineOf(e));
+        else if (hasWords(e)) own = fold(FROM_CONTENT.has(role) ? textOf(e, READABLE) : lineOf(e));
         else if (this.tellsTexts && !isLabel && !FROM_CONTENT.has(role) && isLine(e)) {
-          own = fold(textOf(e));
+          own = fold(textOf(e, READABLE));
           isUnlisted = own !== "";
         }
       }
       const holdsText = own !== "" && !isUnlisted;
       // An element requested by a CSS selector is reported with its whole text.
-      if (isMixed && this.target != null && asked.includes(this.target)) own = fold(textOf(e));
-      const name = isSeen && !isTransparent && role !== "presentation" ? nameOf(e, role, isMixed || shadow ? null : own) : "";
-      const isStyling = (within & IN_TEXT) !== 0 && STYLING.has(e.tagName) && !isInteractive && !testId && !id;
+      if (isMixed && this.target != null && asked.includes(this.target)) own = fold(textOf(e, READABLE));
+      const name = isSeen && role !== "presentation" ? nameOf(e, role, isMixed ? null : own) : "";
+      const isStyling = (within & IN_TEXT) !== 0 && !isInteractive && !testId && !id && (STYLING.has(e.tagName) ? (within & IN_WHOLE) !== 0 || flows(e) : SILENT.has(role) && flows(e));
       const isListed = isSeen && (!isLabel || isInteractive) && !isStyling
         && (isInteractive || holdsText || name !== "" || Boolean(testId) || Boolean(id) || !SILENT.has(role)) || isSeen && asked.length > 0;
       isUnlisted ||= !isListed && this.tellsTexts && isStyling && own !== "";
+      if (isUnlisted) lines.add(e);
+      else lines.delete(e);
       let children = out;
       if (isListed || isUnlisted || this.tellsAll && isSeen) {
         const node = this.describe(e, { role, name, own, id, testId, isInteractive, asked });
         if (isUnlisted) node.u = 1;
-        if (this.only && !this.isWanted(node, this.only)) {
-          // Not requested, but its children may be.
-        } else {
-          node.i = idOf(e);
-          out.push(node);
-          this.found.push(e);
-          children = node.c = [];
-        }
+        if (isFocusable && !isControl && !isClickable) node.x = 2;
+        children = this.report(e, node, out);
       }
+      if (control && hasControl && isSeen && !control.checkVisibility(SEEN) && standIn(control) === e) children = this.readControl(control, children);
       if (e.tagName === "SELECT" || e.tagName === "IFRAME") return;
       if (e.tagName === "DETAILS" && !e.open) {
         const summary = e.querySelector(":scope > summary");
@@ -408,7 +579,10 @@
         }
         return;
       }
-      const beneath = (holdsText || isStyling ? IN_TEXT : 0) | (isLabel ? IN_LABEL : 0) | (isInteractive ? IN_CONTROL : within & IN_CONTROL);
+      const beneath = (holdsText || isStyling ? IN_TEXT : 0) | (isLabel ? IN_LABEL : 0) | (isControl && !COMPOSITES.has(role) || isClickable ? IN_CONTROL : within & IN_CONTROL) | (isCut ? IN_CUT : 0)
+        | (holdsText && FROM_CONTENT.has(role) || isStyling && (within & IN_WHOLE) !== 0 ? IN_WHOLE : 0);
+      const outer = this.cutter;
+      if (isCut) this.cutter = e;
       if (!shadow && e.tagName.includes("-") && !tried.has(e)) {
         tried.add(e);
         this.shut.push(idOf(e));
@@ -421,6 +595,44 @@
           for (const one of given.length ? given : child.children) this.read(one, children, beneath);
         } else this.read(child, children, beneath);
       }
+      this.cutter = outer;
+    }
+
+    // Adds an element to the report, if it may be requested; where its children are to be added.
+    /** @type {(e: El, node: SeenNode, out: SeenNode[]) => SeenNode[]} */
+    report(e, node, out) {
+      // Not requested, but its children may be.
+      if (this.only && !this.isWanted(node, this.only)) return out;
+      node.i = idOf(e);
+      out.push(node);
+      this.found.push(e);
+      return node.c = [];
+    }
+
+    // A control that is not rendered, at the place of its label.
+    /** @type {(e: El, out: SeenNode[]) => SeenNode[]} */
+    readControl(e, out) {
+      const role = roleOf(e);
+      const asked = this.css.filter((selector) => matches(e, selector));
+      const known = { role, name: nameOf(e, role), own: "", id: e.getAttribute("id"), testId: testIdOf(e), isInteractive: true, asked };
+      return this.report(e, this.describe(e, known), out);
+    }
+
+    // Whether nothing of an element is seen because of an element around it. One that is positioned relative to something further
+    // outside is not clipped.
+    /** @type {(e: El, within: number) => boolean} */
+    isCutOff(e, within) {
+      if (!(within & IN_CUT) || !this.cutter) return false;
+      const { position } = getComputedStyle(e);
+      return position !== "fixed" && (position !== "absolute" || isWithin(e.offsetParent, this.cutter));
+    }
+
+    // Whether a clipped control can be used: a field takes keys all the same, and a label may show the control.
+    /** @type {(e: El, isCutOff: boolean) => boolean} */
+    isUsable(e, isCutOff) {
+      if (isEditable(e) || !isCutOff && ["INPUT", "SELECT"].includes(e.tagName)) return true;
+      const shown = standIn(e);
+      return shown != null && !isWithin(shown, this.cutter ?? undefined);
     }
 
     // Whether a click seems to do something although the role does not say so: there is a handler in the markup, or the
@@ -439,9 +651,9 @@
     tellHidden(e, out, how, isDeep = true) {
       if (!this.onlyHidden || HIDDEN_TAGS.has(e.tagName)) return;
       const role = roleOf(e);
-      const own = e.tagName !== "TEXTAREA" && (!e.firstElementChild || hasWords(e)) ? fold(textOf(e, true)) : "";
-      const name = label(e) || (FROM_CONTENT.has(role) ? fold(textOf(e, true)) : "");
-      const asked = this.css.filter((selector) => e.matches(selector));
+      const own = e.tagName !== "TEXTAREA" && (!e.firstElementChild || hasWords(e)) ? fold(textOf(e, EVERY)) : "";
+      const name = label(e) || (FROM_CONTENT.has(role) ? fold(textOf(e, EVERY)) : "");
+      const asked = this.css.filter((selector) => matches(e, selector));
       const [id, testId, isInteractive] = [e.getAttribute("id"), testIdOf(e), INTERACTIVE.has(role)];
       const node = this.describe(e, { role, name, own, id, testId, isInteractive, asked });
       if (this.isWanted(node, this.onlyHidden)) out.push({ ...node, i: idOf(e), y: how, g: undefined });
@@ -450,7 +662,7 @@
 
     /** @type {(e: El, known: Known) => SeenNode} */
     describe(e, { role, name, own, id, testId, isInteractive, asked }) {
-      const box = e.getBoundingClientRect();
+      const box = areaOf(standIn(e) ?? e);
       /** @type {SeenNode} */
       const node = { r: role, b: [Math.round(box.left), Math.round(box.top), Math.round(box.right), Math.round(box.bottom)] };
       if (name) node.n = this.cut(name);
@@ -480,7 +692,10 @@
         node.v = [...e.selectedOptions].map((option) => fold(option.label)).join(", ");
         node.a = [...e.options].slice(0, OPTIONS).map((option) => fold(option.label)).join(" | ") + (e.options.length > OPTIONS ? " | …" : "");
       }
-      else if (e.type === "range" || ["PROGRESS", "METER"].includes(e.tagName)) node.v = String(e.value);
+      else if (e.type === "range" || RANGES.has(role)) {
+        const value = rangeValueOf(e, role);
+        if (value) node.v = value;
+      }
       if (e.tagName === "IFRAME") node.g = [Math.round(box.left + e.clientLeft), Math.round(box.top + e.clientTop)];
       if (this.marksCovered && isInteractive && box.width && box.height) {
         const got = hit((box.left + box.right) / 2, (box.top + box.bottom) / 2);
@@ -500,15 +715,17 @@
       return reported;
     }
 
-    // A CSS selector that matches only this element in its document or shadow root.
+    // A CSS selector that matches only this element in its frame.
     /** @param {El} e @returns {string} */
     pathOf(e) {
       let path = this.paths?.get(e);
       if (path) return path;
       const own = e.getAttribute("id");
       const id = own && "#" + CSS.escape(own);
-      if (id && e.getRootNode().querySelectorAll(id).length === 1) path = id;
-      else path = e.parentElement ? `${this.pathOf(e.parentElement)} > ${this.stepOf(e)}` : CSS.escape(e.localName);
+      const { host } = e.getRootNode();
+      const around = treeParent(e);
+      if (id && e.getRootNode().querySelectorAll(id).length === 1) path = host ? `${this.pathOf(host)} ${id}` : id;
+      else path = around ? `${this.pathOf(around)} > ${this.stepOf(e)}` : CSS.escape(e.localName);
       this.paths?.set(e, path);
       return path;
     }
@@ -517,7 +734,7 @@
     /** @param {El} e */
     stepOf(e) {
       if (!this.steps.has(e)) {
-        const children = [...(e.parentElement?.children ?? [])];
+        const children = /** @type {El[]} */ ([...(e.parentNode?.children ?? [])]);
         const counts = new Map();
         for (const child of children) counts.set(child.localName, (counts.get(child.localName) ?? 0) + 1);
         const numbers = new Map();
@@ -611,8 +828,10 @@
   function hit(x, y) {
     let found = /** @type {El | null} */ (document.elementFromPoint(x, y));
     for (let root = found && rootOf(found); found && root; root = rootOf(found)) {
-      const within = root.elementFromPoint(x, y);
-      if (!within || within === found) break;
+      let within = root.elementFromPoint(x, y);
+      // A text that was put into a slot counts as its host there; the element around the slot is the one below it.
+      if (within?.getRootNode() !== root) within = /** @type {El | undefined} */ (root.elementsFromPoint(x, y)[0]) ?? null;
+      if (!within || within.getRootNode() !== root) break;
       found = within;
     }
     return found;
@@ -627,16 +846,35 @@
     return name ? `${tag} "${name}"` : tag;
   };
 
+  // The slot that an element was put into. Scripts are not told that of a closed root.
+  /** @param {El} e @returns {El | null} */
+  const slotOf = (e) => {
+    const root = e.assignedSlot || !e.parentElement ? null : closedRoots.get(e.parentElement);
+    if (!root) return e.assignedSlot;
+    return [.../** @type {Iterable<El>} */ (root.querySelectorAll("slot").values())].find((slot) => slot.assignedNodes().some((one) => one === e)) ?? null;
+  };
   /** @type {(e: El) => El | null} */
-  const composedParent = (e) => e.assignedSlot ?? e.parentElement ?? e.getRootNode().host ?? null;
+  const treeParent = (e) => e.parentElement ?? e.getRootNode().host ?? null;
+  // The element that another is drawn in.
+  /** @type {(e: El) => El | null} */
+  const composedParent = (e) => slotOf(e) ?? treeParent(e);
   /** @type {(within: El | null, outer: Element | undefined) => boolean} */
   const isWithin = (within, outer) => {
     for (let e = within; e; e = composedParent(e)) if (e === outer) return true;
     return false;
   };
-  // Whether a touch of `got` reaches `e`: its descendants and its labels pass the touch on.
+  /** @param {El} e */
+  const isControl = (e) => INTERACTIVE.has(roleOf(e)) || e.hasAttribute("tabindex") && e.tabIndex >= 0;
+  // Whether `got` is in a control inside of `outer`, other than `e`, which takes the touch.
+  /** @type {(got: El, outer: El, e: El) => boolean} */
+  const isInOther = (got, outer, e) => {
+    for (let up = /** @type {El | null} */ (got); up && up !== outer && up !== e; up = composedParent(up)) if (isControl(up)) return true;
+    return false;
+  };
+  // Whether a touch of `got` reaches `e`: its descendants pass the touch on, and its labels, except for other controls in them.
   /** @type {(got: El, e: El) => boolean} */
-  const reaches = (got, e) => isWithin(got, e) || Array.from(e.labels ?? []).some((one) => isWithin(got, one)) || got.tagName === "LABEL" && got.contains(e);
+  const reaches = (got, e) => isWithin(got, e) || Array.from(e.labels ?? []).some((one) => isWithin(got, one) && !isInOther(got, one, e))
+    || got.tagName === "LABEL" && got.contains(e);
 
   // Changes are reported at most once per frame.
   let isDue = false;

@@ -11,7 +11,7 @@ use super::look::Use;
 /// What an element must be ready for to pass these checks.
 pub fn needed(checks: Checks) -> Option<Use> {
     match checks {
-        Checks::Visible | Checks::InView => None,
+        Checks::Present | Checks::Visible | Checks::InView => None,
         Checks::Enabled => Some(Use::Focus),
         Checks::Actionable => Some(Use::Touch { at: None }),
     }
@@ -42,6 +42,9 @@ pub fn want(query: &Query, checks: Checks) -> (Value, bool) {
     if let Some(only) = only {
         want.insert("only".to_string(), only);
         want.extend(needed(checks).map(|needed| ("ready".to_string(), needed.json())));
+    }
+    if matches!(checks, Checks::Visible | Checks::InView) {
+        want.insert("visible".to_string(), true.into());
     }
     if checks == Checks::InView {
         want.insert("shown".to_string(), true.into());
@@ -161,15 +164,15 @@ mod tests {
             (json!({"only": {"is": "Signin"}, "texts": true, "ready": {"how": "touch"}}), true)
         );
         let enabled = Element { enabled: Some(true), ..exact };
-        assert_eq!(want(&element(enabled), Checks::Visible), (json!({"texts": true}), false));
+        assert_eq!(want(&element(enabled), Checks::Present), (json!({"texts": true}), false));
         let css = selector(json!({"web": {"cssSelector": "#a > b"}}));
         assert_eq!(
             want(&css, Checks::Visible).0,
-            json!({"only": {"css": "#a > b"}, "css": ["#a > b"], "target": "#a > b"})
+            json!({"only": {"css": "#a > b"}, "css": ["#a > b"], "target": "#a > b", "visible": true})
         );
         let described = |text: &str| {
             let what = What::Described(Box::new(Description::parse(text).unwrap()));
-            want(&Query { what, index: None }, Checks::Visible)
+            want(&Query { what, index: None }, Checks::Present)
         };
         assert_eq!(described("textbox \"City: Rome\"").0, json!({"only": {"role": "textbox", "like": "city:rome"}}));
         assert_eq!(
@@ -179,8 +182,8 @@ mod tests {
         assert_eq!(described("generic \"Card\""), (json!({}), false));
         assert_eq!(described("\"beta\""), (json!({"texts": true}), false));
         let nested = selector(json!({"web": {"ariaRole": "link"}, "childOf": {"web": {"cssSelector": "nav"}}}));
-        assert_eq!(want(&nested, Checks::Visible), (json!({"css": ["nav"]}), false));
+        assert_eq!(want(&nested, Checks::Present), (json!({"css": ["nav"]}), false));
         let nth = selector(json!({"web": {"ariaRole": "link", "nthIndex": 2}}));
-        assert_eq!(want(&nth, Checks::Visible), (json!({}), false));
+        assert_eq!(want(&nth, Checks::Present), (json!({}), false));
     }
 }

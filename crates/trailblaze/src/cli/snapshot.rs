@@ -127,14 +127,13 @@ pub async fn snapshot(context: &Context, args: SnapshotArgs) -> Result<Exit, Ref
         covered: args.covered,
         css: false,
         all: args.all,
-        opaque: false,
         within: None,
         depth: args.depth,
     };
     let want = Want { picture: args.screenshot.is_some(), ..Want::for_snapshot(&details) };
     let mut screen =
         driver.observe(&Budget { deadline: Instant::now() + Duration::from_secs(30), ..budget }, want).await?;
-    refs::assign(&mut screen.root);
+    refs::assign(&mut screen.root, details.all);
     driver.close().await;
     details.within = args.within.as_deref().map(|reference| find_ref(&screen, reference)).transpose()?;
     let shown = text::text(&screen, &details);

@@ -72,7 +72,7 @@ pub async fn as_text(cx: &Cx, access: &ModelAccess) -> Result<Sight, Stop> {
 async fn look_with(cx: &Cx, access: &ModelAccess, text: &str, vision: Vision) -> Result<Sight, Stop> {
     let info = access.model.describe();
     let vision = if info.has_vision { vision } else { Vision::Never };
-    let details = snapshot::Details { opaque: true, ..snapshot::Details::default() };
+    let details = snapshot::Details::default();
     let device = &cx.session.device;
     let (screen, masks) = match vision {
         Vision::Always => device.show_pictured(cx, &details).await?,

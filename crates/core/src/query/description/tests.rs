@@ -64,6 +64,9 @@ fn words_are_taken_apart() {
     assert_eq!(parts("main:"), (None, None, some("main"), None));
     assert_eq!(parts("(scroll down to reveal) textbox \"City\""), (some("textbox"), None, some("City"), None));
     assert_eq!(parts("Sign in"), (None, None, some("Sign in"), None));
+    for row in ["Mug | 2", "\"[e1] x\" | 2", "Mug | \"[2]\"", "\"a | b\" | \"-\" | c"] {
+        assert_eq!(parts(row), (None, None, some(row), None));
+    }
     assert_eq!(Description::parse("  "), Err(NoDescription::Empty));
 }
 
@@ -166,10 +169,11 @@ fn a_field_is_found_by_its_name_its_value_and_both() {
 
 #[test]
 fn several_matches_are_described_with_their_surroundings() {
-    let item = |name: &str| web("listitem", "").holding([web("generic", name), control("button", "Delete")]);
-    let form = web("form", "Danger").holding([control("button", "Delete").with(Field::ElementId, "all")]);
+    let delete = |top: i32| control("button", "Delete").at(0, top, 100, 20);
+    let item = |name: &str, top: i32| web("listitem", "").holding([web("generic", name), delete(top)]);
+    let form = web("form", "Danger").holding([delete(90).with(Field::ElementId, "all")]);
     let heading = web("heading", "Rest").with(Field::HeadingLevel, 2);
-    let root = page([web("list", "").holding([item("Mug"), item("Cup")]), form, heading, control("button", "Delete")]);
+    let root = page([web("list", "").holding([item("Mug", 30), item("Cup", 60)]), form, heading, delete(120)]);
     let expected = "several elements match button \"Delete\": 0: button \"Delete\" in listitem \"Mug\", \
                     1: button \"Delete\" in listitem \"Cup\", 2: button \"Delete\" [id=all] in form \"Danger\", \
                     3: button \"Delete\" under heading \"Rest\"; choose one with `index`";
@@ -193,7 +197,8 @@ fn lines(screen: &Screen) -> Vec<(u64, String)> {
 
 /// Random screens, with roles as drivers report them and values in fields.
 fn any_page() -> impl Strategy<Value = Screen> {
-    let roles = || select(vec!["button", "generic", "textbox", "list", "listitem", "row", "heading", "link", ""]);
+    let roles =
+        || select(vec!["button", "generic", "textbox", "list", "listitem", "row", "cell", "heading", "link", ""]);
     let states = || {
         select(vec![
             Field::IsSelected,
@@ -233,6 +238,7 @@ proptest! {
             let What::Described(description) = &query.what else { unreachable!() };
             let matching: Vec<u64> = description.matching(&outline).iter().map(|place| outline.node(*place).id).collect();
             prop_assert!(matching.contains(&id), "{} finds {:?}, not {}", line, matching, id);
+            prop_assert!(description.is_of(&screen.root, id), "{} is not the line of {}", line, id);
             match query.search(&screen, Checks::Visible) {
                 Find::Found(found) if found.node == id => {}
                 // A container and one in it with the same name look like one element.

@@ -36,7 +36,7 @@ pub const ELEMENT: Names = Names { reference: "ref", selector: "nodeSelector", i
 pub enum Aim {
     /// A stable description, which finds the element in later runs too.
     Stable(Query),
-    /// A ref, which is only valid for the last snapshot.
+    /// A ref, or a line that starts with one, which is only valid for the last snapshot.
     Ref(String),
 }
 
@@ -60,7 +60,7 @@ impl Aim {
         let Some(text) = args.text(names.reference) else { return Ok(None) };
         match (reference(text), index) {
             (Some(reference), index) if !is_unknown_line(cx, text) => match index {
-                None => Ok(Some(Aim::Ref(reference.to_string()))),
+                None => Ok(Some(Aim::Ref(text.trim().to_string()))),
                 Some(_) => Err(Stop::failed(format!(
                     "`{reference}` is a ref to one element; `{}` only applies to descriptions",
                     names.index

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 use trailblaze_protocol::outcome::{Delegate, Outcome};
 
-use super::super::commands::{act, find_wait};
-use super::super::elements::{act_on, delegate, visible};
+use super::super::commands::{act_within, find_wait};
+use super::super::elements::{act_on, delegate, present};
 use super::super::row::{Preset, REASON, Row, TIMEOUT, Ty, WEB, defaulted, required};
 use super::aim::{Aim, ELEMENT, INDEX, REF, SELECTOR, describe, restate};
 use crate::driver::Action;
@@ -64,7 +64,7 @@ async fn type_text(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let replaces = args.flag("clearFirst").unwrap_or(true);
     let action = if replaces { Action::SetText { text } } else { Action::InputText { text } };
     match Aim::under(cx, args, &ELEMENT)? {
-        None => act(cx, &action).await,
+        None => act_within(cx, args.integer("timeoutMs"), &action).await,
         Some(Aim::Ref(reference)) => restate(cx, "web_type", &reference).await,
         Some(Aim::Stable(query)) => act_on(cx, query, &action, find_wait(args)).await,
     }
@@ -97,7 +97,7 @@ async fn fill_form(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
             // A stable description is passed on unchanged.
             Aim::Stable(query) => {
                 // The field may be scrolled out of view; it only has to exist.
-                let node = visible(cx, &query, find_wait(args)).await?.node;
+                let node = present(cx, &query, find_wait(args)).await?.node;
                 (cx.session.device.look(cx).await?, node, named.0)
             }
         };

@@ -7,7 +7,7 @@ use trailblaze_protocol::geometry::Point;
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
 use super::super::commands::{act, find_wait};
-use super::super::elements::{act_on, visible};
+use super::super::elements::{act_on, present};
 use super::super::row::{P, Preset, REASON, Row, TIMEOUT, Ty, WEB, defaulted, optional, required};
 use super::aim::{Aim, ELEMENT, INDEX, Names, REF, SELECTOR, restate, restate_under};
 use crate::driver::{Action, Button, Click, Direction, DragEnd, Modifier, Offset};
@@ -288,7 +288,7 @@ async fn drag(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let to = match (end, &element) {
         (Some(end), _) => end,
         (None, Some(Aim::Stable(to))) => {
-            DragEnd::Element { found: Box::new(visible(cx, to, find_wait(args)).await?), at }
+            DragEnd::Element { found: Box::new(present(cx, to, find_wait(args)).await?), at }
         }
         (None, _) => return restate_under(cx, "web_drag", &names).await,
     };

@@ -57,8 +57,15 @@ impl Sights {
         self.shown.back().map(|sight| sight.text.as_str())
     }
 
-    fn numbered(&self, number: u64) -> Option<&str> {
-        self.shown.iter().find(|sight| sight.number == number).map(|sight| sight.text.as_str())
+    /// The text of the last snapshot with these details.
+    fn last_with(&self, details: &Details) -> Option<&str> {
+        self.shown.iter().rev().find(|sight| sight.details == *details).map(|sight| sight.text.as_str())
+    }
+
+    /// The text of the snapshot with this number, if it has these details.
+    fn numbered(&self, number: u64, details: &Details) -> Option<&str> {
+        let mut shown = self.shown.iter();
+        shown.find(|sight| sight.number == number && sight.details == *details).map(|sight| sight.text.as_str())
     }
 
     /// The last one with these details that the client has seen completely.
@@ -95,12 +102,12 @@ impl Interactive {
         }
         let whole = snapshot::text(&screen, &details);
         let before = match wish.since {
-            Some(number) => self.sights.numbered(number),
+            Some(number) => self.sights.numbered(number, &details),
             None if wish.only_changes && wish.whole_if_new => {
                 let last = self.sights.last_like(&details);
                 last.filter(|sight| sight.is_of(screen.app.as_ref())).map(|sight| sight.text.as_str())
             }
-            None if wish.only_changes => self.sights.last(),
+            None if wish.only_changes => self.sights.last_with(&details),
             None => None,
         };
         let changes = before.map(|before| snapshot::changes(before, &whole));

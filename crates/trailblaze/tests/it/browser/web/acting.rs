@@ -126,6 +126,14 @@ fn a_point_of_an_element_is_clicked_even_where_its_middle_is_covered() {
     );
 }
 
+#[test]
+fn a_pointer_that_is_down_has_the_pressure_of_a_mouse() {
+    let names = "pointerdown pointermove pointerup";
+    let page = format!("<button>Press</button>{}", logging(names, "e.type.slice(7) + ' ' + e.pressure"));
+    let log = holds("JSON.stringify(log) === JSON.stringify(['move 0', 'down 0.5', 'up 0'])");
+    check(&page, &["web_click: {ref: button}", &log], 0, &[]);
+}
+
 const POINTER_DRAG: &str = "<style>#knob { position:absolute; left:20px; top:20px; width:60px; height:60px; background:teal }</style><div id=knob>Knob</div>\
     <div id=goal style='position:absolute; left:500px; top:300px; width:120px; height:120px; background:#ddd'>Goal</div><script>window.log = [0];\
     knob.onpointerdown = (e) => { knob.setPointerCapture(e.pointerId); const dx = e.clientX - knob.offsetLeft, dy = e.clientY - knob.offsetTop; \

@@ -157,7 +157,10 @@ fn css_may_be_narrowed_by_a_text() {
 fn a_text_that_is_split_over_elements_is_one_text() {
     let markup = "<p><strong>3</strong> <span>items left</span></p>
         <footer><span class=count><b>4</b><span> tasks </span><a href=#>to do</a></span></footer>
-        <div><div>Not</div><div>one</div></div>";
+        <div><div>Not</div><div>one</div></div><div><span class=block>Nor</span><span class=block>this</span></div>
+        <style>.block { display: block } .none { display: contents }</style>
+        <div><b>5</b> <x-p>apples left</x-p></div><div><x-p class=block>No</x-p> <x-p class=block>line</x-p></div>
+        <div class=none>Without a box</div><p>It is <span class=none>so <x-p>very</x-p></span> near</p>";
     check(
         markup,
         &[
@@ -169,7 +172,14 @@ fn a_text_that_is_split_over_elements_is_one_text() {
             ("assertVisible text='4 tasks to do'", Ok("visible")),
             ("web_verifyTextVisible text='tasks to'", Ok("visible")),
             ("hasText text='Not one'", Ok("false")),
+            ("hasText text='Nor this'", Ok("false")),
             ("getElementCount text='3 items left'", Ok("1")),
+            ("assertVisible text='5 apples left'", Ok("visible")),
+            ("hasText text='No line'", Ok("false")),
+            ("assertVisible text='Without a box'", Ok("visible")),
+            ("tap text='Without a box'", Ok("")),
+            ("assertVisible text='It is so very near'", Ok("visible")),
+            ("snapshot", Ok("\nWithout a box\nIt is so very near")),
         ],
     );
 }
@@ -251,6 +261,36 @@ fn what_is_hidden_is_said_to_be() {
             ("assertVisible text=Shown timeoutMs=100", Ok("visible")),
             ("assertNotVisibleWithText text=Save timeoutMs=100", Ok("")),
             ("isVisible text=Save", Ok("false")),
+        ],
+    );
+}
+
+#[test]
+fn what_nobody_can_see_is_not_visible() {
+    let markup = "<style>.only { position: absolute; width: 1px; height: 1px; overflow: hidden } .clip { position: absolute; clip: rect(0, 0, 0, 0) }
+            .path { clip-path: inset(50%) } .shut { height: 0; overflow: hidden } .clear { opacity: 0 } .way { position: absolute; top: 300px; left: 0 }</style>
+        <p class=only>For readers</p><p class=clip>Cut</p><p class=path>Path</p><div class=shut><p>Folded</p><button>Deep</button><p class=way>Outside</p></div>
+        <div class=clear><p>Faint</p><button>Reveal</button></div><p>Price <span class=only>in dollars</span> 5</p>
+        <a href=#>More <span class=only>about cats</span></a><p>Plain</p>";
+    let hidden = |how: &'static str| Err(how);
+    check(
+        markup,
+        &[
+            ("assertVisible text=Plain timeoutMs=0", Ok("visible")),
+            ("assertVisible text=Outside timeoutMs=0", Ok("visible")),
+            ("assertVisible text='For readers' timeoutMs=0", hidden("hidden: it is clipped to nothing")),
+            ("assertVisible text=Cut timeoutMs=0", hidden("hidden: it is clipped to nothing")),
+            ("assertVisible text=Path timeoutMs=0", hidden("hidden: it is clipped to nothing")),
+            ("assertVisible text=Folded timeoutMs=0", hidden("hidden: it is clipped to nothing")),
+            ("assertVisible text=Deep timeoutMs=0", hidden("hidden: it is clipped to nothing")),
+            ("assertVisible text=Faint timeoutMs=0", hidden("hidden: `opacity: 0`")),
+            ("web_verifyElementVisible ref=css=.clear timeoutMs=0", hidden("hidden: `opacity: 0`")),
+            ("assertNotVisibleWithText text=Faint timeoutMs=0", Ok("")),
+            ("assertVisible text='Price 5' timeoutMs=0", Ok("visible")),
+            ("hasText text='in dollars'", Ok("false")),
+            // A name is what a screen reader says, and a control that shows itself under the pointer can be used.
+            ("web_verifyElementVisible ref='link \"More about cats\"' timeoutMs=0", Ok("")),
+            ("web_click ref='button \"Reveal\"'", Ok("")),
         ],
     );
 }

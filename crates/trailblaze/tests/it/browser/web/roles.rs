@@ -24,7 +24,7 @@ const KNOWN: [(&str, &str); 17] = [
     ("summary", "a button to whoever presses it"),
     ("summaryOpen", "a button to whoever presses it"),
     ("object", "nothing is known of what is in it"),
-    ("contentsButton", "it has no place, so it cannot be touched"),
+    ("clipped", "nobody can see it"),
     ("frame", "our name for the same"),
 ];
 

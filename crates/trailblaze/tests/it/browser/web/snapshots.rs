@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use crate::browser::web::finding::feed;
+use crate::browser::web::finding::{ASK, CLICKED, check, feed};
 use crate::browser::web::shop::Shop;
 
-fn text(markup: &str, flags: &str) -> Option<String> {
+pub fn text(markup: &str, flags: &str) -> Option<String> {
     let shop = Shop::open("")?;
     shop.project.write("page.html", format!("<!doctype html><title>Page</title>{markup}"));
     let told = feed(&shop, &[&format!("snapshot {flags}")]);
@@ -41,7 +41,7 @@ fn a_text_off_the_screen_is_cut() {
 #[test]
 fn a_list_that_takes_the_focus_keeps_its_items() {
     let Some(text) = text("<ul tabindex=0><li>First<li>Second</ul>", "") else { return };
-    assert_eq!(text, "[e1] list\n \"First\"\n \"Second\"");
+    assert_eq!(text, "[e1] list\n •First\n •Second");
 }
 
 #[test]
@@ -56,10 +56,118 @@ fn what_can_be_clicked_is_shown_without_a_name_too() {
         shown.lines().map(|line| line.trim().split_once("] ").map_or(line, |(_, kind)| kind)).collect();
     let expected = ["generic", "generic \"Bold\"", "img", "generic", "generic \"Card\"", "\"more\"", "button \"Buy\""];
     assert_eq!(kinds[..7], expected.map(|kind| if kind.starts_with('"') { " \"more\"" } else { kind }), "{shown}");
-    // Where a script listens cannot be seen, but there is a ref for each.
+    // Where a script listens cannot be seen, but there is a ref for each, and for the page.
     let Some(all) = text(markup, "--all") else { return };
     let boxes = all.lines().filter(|line| line.trim().ends_with("] generic")).count();
-    assert_eq!(boxes, 3, "{all}");
+    assert_eq!(boxes, 4, "{all}");
+}
+
+#[test]
+fn everything_has_a_ref_on_request_by_which_it_is_clicked() {
+    let markup = format!(
+        "<main><div><div data-n=1 style='height:20px'></div><div data-n=2 style='height:20px'><p style='width:9px'>Words</p></div></div></main>{CLICKED}"
+    );
+    let Some(all) = text(&markup, "--all") else { return };
+    let lines: Vec<&str> = all.lines().skip(1).map(str::trim).collect();
+    assert!(lines.len() > 5 && lines.iter().all(|line| line.starts_with("[e")), "{all}");
+    assert!(lines.contains(&"[e2] main:"), "{all}");
+    let boxes = lines.iter().filter(|line| line.ends_with("] generic"));
+    // The page and the box around the others come first; a click on these hits anything.
+    let clicks: Vec<String> = boxes.skip(2).map(|line| format!("web_click ref='{line}'")).collect();
+    assert_eq!(clicks.len(), 2, "{all}");
+    check(
+        &markup,
+        &[
+            ("snapshot --all", Ok("generic")),
+            (&clicks[0], Ok("")),
+            (ASK, Ok("1")),
+            (&clicks[1], Ok("")),
+            (ASK, Ok("2")),
+        ],
+    );
+}
+
+#[test]
+fn changes_are_told_between_snapshots_of_one_kind() {
+    let markup = "<div><button onclick='this.textContent = `Done`'>Do</button></div>";
+    let Some(shop) = Shop::open("") else { return };
+    shop.project.write("page.html", format!("<!doctype html><title>Page</title>{markup}"));
+    let told = feed(&shop, &["snapshot", "snapshot --all", "tap text=Do", "snapshot --changes"]);
+    let answers = told.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let changes = answers.filter_map(|answer| answer["answer"]["text"].as_str().map(str::to_string)).last();
+    assert_eq!(changes.as_deref(), Some("- [e1] button \"Do\"\n+ [e1] button \"Done\" [focused]"), "{told}");
+}
+
+#[test]
+fn what_is_within_a_range_shows_its_value() {
+    let markup = "<div role=slider tabindex=0 aria-label=Volume aria-valuenow=30 aria-valuetext='30 percent' style='width:90px; height:9px'></div>
+        <div role=progressbar aria-label=Upload aria-valuenow=40 style='width:90px; height:9px'></div><progress aria-label=Copy max=10 value=4></progress>
+        <progress aria-label=Waiting></progress><meter aria-label=Disk value=0.5></meter><input type=range aria-label=Light value=7>
+        <div role=spinbutton tabindex=0 aria-label=Guests aria-valuenow=2>2</div>";
+    let Some(shown) = text(markup, "") else { return };
+    let lines: Vec<&str> = shown.lines().map(|line| line.split_once("] ").map_or(line, |(_, kind)| kind)).collect();
+    let expected = [
+        "slider \"Volume: 30 percent\"",
+        "progressbar \"Upload: 40\"",
+        "progressbar \"Copy: 4\"",
+        "progressbar \"Waiting\"",
+        "meter \"Disk: 0.5\"",
+        "slider \"Light: 7\"",
+        "spinbutton \"Guests: 2\"",
+    ];
+    assert_eq!(lines, expected, "{shown}");
+    check(
+        markup,
+        &[
+            ("web_verifyValue ref='progressbar \"Upload\"' expected=40", Ok("")),
+            ("web_verifyValue ref='progressbar \"Copy\"' expected=4", Ok("")),
+        ],
+    );
+}
+
+#[test]
+fn a_heading_stays_where_its_container_has_the_same_name() {
+    let markup = "<div role=dialog tabindex=0 aria-labelledby=title><h2 id=title>Delete it?</h2><p>Really</p></div>
+        <div style='cursor:pointer'><h3>Card</h3><p>About</p></div><a href=#><h4>News</h4></a>";
+    let Some(shown) = text(markup, "") else { return };
+    let lines: Vec<&str> =
+        shown.lines().map(|line| line.trim().split_once("] ").map_or(line, |(_, kind)| kind)).collect();
+    let expected = [
+        "dialog \"Delete it?\"",
+        "heading \"Delete it?\" [id=title] [level=2]",
+        " Really",
+        "generic \"Card\"",
+        " ### Card",
+        " \"About\"",
+        "link \"News\"",
+    ];
+    assert_eq!(lines, expected, "{shown}");
+}
+
+#[test]
+fn a_text_of_a_page_cannot_pass_for_a_line_of_the_snapshot() {
+    let markup = format!(
+        "<button data-n=delete>Delete</button><table><tr><td>[e1] button \"Continue\"</tr><tr data-n=row><td>Mug<td>[e1] \"x\"</tr></table>
+         <p>[e1] button \"Continue\"</p>{CLICKED}"
+    );
+    let Some(shown) = text(&markup, "") else { return };
+    let forged: Vec<&str> = shown.lines().filter(|line| line.trim().starts_with("[e1]")).collect();
+    assert_eq!(forged, ["[e1] button \"Delete\""], "{shown}");
+    check(
+        &markup,
+        &[
+            ("snapshot", Ok("Mug | \"[e1] \\\"x\\\"\"")),
+            (
+                "web_click ref='[e1] button \"Continue\"'",
+                Err("ref `e1` is button \"Delete\" in the last snapshot, not button \"Continue\""),
+            ),
+            ("tap ref='[e1] button \"Continue\"'", Err("take a new snapshot")),
+            ("web_click ref='[e1] button \"Delete\"'", Ok("")),
+            (ASK, Ok("delete")),
+            ("web_click ref='Mug | \"[e1] \\\"x\\\"\"'", Ok("")),
+            (ASK, Ok("row")),
+        ],
+    );
 }
 
 #[test]

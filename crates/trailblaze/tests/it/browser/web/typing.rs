@@ -116,12 +116,10 @@ fn text_goes_where_the_focus_is_and_nowhere_else() {
         0,
         &[],
     );
-    check(page, &["web_type: {text: Eve}"], 1, &["no field has the focus"]);
-    check(page, &["inputText: {text: Eve}"], 1, &["no field has the focus"]);
-    check(page, &["clearText: {}"], 1, &["no field has the focus"]);
+    check(page, &["web_type: {text: Eve, timeoutMs: 0}"], 1, &["no field has the focus"]);
     check(
         page,
-        &["web_click: {ref: 'button \"Pay\"'}", "inputText: {text: Eve}"],
+        &["web_click: {ref: 'button \"Pay\"'}", "web_type: {text: Eve, clearFirst: false, timeoutMs: 0}"],
         1,
         &["no field has the focus", "button \"Pay\""],
     );
@@ -130,6 +128,15 @@ fn text_goes_where_the_focus_is_and_nowhere_else() {
     // A field that goes away in the middle of a text.
     let going = "<input aria-label=Name oninput='if (this.value.length === 2) this.remove()'>";
     check(going, &["web_type: {ref: 'textbox \"Name\"', text: Grace, clearFirst: false}"], 1, &["3 of 5 keys"]);
+}
+
+#[test]
+fn typing_waits_for_a_field_to_get_the_focus() {
+    let page = "<button id=open onclick='setTimeout(() => { document.body.append(field); field.focus() }, 300)'>Search</button>\
+                <script>const field = Object.assign(document.createElement('input'), {id: 'field'})</script>";
+    for typing in ["web_type: {text: Ada}", "inputText: {text: Ada}"] {
+        check(page, &["web_click: {ref: css=#open}", typing, &holds("field.value === 'Ada'")], 0, &[]);
+    }
 }
 
 #[test]
