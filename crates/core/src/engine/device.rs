@@ -673,11 +673,6 @@ fn is_line_of(screen: &Screen, node: &Node, words: &str) -> bool {
     ElementDescription::parse(words).is_ok_and(|description| description.is_of(&screen.root, node.id))
 }
 
-/// The key of a node id among refs. Refs start with a letter.
-fn node_name(id: u64) -> String {
-    format!("#{id}")
-}
-
 /// Whether a failed search means that no such element is visible, as opposed to one that cannot be used.
 fn is_absence(why: &WhyNot) -> bool {
     matches!(
