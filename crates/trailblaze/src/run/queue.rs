@@ -314,7 +314,8 @@ impl DeviceWorker<'_> {
             groups: unless_given(&shared.wiring.groups, &config.groups),
             prefixes: unless_given(&shared.wiring.prefixes, &config.prefixes),
         };
-        let own = shared.wiring.models.for_trail(&trail.source.path, self.device.id.as_str());
+        let kind = lineage.first().map_or(self.device.id.as_str(), String::as_str);
+        let own = shared.wiring.models.for_trail(&trail.source.path, kind);
         let AttemptModel { access: model, cassette } = own.unwrap_or_else(|error| {
             shared.console.error(&error.to_string());
             AttemptModel::default()
@@ -333,7 +334,7 @@ impl DeviceWorker<'_> {
         let attempt =
             Try { trail, about, number, repeat, memory, timeout, cancel, custom, model, offer, heal, is_repaired };
         let ended = replay(session, attempt).await;
-        match cassette.map_or(Ok(None), |cassette| cassette.save()) {
+        match cassette.map_or(Ok(None), |cassette| cassette.save(&shared.wiring.secrets)) {
             Ok(Some(file)) => shared.console.say(&format!("recorded the model's replies in {file}")),
             Ok(None) => {}
             Err(error) => shared.console.error(&error.to_string()),
