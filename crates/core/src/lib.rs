@@ -7,6 +7,7 @@ pub mod ids;
 pub mod limits;
 pub mod foreign_json;
 
+pub mod diff;
 pub mod nearest;
 pub mod template;
 pub mod schema;
@@ -24,7 +25,6 @@ pub mod model;
 
 pub mod trail;
 pub mod config;
-pub mod diff;
 
 pub mod record;
 pub mod engine;

@@ -575,6 +575,12 @@
     }
   }
 
+  // Whether an animation ends soon, so that something may appear, move or go. Spinners never end.
+  /** @param {Animation} one */
+  const isEnding = (one) => {
+    const { endTime, localTime } = one.effect?.getComputedTiming() ?? {};
+    return one.playState === "running" && Number(endTime) - Number(localTime ?? 0) <= 1000;
+  };
   /** @param {Want} want @returns {[Look, El[]]} */
   function read(want) {
     const reading = new Reading(want);
@@ -586,7 +592,7 @@
       document: documentId,
       url: location.href, title: document.title, width: innerWidth, height: innerHeight, left: Math.round(scrollX), top: Math.round(scrollY),
       fullWidth: Math.max(page?.scrollWidth ?? 0, innerWidth), fullHeight: Math.max(page?.scrollHeight ?? 0, innerHeight), nodes,
-      shut: reading.shut,
+      shut: reading.shut, moves: document.getAnimations().some(isEnding),
     };
     return [seen, reading.found];
   }
