@@ -22,7 +22,7 @@ use crate::driver::{
 use crate::engine::cx::Cx;
 use crate::engine::fault::{Fault, Stop};
 use crate::limits;
-use crate::query::{Checks, Find, Found, Query, Reason, TextMatch, What, WhyNot, identity};
+use crate::query::{self, Checks, Find, Found, Query, Reason, TextMatch, What, WhyNot, identity};
 use crate::record::events::{PicturePolicy, Shot};
 use crate::screen::{Node, Screen, Shape, SnapshotId};
 use crate::values::secret::Secrets;
@@ -193,6 +193,11 @@ impl Device {
                 "unknown ref `{reference}`: no snapshot has shown it; take a snapshot and use a ref from it"
             ))
         };
+        // A role alone, such as `textbox`, means the only such element. Every ref has a number.
+        if fingerprint.is_none() && !reference.chars().any(|c| c.is_ascii_digit()) {
+            let node = only_described(&screen, reference).ok_or_else(unknown)?;
+            return Ok((screen, node));
+        }
         let fingerprint = fingerprint.ok_or_else(unknown)?;
         let is_named = |node: &&Node| {
             node.reference.as_deref() == Some(reference) || reference.strip_prefix('#') == Some(&node.id.to_string())
@@ -493,6 +498,15 @@ impl Device {
 /// The key of a node id among refs. Refs start with a letter.
 fn node_name(id: u64) -> String {
     format!("#{id}")
+}
+
+/// The only visible element that a text describes.
+fn only_described(screen: &Screen, text: &str) -> Option<u64> {
+    let query = Query { what: What::Described(Box::new(query::Description::parse(text).ok()?)), index: None };
+    match query.search(screen, Checks::Visible) {
+        Find::Found(found) if found.count == 1 => Some(found.node),
+        Find::Found(_) | Find::Not(_) => None,
+    }
 }
 
 /// Whether a failed search means that no such element is visible, as opposed to one that cannot be used.
