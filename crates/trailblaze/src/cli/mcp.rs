@@ -1,16 +1,18 @@
 //! `trailblaze mcp`: devices and trails for outer agents.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use clap::{Args, Subcommand, ValueEnum};
+use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
+use trailblaze_core::config::is_origin;
 use trailblaze_protocol::exit::Exit;
 
 use super::{Context, Refusal, mcp_install};
-use crate::api::mcp::{McpOptions, McpServer, Offering};
+use crate::api::mcp::{McpOptions, McpServer, Offering, at};
 use crate::daemon::{DaemonClient, client_variables};
 use crate::sessions::service::{Answer, ProgressSink, Request, Service, ServiceError};
 
@@ -45,6 +47,18 @@ struct McpArgs {
     /// The target of sessions that are opened without naming one
     #[arg(long, value_name = "NAME")]
     target: Option<String>,
+    /// Let the agent use the secret in this environment variable, as {{NAME}}, on pages of the origin; may be repeated
+    #[arg(long, value_name = "NAME[=ORIGIN]", value_parser = allowed_secret)]
+    allow_secret: Vec<(String, Option<String>)>,
+}
+
+fn allowed_secret(text: &str) -> Result<(String, Option<String>), String> {
+    let (name, origin) = text.split_once('=').map_or((text, None), |(name, origin)| (name, Some(origin)));
+    match origin {
+        _ if name.trim().is_empty() => Err("expected the name of an environment variable".to_string()),
+        Some(origin) if !is_origin(origin) => Err("expected an origin such as https://shop.example".to_string()),
+        origin => Ok((name.trim().to_string(), origin.map(str::to_string))),
+    }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -61,7 +75,8 @@ pub async fn mcp(context: &Context, command: McpCommand) -> Result<Exit, Refusal
         return mcp_install::install(context, &args);
     }
     let options = McpOptions {
-        place: context.bare_place(),
+        // An agent knows the project, and not where its server was started.
+        place: at(&context.bare_place(), &context.root(Path::new("."))),
         offering: match args.tools {
             ToolsArg::Standard => Offering::Standard,
             ToolsArg::Flat => Offering::Flat,
@@ -69,8 +84,11 @@ pub async fn mcp(context: &Context, command: McpCommand) -> Result<Exit, Refusal
         session: args.session,
         device: args.device,
         target: args.target,
+        allowed_secrets: args.allow_secret.into_iter().map(|(name, origin)| (name, Vec::from_iter(origin))).collect(),
     };
-    let service = Arc::new(Daemon { context: context.clone(), client: context.daemon()? });
+    let allowed = options.allowed_secrets.iter().map(|(name, _)| name.clone()).collect();
+    let daemon = Daemon { context: context.clone(), client: context.daemon()?, allowed, named: Mutex::default() };
+    let service = Arc::new(daemon);
     let served = McpServer::new(service, options).serve_stdio().await;
     served.map_err(|error| Refusal::Environment { message: error.to_string() })?;
     Ok(Exit::Passed)
@@ -80,6 +98,10 @@ pub async fn mcp(context: &Context, command: McpCommand) -> Result<Exit, Refusal
 struct Daemon {
     context: Context,
     client: DaemonClient,
+    /// The secrets that the agent may name besides those of the project.
+    allowed: Vec<String>,
+    /// The secrets that it has named.
+    named: Mutex<BTreeSet<String>>,
 }
 
 #[async_trait]
@@ -90,6 +112,7 @@ impl Service for Daemon {
         progress: &dyn ProgressSink,
         cancel: &CancellationToken,
     ) -> Result<Answer, ServiceError> {
+        self.named.lock().extend(request.secrets().iter().cloned());
         if let Some(place) = request.starting_place() {
             place.variables = self.variables(place.project.as_deref());
         }
@@ -98,13 +121,18 @@ impl Service for Daemon {
 }
 
 impl Daemon {
-    /// The variables that sessions of a project get. They are read only now, because they depend on the project's files.
+    /// The variables that sessions of a project get. They are read only now, because they depend on the project's files. A secret that
+    /// is not allowed does not leave this process.
     fn variables(&self, project: Option<&Path>) -> BTreeMap<String, String> {
         let context = match project {
             Some(project) => &self.context.within(project),
             None => &self.context,
         };
-        match context.place(&[], None) {
+        let loaded = context.load(None).ok();
+        let listed = loaded.iter().flat_map(|loaded| &loaded.project.secrets.0).map(|(name, _)| name);
+        let allowed: Vec<&String> = listed.chain(&self.allowed).collect();
+        let secrets: Vec<String> = self.named.lock().iter().filter(|name| allowed.contains(name)).cloned().collect();
+        match context.place(&secrets, None) {
             Ok(place) => place.variables,
             // The daemon reports what is wrong with the project.
             Err(_) => client_variables(&self.context.environment, &[]),

@@ -8,11 +8,25 @@ use trailblaze_core::engine::tool::Tool;
 use trailblaze_core::schema::is_required;
 
 /// Tools for people, and for programs.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Listed {
     pub text: String,
     pub value: Value,
+}
+
+impl Listed {
+    /// Both lists, without what is in both.
+    pub fn joined(self, other: Listed) -> Listed {
+        let mut lines: Vec<&str> = self.text.lines().collect();
+        lines.extend(other.text.lines().filter(|line| !self.text.lines().any(|own| own == *line)));
+        let name = |tool: &Value| tool.get("name").unwrap_or(tool).clone();
+        let mut tools = self.value.as_array().cloned().unwrap_or_default();
+        let others = other.value.as_array().into_iter().flatten();
+        let new: Vec<Value> = others.filter(|tool| !tools.iter().any(|own| name(own) == name(tool))).cloned().collect();
+        tools.extend(new);
+        Listed { text: lines.join("\n"), value: tools.into() }
+    }
 }
 
 /// The offered tools whose name or description contains all of these words.

@@ -125,7 +125,7 @@ impl Wiring {
 
     /// Uses these secrets. Their variables are kept from child processes that do not list them.
     pub fn use_secrets(&mut self, secrets: Arc<Secrets>) {
-        self.supervisor.withhold(secrets.names().map(Into::into));
+        self.supervisor.withhold(secrets.names().into_iter().map(Into::into));
         self.secrets = secrets;
     }
 
@@ -466,7 +466,11 @@ pub fn secrets(loaded: &Loaded, names: &[String]) -> Result<Arc<Secrets>, Secret
     };
     let mut secrets = names.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     secrets.extend(declared_values(loaded).into_iter().filter(|(name, _)| !names.contains(name)));
-    Ok(Arc::new(Secrets::new(secrets)))
+    let secrets = Secrets::new(secrets);
+    for (name, origins) in loaded.project.secrets.0.iter().filter(|(_, origins)| !origins.is_empty()) {
+        secrets.limit(name, origins);
+    }
+    Ok(Arc::new(secrets))
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

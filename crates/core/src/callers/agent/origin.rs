@@ -8,6 +8,7 @@ use trailblaze_protocol::event::ToolKind;
 
 use super::prompt::Task;
 use crate::engine::registry::Registry;
+pub use crate::values::origin::{BLANK, origin};
 
 /// Where the model may act.
 pub struct Bounds<'a> {
@@ -59,7 +60,7 @@ impl Bounds<'_> {
         let Some(wanted) = origin(url) else { return false };
         let host = wanted.split_once("://").map_or(wanted.as_str(), |(_, host)| host);
         let mut own = self.registry.own_urls.iter().filter_map(|url| origin(url));
-        wanted == "about://blank"
+        wanted == BLANK
             || self.trusted.contains(&wanted)
             || own.any(|own| own == wanted)
             || (!host.is_empty() && self.is_named(host))
@@ -67,44 +68,5 @@ impl Bounds<'_> {
 
     fn is_named(&self, text: &str) -> bool {
         [Some(self.task.text), self.task.context].into_iter().flatten().any(|told| told.contains(text))
-    }
-}
-
-/// The scheme, host and port of a URL. A path or a fragment of the same page has none.
-pub fn origin(url: &str) -> Option<String> {
-    let url = url.trim();
-    let (scheme, rest) = url.split_once(':')?;
-    let is_scheme = scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c)) && !scheme.is_empty();
-    if !is_scheme {
-        return None;
-    }
-    if scheme.eq_ignore_ascii_case("file") {
-        return Some("file://".to_string());
-    }
-    let host = rest.trim_start_matches(['/', '\\']).split(['/', '?', '#', '\\']).next().unwrap_or_default();
-    // What is before an `@` is not the host.
-    let host = host.rsplit('@').next().unwrap_or_default();
-    Some(format!("{}://{}", scheme.to_lowercase(), host.to_lowercase()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::origin;
-
-    #[test]
-    fn a_host_cannot_be_disguised() {
-        for (url, expected) in [
-            ("https://shop.example/cart?a=b", Some("https://shop.example")),
-            ("HTTPS://Shop.Example:8443/", Some("https://shop.example:8443")),
-            ("https://shop.example@evil.example/", Some("https://evil.example")),
-            ("https:\\\\evil.example\\shop.example", Some("https://evil.example")),
-            ("javascript:alert(1)", Some("javascript://alert(1)")),
-            ("file:///etc/passwd", Some("file://")),
-            ("about:blank", Some("about://blank")),
-            ("/cart", None),
-            ("cart.html", None),
-        ] {
-            assert_eq!(origin(url).as_deref(), expected, "{url}");
-        }
     }
 }

@@ -58,6 +58,15 @@ impl Request {
             _ => None,
         }
     }
+
+    /// The secrets that the request names.
+    pub fn secrets(&self) -> &[String] {
+        match self {
+            Request::Open(request) => &request.secrets,
+            Request::Run(request) => &request.secrets,
+            _ => &[],
+        }
+    }
 }
 
 /// Where a client is: paths are relative to its folder, and child processes get its variables and no others.
@@ -101,6 +110,9 @@ pub struct OpenRequest {
     pub memory: Vec<(String, String)>,
     /// The names of variables that contain secrets.
     pub secrets: Vec<String>,
+    /// The secrets that an agent may name besides those of the project, with the origins of pages that they are for. `None` if a
+    /// person named the secrets, who may name any.
+    pub allowed_secrets: Option<Vec<(String, Vec<String>)>>,
     pub agent: AgentOptions,
     pub cassette: Option<Use>,
     pub sim: SimOptions,

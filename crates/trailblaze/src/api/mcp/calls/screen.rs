@@ -52,6 +52,8 @@ impl Client<'_> {
                     // What an action was recorded as says nothing new.
                     let is_recorded = value["delegates"].as_array().is_some_and(|calls| !calls.is_empty());
                     lines.extend((text != "done" && !is_recorded).then(|| format!("{name}: {text}")));
+                    let warning = value["warning"].as_str().filter(|_| is_recorded);
+                    lines.extend(warning.map(|warning| format!("{name}: warning: {warning}")));
                 }
                 Some(Reply::Failed { message, exit }) => {
                     return Err(self.stopped(session, &names, at, lines, message, exit).await);
