@@ -38,6 +38,7 @@ use crate::model::{
     Arguments, Choice, Message, ModelErrorKind, OfferedTool, Part, Reply, Request, RequestedCall, StopReason,
     ToolResult,
 };
+use crate::template;
 
 /// Carries out a step with the model of the attempt.
 pub async fn carry_out(cx: &Cx, task: Task<'_>, offer: &Offer) -> Result<(), StepResult> {
