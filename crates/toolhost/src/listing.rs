@@ -39,7 +39,7 @@ impl RawListing {
             return;
         }
         self.tools.iter_mut().for_each(|tool| redact_listed(tool, secrets));
-        for text in &mut self.registry {
+        if let Some(text) = &mut self.registry {
             match serde_json::from_str::<Value>(text) {
                 Ok(mut registry) => {
                     let before = registry.clone();

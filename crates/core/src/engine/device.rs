@@ -26,9 +26,7 @@ use crate::engine::fault::{Fault, Stop};
 use crate::engine::reveal;
 use crate::engine::session::Session;
 use crate::limits;
-use crate::query::{
-    Checks, Description as ElementDescription, Find, Found, Query, Reason, TextMatch, What, WhyNot, identity, meaning,
-};
+use crate::query::{Checks, Description as ElementDescription, Find, Found, Query, Reason, WhyNot, identity, meaning};
 use crate::record::events::{PicturePolicy, Shot};
 use crate::screen::{Node, Screen, Shape, SnapshotId, quoted, shorten};
 use crate::values::secret::Secrets;
@@ -637,7 +635,7 @@ impl Device {
         let what = match goal {
             Goal::Gone => format!("{query} to disappear"),
             Goal::Text(text) => format!("{query} with the text \"{text}\""),
-            Goal::Visible | Goal::Acted(_) => query.to_string(),
+            Goal::Present | Goal::Visible | Goal::Acted(_) => query.to_string(),
         };
         let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
         let met = saw.is_none();

@@ -247,7 +247,7 @@ impl Driver for Web {
     }
 
     async fn displayed_texts(&self, budget: &Budget) -> Result<Option<Vec<DisplayedText>>, DriverError> {
-        texts::displayed(self.page(budget).await?, budget).await.map(Some)
+        texts::displayed(&*self.page(budget).await?, budget).await.map(Some)
     }
 
     async fn act(&self, budget: &Budget, target: &Target, action: &Action) -> Result<Acted, DriverError> {
