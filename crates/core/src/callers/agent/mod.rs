@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 use tokio::time::Instant;
-use trailblaze_protocol::event::{CallOrigin, Level, ModelPurpose, StepKind, ToolKind, Verdict};
+use trailblaze_protocol::event::{CallOrigin, ModelPurpose, StepKind, ToolKind, Verdict};
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::CallId;
 use trailblaze_protocol::outcome::{Outcome, Variant};
@@ -27,7 +27,6 @@ use self::offer::{COMPLETES, STATUS};
 use self::origin::Bounds;
 pub use self::prompt::Task;
 use self::sight::Sight;
-use crate::callers::passwords;
 use crate::callers::step_result::StepResult;
 use crate::engine::ask::{AskError, ModelAccess, Spent, ask};
 use crate::engine::cx::Cx;
@@ -244,12 +243,6 @@ impl Agent<'_> {
                 return Ok(Turn::Acted);
             }
             self.state(&call.name, &mut args, newest);
-            if let Some(tool) = self.registry.get(&call.name) {
-                let hidden = passwords::hide(self.cx, tool, &mut args).await;
-                if !hidden.is_empty() {
-                    self.cx.note(Level::Warning, passwords::warning(&hidden));
-                }
-            }
             let made = Call::new(&call.name, dispatch::Arguments::Json(args.clone()), CallOrigin::Step);
             let own = self.bounds(newest, &self.cx.attempt.pages.lock().trusted).own_origins();
             self.cx.attempt.pages.lock().secrets_go_to = Some(own);

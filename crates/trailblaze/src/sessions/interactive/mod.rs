@@ -466,7 +466,11 @@ impl Interactive {
             },
         };
         let cx = self.cx(cancel);
-        let hidden = passwords::hide(&cx, known, &mut args).await;
+        // What an agent types may come from anywhere; a person at a shell knows what is saved.
+        let hidden = match self.usage {
+            Usage::Daemon => passwords::hide(&cx, known, &mut args).await,
+            Usage::Shell | Usage::Tool | Usage::Serve => Vec::new(),
+        };
         let (call, answer) = dispatch_named(&cx, Call::new(tool, Arguments::Json(args), CallOrigin::Step)).await;
         match answer {
             Ok(outcome) if !outcome.is_error() => {
