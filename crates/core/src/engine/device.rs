@@ -26,7 +26,9 @@ use crate::engine::fault::{Fault, Stop};
 use crate::engine::reveal;
 use crate::engine::session::Session;
 use crate::limits;
-use crate::query::{Checks, Description as ElementDescription, Find, Found, Query, Reason, WhyNot, identity, meaning};
+use crate::query::{
+    Checks, Description as ElementDescription, Find, Found, Query, Reason, What, WhyNot, identity, meaning,
+};
 use crate::record::events::{PicturePolicy, Shot};
 use crate::screen::{Node, Screen, Shape, SnapshotId, quoted, shorten};
 use crate::values::secret::Secrets;
