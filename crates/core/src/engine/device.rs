@@ -82,6 +82,7 @@ pub enum Goal<'a> {
 
 /// The result of a wait.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "there is one at a time")]
 pub enum Reached {
     Met {
         found: Option<Found>,

@@ -28,7 +28,7 @@ fn leaks() -> Vec<(&'static str, &'static str, Value)> {
         ("adbShell", "command", json!({"command": "echo {{memory.PIN}}"})),
         ("mobile_setClipboard", "text", json!({"text": "${PIN}"})),
         ("remember", "value", json!({"variable": "x", "value": "{{PIN}}"})),
-        ("assertEquals", "expected", json!({"actual": "canary-4711", "expected": "{{PIN}}"})),
+        ("assertEquals", "expected", json!({"actual": "x", "expected": "{{PIN}}"})),
         ("inputText", "reasoning", json!({"text": "x", "reasoning": "{{PIN}}"})),
         ("maestro", "commands", json!({"commands": [{"inputText": "{{PIN}}"}]})),
         ("tell", "text", json!({"text": "{{PIN}}"})),

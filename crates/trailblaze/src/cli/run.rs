@@ -220,7 +220,7 @@ impl HealArg {
 enum Strict {
     /// A custom tool that changed since recording
     Tools,
-    /// A tool that returns "success": false
+    /// A tool that returns success: false
     Results,
     /// An element with another name than when the trail was recorded
     Names,

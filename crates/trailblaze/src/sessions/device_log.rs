@@ -175,6 +175,7 @@ mod tests {
             origin: CallOrigin::Step,
             kind,
             is_recordable: kind == ToolKind::Action,
+            is_always_recorded: false,
             is_delegating: false,
             is_custom: false,
             source: Arc::from("built-in"),

@@ -710,7 +710,7 @@ fn help_of_run() {
 
               Possible values:
               - tools:   A custom tool that changed since recording
-              - results: A tool that returns "success": false
+              - results: A tool that returns success: false
               - names:   An element with another name than when the trail was recorded
 
           --pictures <PICTURES>

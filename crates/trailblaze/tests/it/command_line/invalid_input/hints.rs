@@ -241,7 +241,7 @@ fn a_ref_that_no_run_can_resolve() {
     insta::assert_snapshot!(check("", &calls, &["-d", "web/sim-1"]).refusal(), @r#"
     exit 3
     error: `e4` is a ref of a snapshot that no run takes, so nothing can be found
-     --> trails/a.trail.yaml:4:25
+     --> trails/a.trail.yaml:4:26
       |
     4 |       - web_click: {ref: e4, nodeSelector: {index: 0}}
       |                          ^^

@@ -176,7 +176,7 @@ impl Program {
 
 /// The name of a flag, without its value.
 fn flag(word: &str) -> &str {
-    word.split('=').next().unwrap_or(word)
+    word.split(['=', '[']).next().unwrap_or(word)
 }
 
 impl Help {
@@ -192,14 +192,14 @@ impl Help {
             let name = line.strip_prefix("  ").filter(|rest| !rest.starts_with(' '))?;
             name.split_whitespace().next().filter(|name| *name != "help").map(String::from)
         });
-        // `  -d, --device <DEVICE>  The device to use`
+        // `  -d, --device <DEVICE>  The device to use`, `      --strict[=<WHAT>]`
         let options = section("Options:");
         let starts = options.iter().map(|line| line.trim_start()).filter(|line| line.starts_with('-'));
         let flags = starts.flat_map(|line| {
             let words: Vec<&str> = line.split_whitespace().map(|word| word.trim_end_matches(',')).collect();
             let names = words.iter().take_while(|word| word.starts_with('-')).count();
             let takes_value = words.get(names).is_some_and(|word| word.starts_with('<'));
-            words[..names].iter().map(|name| (name.to_string(), takes_value)).collect::<Vec<_>>()
+            words[..names].iter().map(|name| (flag(name).to_string(), takes_value)).collect::<Vec<_>>()
         });
         // `Usage: trailblaze tool [OPTIONS] <NAME> [NAME=VALUE]...`
         let usage = help.lines().skip_while(|line| !line.starts_with("Usage:")).take_while(|line| !line.is_empty());

@@ -49,7 +49,8 @@ fn a_secret_appears_nowhere_in_any_encoding() {
         // The description of its tool has the secret as well.
         let mut toolbox = stage.command(&["toolbox", "--json", "--all", "-d", "android/sim-1"]);
         toolbox.env("PIN", &secret);
-        let listed = stage.finish(toolbox).exits(0);
+        let listed = stage.finish(toolbox);
+        assert!(listed.stdout.contains("rogue_act"), "{}{}", listed.stdout, listed.stderr);
         let (said, root) =
             (format!("{}{}{}{}", ran.stdout, ran.stderr, listed.stdout, listed.stderr), stage.project().root());
         assert!(said.contains("{{PIN}}"), "{said}");
@@ -96,7 +97,7 @@ fn a_server_that_does_not_list_a_secret_can_only_have_it_typed() {
         "{}",
         ran.stdout
     );
-    assert!(record.contains("| done: "), "it was typed: {record}");
+    assert!(!record.contains(&refused("`text` of `inputText`")), "{record}");
     stage.judge(ran.exits(1), 1);
 }
 
