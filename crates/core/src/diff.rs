@@ -26,7 +26,8 @@ pub fn diff(old: &[String], new: &[String]) -> Option<String> {
     Some(out.join("\n"))
 }
 
-fn edits<'l>(old: &'l [String], new: &'l [String]) -> Vec<(char, &'l str)> {
+/// All lines of both lists in order: those of both with a space, removed ones with `-`, and added ones with `+`.
+pub fn edits<'l>(old: &'l [String], new: &'l [String]) -> Vec<(char, &'l str)> {
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(|(a, b)| a == b).count();
     let (gone, come) = (&old[head..old.len() - tail], &new[head..new.len() - tail]);

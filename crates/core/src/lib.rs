@@ -7,12 +7,12 @@ pub mod ids;
 pub mod limits;
 pub mod foreign_json;
 
+pub mod diff;
 pub mod nearest;
 pub mod template;
 pub mod schema;
 pub mod yaml;
 pub mod names;
-pub mod page_origin;
 pub mod values;
 
 pub mod screen;
@@ -25,7 +25,6 @@ pub mod model;
 
 pub mod trail;
 pub mod config;
-pub mod diff;
 
 pub mod record;
 pub mod engine;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::driver::Budget;
+use crate::values::secret::Secrets;
 
 /// A language model, as the engine sees it. Requests may run concurrently.
 #[async_trait]
@@ -161,6 +162,22 @@ pub struct Reply {
     /// The reply as the provider sent it, if its protocol requires an exact echo; `null` otherwise.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub raw: Value,
+}
+
+impl Reply {
+    /// Replaces secrets that the model wrote out by their placeholders, so that its calls are recorded like all others.
+    pub fn redact(&mut self, secrets: &Secrets) {
+        if secrets.is_empty() {
+            return;
+        }
+        secrets.redact_in_place(&mut self.text);
+        for call in &mut self.calls {
+            match &mut call.arguments {
+                Arguments::Object(args) => secrets.redact_map(args),
+                Arguments::Malformed(text) => secrets.redact_in_place(text),
+            }
+        }
+    }
 }
 
 /// A call that a model asks for.

@@ -22,6 +22,8 @@ pub struct Screen {
     pub app: Option<String>,
     pub root: Node,
     pub picture: Option<Picture>,
+    /// Whether it is about to change by itself, as while a notice fades out.
+    pub is_moving: bool,
 }
 
 impl Screen {

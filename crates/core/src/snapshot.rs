@@ -5,6 +5,7 @@ mod line;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::diff;
 use crate::screen::{Field, Node, Screen, Shape, fold, quoted};
 use crate::selector::Outline;
 
@@ -142,16 +143,16 @@ pub(crate) fn is_layout_box(node: &Node) -> bool {
     line::is_box(node)
 }
 
-/// The difference between two texts of a screen: removed lines, then added lines.
+/// The difference between two texts of a screen: removed lines, then added lines. A line that is there several times counts several
+/// times, and one that moved is removed and added. Indentation and empty lines do not count.
 pub fn changes(before: &str, after: &str) -> String {
-    let lines = |text: &str| text.lines().map(str::to_string).collect::<Vec<_>>();
-    let (old, new) = (lines(before), lines(after));
-    let without = |all: &[String], known: &[String], mark: char| {
-        let known: std::collections::HashSet<&str> = known.iter().map(|line| line.trim()).collect();
-        let differs = |line: &&String| !line.trim().is_empty() && !known.contains(line.trim());
-        all.iter().filter(differs).map(|line| format!("{mark} {}", line.trim_start())).collect::<Vec<_>>()
+    let lines = |text: &str| -> Vec<String> {
+        text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_string).collect()
     };
-    let changed = [without(&old, &new, '-'), without(&new, &old, '+')].concat();
+    let (old, new) = (lines(before), lines(after));
+    let edits = diff::edits(&old, &new);
+    let marked = |mark: char| edits.iter().filter(move |(sign, _)| *sign == mark);
+    let changed: Vec<String> = marked('-').chain(marked('+')).map(|(sign, line)| format!("{sign} {line}")).collect();
     if changed.is_empty() { "(nothing changed)".to_string() } else { changed.join("\n") }
 }
 
@@ -455,7 +456,38 @@ mod tests {
         check(frame([button("Pay")]), details, &["FrameLayout", "  [#] Button \"Pay\""]);
     }
 
+    #[test]
+    fn lines_that_are_there_several_times_are_counted() {
+        let seven = ["• Milk"; 7].join("\n");
+        let six = ["• Milk"; 6].join("\n");
+        assert_eq!(changes(&seven, &six), "- • Milk");
+        assert_eq!(changes(&six, &seven), "+ • Milk");
+        assert_eq!(changes("a\nb\nc", "b\nc\na"), "- a\n+ a");
+        assert_eq!(changes("a\n\n  b", "  a\nb\n"), "(nothing changed)");
+    }
+
     proptest! {
+        #[test]
+        fn the_old_text_and_its_changes_make_the_new_text(
+            old in proptest::collection::vec("[ab]{0,2}", 0..12), new in proptest::collection::vec("[ab]{0,2}", 0..12),
+        ) {
+            let changed = changes(&old.join("\n"), &new.join("\n"));
+            let mut lines: Vec<&str> = old.iter().map(String::as_str).filter(|line| !line.is_empty()).collect();
+            let mut expected: Vec<&str> = new.iter().map(String::as_str).filter(|line| !line.is_empty()).collect();
+            prop_assert_eq!(changed == "(nothing changed)", lines == expected);
+            for line in changed.lines() {
+                if let Some(gone) = line.strip_prefix("- ") {
+                    let at = lines.iter().position(|line| *line == gone);
+                    lines.remove(at.expect("only what was there is removed"));
+                } else if let Some(new) = line.strip_prefix("+ ") {
+                    lines.push(new);
+                }
+            }
+            lines.sort_unstable();
+            expected.sort_unstable();
+            prop_assert_eq!(lines, expected, "{}", changed);
+        }
+
         #[test]
         fn what_can_be_acted_on_is_shown_with_its_reference(screen in any_screen()) {
             let shown = text(&screen, &PLAIN);

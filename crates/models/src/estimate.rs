@@ -2,6 +2,9 @@
 
 use trailblaze_core::model::{Arguments, Message, Part, Reply, Request};
 
+/// What a picture is assumed to take.
+const PICTURE_TOKENS: u64 = 1_500;
+
 /// About how many tokens a request has: a quarter of its characters. Pictures are not counted.
 pub fn estimated_tokens(request: &Request) -> u64 {
     let tools: usize = request
@@ -11,6 +14,17 @@ pub fn estimated_tokens(request: &Request) -> u64 {
         .sum();
     let messages: usize = request.messages.iter().map(message_chars).sum();
     to_tokens(tools + request.system.chars().count() + messages)
+}
+
+/// About how many tokens the pictures of a request take.
+pub(crate) fn estimated_pictures(request: &Request) -> u64 {
+    let in_parts = |parts: &[Part]| parts.iter().filter(|part| matches!(part, Part::Picture(_))).count();
+    let pictures = request.messages.iter().map(|message| match message {
+        Message::User(parts) => in_parts(parts),
+        Message::Results(results) => results.iter().map(|result| in_parts(&result.parts)).sum(),
+        Message::Assistant(_) => 0,
+    });
+    pictures.sum::<usize>() as u64 * PICTURE_TOKENS
 }
 
 /// About how many tokens a reply has.

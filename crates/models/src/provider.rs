@@ -9,17 +9,22 @@ use hyper::{StatusCode, Uri};
 use parking_lot::Mutex;
 use serde_json::Value;
 use trailblaze_core::driver::Budget;
-use trailblaze_core::model::{Model, ModelError, ModelErrorKind, ModelInfo, Reply, Request, StopReason, Usage};
+use trailblaze_core::model::{
+    Arguments, Model, ModelError, ModelErrorKind, ModelInfo, Reply, Request, StopReason, Usage,
+};
 
 use crate::api::{Answer, Api, Quirks};
+use crate::estimate::{estimated_output, estimated_pictures, estimated_tokens};
 use crate::failure::{Meaning, ProviderError, forbids_retry, meaning, model_error, retry_after};
 use crate::http::{Http, Response, SendError};
 use crate::retry::{TRIES, UNREACHABLE_TRIES, pause};
-use crate::settings::{Endpoint, Settings};
+use crate::settings::{Endpoint, Secret, Settings};
 use crate::text::excerpt;
 
 /// How much of what a provider said a message shows, in characters.
 const SHOWN_CHARS: usize = 300;
+/// What stands for a secret.
+const MASK: &str = "***";
 
 /// Prepares a model. Nothing is sent yet.
 pub fn open(endpoint: &Endpoint, settings: Settings) -> Result<Arc<dyn Model>, ModelError> {
@@ -55,13 +60,17 @@ pub fn open(endpoint: &Endpoint, settings: Settings) -> Result<Arc<dyn Model>, M
     }
     let http = Http::new(uri, headers, &endpoint.proxies)
         .map_err(|error| setup(error.to_string(), Some("see `HTTPS_PROXY` and `ALL_PROXY`".to_string())))?;
-    let secrets = endpoint.headers.iter().map(|(_, value)| value).chain(&endpoint.key);
+    // Shorter ones could not be told from ordinary text.
+    let long_enough = |secret: &Secret| Some(secret.0.trim().to_string()).filter(|secret| secret.len() >= 4);
+    let keys: Vec<String> = endpoint.in_headers.iter().chain(&endpoint.key).filter_map(long_enough).collect();
+    let headers = endpoint.headers.iter().map(|(_, value)| value).filter_map(long_enough);
     Ok(Arc::new(Provider {
         api,
         info: settings.info(api),
         settings,
         http,
-        secrets: secrets.map(|secret| secret.0.trim().to_string()).filter(|secret| secret.len() >= 4).collect(),
+        unshown: headers.chain(keys.iter().cloned()).collect(),
+        keys,
         key_variable: endpoint.key_variable.clone(),
         quirks: Mutex::default(),
     }))
@@ -73,7 +82,9 @@ struct Provider {
     settings: Settings,
     http: Http,
     /// What must not appear in a message.
-    secrets: Vec<String>,
+    unshown: Vec<String>,
+    /// What must not appear in a reply either.
+    keys: Vec<String>,
     key_variable: Option<String>,
     quirks: Mutex<Quirks>,
 }
@@ -86,12 +97,15 @@ impl Model for Provider {
 
     async fn complete(&self, budget: &Budget, request: &Request) -> Result<Reply, ModelError> {
         let mut reply = self.send(budget, request).await?;
+        reply.usage = told_or_estimated(request, &reply);
         // A call that the provider could not parse is often right the next time.
         if reply.stop == StopReason::Malformed {
             let spent = reply.usage;
             reply = self.send(budget, request).await?;
+            reply.usage = told_or_estimated(request, &reply);
             reply.usage += spent;
         }
+        self.mask_reply(&mut reply);
         let Usage { input, output, cached, cache_written } = reply.usage;
         tracing::debug!(target: "trailblaze::model", model = self.info.id, input, output, cached, cache_written, "replied");
         Ok(reply)
@@ -248,10 +262,50 @@ impl Provider {
     /// Text from outside: without secrets, on one line, and short.
     fn safe(&self, text: &str) -> String {
         let mut text = text.to_string();
-        for secret in &self.secrets {
-            text = text.replace(secret.as_str(), "***");
-        }
+        mask(&self.unshown, &mut text);
         excerpt(&text, SHOWN_CHARS)
+    }
+
+    /// A gateway or a model may repeat the key, and replies are recorded.
+    fn mask_reply(&self, reply: &mut Reply) {
+        mask(&self.keys, &mut reply.text);
+        if let StopReason::Refused(why) = &mut reply.stop {
+            mask(&self.keys, why);
+        }
+        for call in &mut reply.calls {
+            match &mut call.arguments {
+                Arguments::Object(args) => args.values_mut().for_each(|value| mask_value(&self.keys, value)),
+                Arguments::Malformed(text) => mask(&self.keys, text),
+            }
+        }
+        mask_value(&self.keys, &mut reply.raw);
+    }
+}
+
+fn mask(secrets: &[String], text: &mut String) {
+    for secret in secrets {
+        if text.contains(secret.as_str()) {
+            *text = text.replace(secret.as_str(), MASK);
+        }
+    }
+}
+
+fn mask_value(secrets: &[String], value: &mut Value) {
+    match value {
+        Value::String(text) => mask(secrets, text),
+        Value::Array(items) => items.iter_mut().for_each(|item| mask_value(secrets, item)),
+        Value::Object(map) => map.values_mut().for_each(|value| mask_value(secrets, value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// What a reply took. What the provider does not tell is estimated, because budgets count it.
+fn told_or_estimated(request: &Request, reply: &Reply) -> Usage {
+    let or = |told: u64, estimated: u64| if told > 0 { told } else { estimated };
+    Usage {
+        input: or(reply.usage.input, estimated_tokens(request) + estimated_pictures(request)),
+        output: or(reply.usage.output, estimated_output(reply)),
+        ..reply.usage
     }
 }
 

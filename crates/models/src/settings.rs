@@ -16,6 +16,8 @@ pub struct Endpoint {
     /// The path behind the base, if it is not the usual one.
     pub path: Option<String>,
     pub headers: Vec<(String, Secret)>,
+    /// The values of variables that are parts of headers.
+    pub in_headers: Vec<Secret>,
     pub key: Option<Secret>,
     /// The environment variable that the key comes from, for messages.
     pub key_variable: Option<String>,
@@ -103,8 +105,8 @@ impl Settings {
         [request.max_output_tokens, self.max_output_tokens].into_iter().flatten().min()
     }
 
-    /// The newest models refuse a temperature, so only a project that sets one gets one.
+    /// The request's temperature, or the project's. The newest models refuse one, so it has no default.
     pub(crate) fn temperature_for(&self, request: &Request) -> Option<f64> {
-        self.temperature.map(|own| request.temperature.unwrap_or(own))
+        request.temperature.or(self.temperature)
     }
 }

@@ -1,5 +1,6 @@
 //! Callers of `dispatch` within the engine.
 
+pub mod passwords;
 pub mod preflight;
 pub mod shadow;
 pub mod script;

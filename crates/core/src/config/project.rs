@@ -8,7 +8,8 @@ use super::llm::Llm;
 use super::server::Servers;
 use crate::driver::DialogAnswer;
 use crate::table;
-use crate::yaml::{Decode, Node, Problems, Spanned};
+use crate::values::origin::origin;
+use crate::yaml::{Decode, Entries, Node, Problems, Spanned};
 
 table! {
     /// A Trailblaze project.
@@ -37,6 +38,8 @@ table! {
         "strictResults" => strict_results: bool = false,
         /// How the dialogs of web pages are answered, unless a device, a trail or a step says otherwise.
         "dialogs" => dialogs: Option<DialogAnswer> = None,
+        /// Environment variables that contain secrets which agents may use, each with the origins of the pages that it may be typed into.
+        "secrets" => secrets: ProjectSecrets = ProjectSecrets::default(),
         /// The browser for web devices.
         "browser" => browser: Option<BrowserEntry> = None,
         /// Language models: providers, their models and prices.
@@ -88,6 +91,38 @@ table! {
         /// Additional command-line arguments for the browser.
         "args" => args: Vec<String> = Vec::new(),
     }
+}
+
+/// The variables of secrets, and the origins of pages that each may be typed into.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ProjectSecrets(pub Vec<(String, Vec<String>)>);
+
+impl Decode for ProjectSecrets {
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+        let entries = Entries::<Vec<Spanned<String>>>::decode(node, problems)?;
+        for origin in entries.0.iter().flat_map(|(_, origins)| origins) {
+            if !is_origin(&origin.value) {
+                let text = format!("`{}` is not the origin of a page; write it as https://shop.example", origin.value);
+                problems.error(origin.span, text);
+            }
+        }
+        let secrets = entries.0.into_iter();
+        let texts = |origins: Vec<Spanned<String>>| origins.into_iter().map(|origin| origin.value).collect();
+        Some(ProjectSecrets(secrets.map(|(name, origins)| (name.value, texts(origins))).collect()))
+    }
+
+    fn schema() -> Value {
+        Entries::<Vec<Spanned<String>>>::schema()
+    }
+}
+
+/// Whether a text is the origin of a web page, without a path.
+pub fn is_origin(text: &str) -> bool {
+    let own = origin(text);
+    own.is_some_and(|own| {
+        let host = own.strip_prefix("https://").or(own.strip_prefix("http://"));
+        host.is_some_and(|host| !host.is_empty()) && own == text.trim_end_matches('/').to_lowercase()
+    })
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -56,6 +56,7 @@ pub struct Allowance {
     pub tokens: Option<u64>,
     /// US dollars. Ignored if the price of the model is unknown.
     pub dollars: Option<f64>,
+    /// Of requests, and of the calls that the model makes.
     pub time: Option<Duration>,
 }
 
@@ -94,6 +95,11 @@ impl Spending {
         spent.usage += usage;
         spent.dollars += dollars;
         spent.time += time;
+    }
+
+    /// Counts the time of a call that a model made.
+    pub fn add_time(&self, time: Duration) {
+        self.0.lock().time += time;
     }
 }
 
@@ -187,7 +193,10 @@ pub async fn ask(cx: &Cx, purpose: ModelPurpose, mut request: Request) -> Result
         pictures,
     })));
     let mut open = OpenRequest { cx, access: &access, id, started: Instant::now(), is_recorded: false };
-    let answer = answered(cx, &access, &request).await;
+    let mut answer = answered(cx, &access, &request).await;
+    if let Ok(reply) = &mut answer {
+        reply.redact(&cx.session.secrets);
+    }
     open.record(&answer);
     Ok(answer?)
 }
@@ -285,9 +294,7 @@ fn redact(cx: &Cx, request: &mut Request) {
         match message {
             Message::User(parts) => redact_parts(parts),
             Message::Results(results) => results.iter_mut().for_each(|result| redact_parts(&mut result.parts)),
-            // An exact echo was redacted when it was first sent.
-            Message::Assistant(reply) if reply.raw.is_null() => secrets.redact_in_place(&mut reply.text),
-            Message::Assistant(_) => {}
+            Message::Assistant(reply) => secrets.redact_in_place(&mut reply.text),
         }
     }
 }

@@ -26,7 +26,9 @@ use crate::engine::fault::{Fault, Stop};
 use crate::engine::reveal;
 use crate::engine::session::Session;
 use crate::limits;
-use crate::query::{Checks, Description as ElementDescription, Find, Found, Query, Reason, WhyNot, identity, meaning};
+use crate::query::{
+    Checks, Description as ElementDescription, Find, Found, Query, Reason, What, WhyNot, identity, meaning,
+};
 use crate::record::events::{PicturePolicy, Shot};
 use crate::screen::{Node, Screen, Shape, SnapshotId, quoted, shorten};
 use crate::values::secret::Secrets;
@@ -215,9 +217,18 @@ impl Device {
                 "unknown ref `{reference}`: no snapshot has shown it; take a snapshot and use a ref from it"
             ))
         };
-        let shown = self.shown.lock().clone().ok_or_else(unknown)?;
-        let was = with_reference(&shown.root, reference).ok_or_else(unknown)?;
-        if !words.is_empty() && !is_line_of(&shown, was, &self.secrets.redact(words)) {
+        let shown = self.shown.lock().clone();
+        let was = shown.as_deref().and_then(|shown| Some((shown, with_reference(&shown.root, reference)?)));
+        let Some((shown, was)) = was else {
+            // A role alone, such as `textbox`, means the only such element. Every ref has a number.
+            if reference.chars().any(|c| c.is_ascii_digit()) {
+                return Err(unknown());
+            }
+            let screen = self.look(cx).await?;
+            let node = only_described(&screen, reference).ok_or_else(unknown)?;
+            return Ok((screen, node));
+        };
+        if !words.is_empty() && !is_line_of(shown, was, &self.secrets.redact(words)) {
             let is = format!("ref `{reference}` is {} in the last snapshot, not {words}", was.summary());
             return Err(Stop::failed(format!("{is}; take a new snapshot")));
         }
@@ -670,6 +681,15 @@ fn is_line_of(screen: &Screen, node: &Node, words: &str) -> bool {
     let words = words.split(" {x:").next().unwrap_or_default();
     let words = words.trim_end_matches(" (covered)").trim_end_matches(" (offscreen)");
     ElementDescription::parse(words).is_ok_and(|description| description.is_of(&screen.root, node.id))
+}
+
+/// The only visible element that a text describes.
+fn only_described(screen: &Screen, text: &str) -> Option<u64> {
+    let query = Query { what: What::Described(Box::new(ElementDescription::parse(text).ok()?)), index: None };
+    match query.search(screen, Checks::Visible) {
+        Find::Found(found) if found.count == 1 => Some(found.node),
+        Find::Found(_) | Find::Not(_) => None,
+    }
 }
 
 /// Whether a failed search means that no such element is visible, as opposed to one that cannot be used.

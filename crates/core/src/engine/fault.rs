@@ -86,8 +86,20 @@ impl Fault {
             }
             Fault::Bug { tool, message } => Fault::Bug { tool, message: redact(message) },
             Fault::Model { message, exit } => Fault::Model { message: redact(message), exit },
-            // The other texts are about authored arguments, in which secrets are placeholders.
-            other => other,
+            // Callers from outside may write a secret out where a placeholder belongs.
+            Fault::UnknownTool { mut missing, place } => {
+                missing.message = redact(missing.message);
+                missing.hint = missing.hint.map(redact);
+                Fault::UnknownTool { missing, place }
+            }
+            Fault::BadArguments { tool, mut invalid, place } => {
+                let all = [&mut invalid.missing, &mut invalid.unknown, &mut invalid.wrong];
+                all.into_iter().flatten().for_each(|text| secrets.redact_in_place(text));
+                Fault::BadArguments { tool, invalid, place }
+            }
+            Fault::BadTemplate { tool, message } => Fault::BadTemplate { tool, message: redact(message) },
+            // Problems show the text of the trail, which the user wrote and can read.
+            other @ (Fault::BadFile(_) | Fault::Cancelled) => other,
         }
     }
 }

@@ -71,6 +71,11 @@ impl Invocations {
         self.sessions.lock().values().filter_map(Weak::upgrade).collect()
     }
 
+    /// Redacts the secrets of all open sessions, in a text about a request of which it is not known yet whose it is.
+    pub fn redact(&self, text: String) -> String {
+        self.sessions().iter().fold(text, |text, session| session.secrets.redact(&text).into_owned())
+    }
+
     /// Counts the sessions that were opened and closed so far, and signals when one is.
     pub fn changes(&self) -> watch::Receiver<i32> {
         self.changes.subscribe()

@@ -7,7 +7,7 @@ use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
 use crate::engine::registry::Registry;
 use crate::engine::tool::{Args, Body, Tool};
-use crate::page_origin::origin;
+use crate::values::origin::origin;
 
 /// A secret that a call types for a server that does not list it.
 pub struct TypedSecret {
@@ -34,7 +34,7 @@ pub fn withhold(cx: &Cx, tool: &Tool, args: &Args) -> Result<Option<TypedSecret>
     // Another server that does not list it gets the template.
     let is_withheld =
         |name: &str| !lists(author.secrets(), name) && receiver.is_none_or(|receiver| lists(receiver.secrets(), name));
-    let withheld_in = |value: &Value| secrets.sealed_in_value(value, &is_withheld).map(str::to_string);
+    let withheld_in = |value: &Value| secrets.sealed_in_value(value, &is_withheld);
     let mut typed = None;
     for (param, value) in &args.0 {
         let Some(name) = withheld_in(value) else { continue };

@@ -60,6 +60,20 @@ pub fn alternatives(screen: &Screen, node: &Node) -> Vec<Selector> {
     found
 }
 
+impl Stable {
+    /// The description with which the element is asserted. A position among others says nothing about what is there, so the text
+    /// is taken instead, wherever it is.
+    pub fn asserted(self, screen: &Screen, node: u64) -> Stable {
+        let Stable::Selector(selector) = &self else { return self };
+        let counts = |wanted: &Match| wanted.wants.iter().any(|(field, _)| *field == Field::NthIndex);
+        if selector.index.is_none() && !selector.matcher.as_ref().is_some_and(counts) {
+            return self;
+        }
+        let node = screen.root.walk().find(|candidate| candidate.id == node);
+        node.and_then(lasting_text).map_or(self, Stable::Text)
+    }
+}
+
 /// Ways to find `node`, the best one first, each with the number of elements that it matches.
 pub fn descriptions(screen: &Screen, node: &Node) -> Vec<(Stable, usize)> {
     let count = |element: Element| {
@@ -318,6 +332,20 @@ mod tests {
 
     fn list(children: impl IntoIterator<Item = Node>) -> Node {
         android("ListView", "").at(0, 0, 400, 800).holding(children)
+    }
+
+    #[test]
+    fn a_check_is_about_the_text_of_an_element_that_only_its_position_tells_apart() {
+        let link = |nth: i64| {
+            let link = node(Shape::Web).with(Field::AriaName, "Remove").with(Field::AriaDescriptor, "link \"Remove\"");
+            link.with(Field::AriaRole, "link").with(Field::NthIndex, nth).at(0, 0, 50, 50)
+        };
+        let screen = screen(node(Shape::Web).holding([link(0), link(1)]));
+        for node in screen.root.children.iter() {
+            let found = stable(&screen, node);
+            assert!(matches!(found, Stable::Selector(_)), "{found:?}");
+            assert_eq!(found.asserted(&screen, node.id), Stable::Text("Remove".into()));
+        }
     }
 
     #[test]

@@ -55,7 +55,14 @@ pub fn screen(mut root: Node) -> Screen {
         todo.extend(node.children.iter_mut().rev());
     }
     refs::assign(&mut root, false);
-    Screen { snapshot: SnapshotId(1), size: SIZE, app: Some("com.example".into()), root, picture: None }
+    Screen {
+        snapshot: SnapshotId(1),
+        size: SIZE,
+        app: Some("com.example".into()),
+        root,
+        picture: None,
+        is_moving: false,
+    }
 }
 
 /// Few words, so that elements collide.

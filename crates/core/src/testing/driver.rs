@@ -268,6 +268,7 @@ impl Driver for FakeDriver {
             app: Some("com.example".into()),
             root: state.page().root.clone(),
             picture: want.picture.then_some(Picture { size: Size { width: 1, height: 1 }, pixels }),
+            is_moving: false,
         })
     }
 

@@ -137,7 +137,7 @@ pub fn visible_at(stable: &Stable) -> Option<Delegate> {
 
 async fn delegate_by_ref(cx: &Cx, args: AssertVisible<'_>, reference: &str) -> Result<Outcome, Stop> {
     let (screen, node) = cx.session.device.resolve_ref(cx, reference).await?;
-    let delegate = visible_at(&find_stable(&screen, node)?);
+    let delegate = visible_at(&find_stable(&screen, node)?.asserted(&screen, node));
     let mut delegate = delegate.ok_or_else(|| Stop::failed("this element has no stable property to assert on"))?;
     delegate.args.extend(args.timeout_ms().map(|wait| ("timeoutMs".to_string(), wait.into())));
     delegate.args.extend(args.expected_text().map(|text| ("expectedText".to_string(), text.into())));

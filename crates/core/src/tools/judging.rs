@@ -1,18 +1,16 @@
 //! Lets a model judge how the screen looks, for what no other assertion can prove.
 
-use std::sync::Arc;
-
-use serde_json::{Value, json};
-use trailblaze_protocol::event::ModelPurpose;
+use serde_json::json;
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
 use super::row::{REASON, Row, Ty, required};
+use crate::callers::agent::judgement::{Judgement, judge};
 use crate::callers::agent::{prompt, sight};
-use crate::engine::ask::{AskError, ask};
+use crate::engine::ask::AskError;
 use crate::engine::cx::Cx;
 use crate::engine::fault::{Fault, Stop};
 use crate::engine::tool::Args;
-use crate::model::{Arguments, Choice, Message, OfferedTool, Part, Request};
+use crate::model::Part;
 
 pub const ROWS: &[Row] = &[Row::assertion(
     "verifyVisually",
@@ -33,32 +31,13 @@ async fn verify_visually(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let sight = sight::with_picture(cx, access).await?;
     let text = format!(
         "Statement: {statement}\nScreen:\n<app {nonce}>\n{}\n</app {nonce}>",
-        prompt::fenced(&sight.text, nonce)
+        prompt::fenced(&prompt::cut(&sight.text, prompt::SCREEN), nonce)
     );
     let parts = [Some(Part::Text(text)), sight.picture.map(Part::Picture)].into_iter().flatten().collect();
-    let verdict = OfferedTool {
-        name: "verdict".to_string(),
-        description: "Give your judgement.".to_string(),
-        parameters: json!({
-            "type": "object",
-            "properties": {"holds": {"type": "boolean"}, "reason": {"type": "string"}},
-            "required": ["holds", "reason"],
-        }),
+    let (holds, reason) = match judge(cx, SYSTEM, parts).await.map_err(Fault::from)? {
+        Judgement::Given { holds, reason } => (holds, reason),
+        Judgement::None(reply) => return Err(Stop::failed(format!("{model} gave no verdict: {}", reply.text.trim()))),
     };
-    let request = Request {
-        tools: Arc::new([verdict]),
-        choice: Choice::Required,
-        ..Request::new(SYSTEM, vec![Message::User(parts)])
-    };
-    let reply = ask(cx, ModelPurpose::Judgement, request).await.map_err(Fault::from)?;
-    let verdict = reply.calls.iter().find_map(|call| match &call.arguments {
-        Arguments::Object(args) => Some((args.get("holds")?.as_bool()?, args.get("reason").and_then(Value::as_str))),
-        Arguments::Malformed(_) => None,
-    });
-    let Some((holds, reason)) = verdict else {
-        return Err(Stop::failed(format!("{model} gave no verdict: {}", reply.text.trim())));
-    };
-    let reason = reason.unwrap_or_default();
     let structured = json!({"judgedBy": model, "statement": statement, "holds": holds, "reason": reason});
     let text = format!("judged by {model}: {reason}");
     Ok(match holds {

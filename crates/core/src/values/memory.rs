@@ -58,6 +58,13 @@ impl Memory {
         &self.values
     }
 
+    /// Whether a template with this name has a value.
+    pub fn has(&self, name: &str) -> bool {
+        let plain = name.strip_prefix("memory.").unwrap_or(name);
+        // A call that names an argument which the trail does not declare is refused.
+        name.starts_with("args.") || self.values.contains_key(plain) || self.values.contains_key(name)
+    }
+
     /// The values that tools outside of the engine may see.
     pub fn without_secrets<'a>(&'a self, secrets: &'a Secrets) -> impl Iterator<Item = (&'a String, &'a Value)> {
         let is_open = |name: &str, value: &Value| {

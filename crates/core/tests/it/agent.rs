@@ -104,6 +104,19 @@ async fn a_ref_of_the_screen_is_recorded_as_what_it_means() {
     assert_eq!(recorded(&session), [json!({"tap": {"id": "pay"}})]);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_role_alone_means_the_only_element_of_its_kind() {
+    let session = Wiring::new(shop()).open();
+    let outcome = session.call("tap", json!({"ref": "EditText"})).await.expect("it was called");
+    assert!(!outcome.is_error(), "{outcome:?}");
+    assert_eq!(outcome.delegates[0].args, *json!({"id": "note"}).as_object().unwrap());
+    // There are two buttons, and nothing is called like the other.
+    for unknown in ["Button", "nothing"] {
+        let outcome = session.call("tap", json!({"ref": unknown})).await.expect("it was called");
+        assert!(outcome.text.starts_with(&format!("unknown ref `{unknown}`")), "{outcome:?}");
+    }
+}
+
 fn session_of(reference: &str) -> (TestSession, Arc<FakeModel>) {
     replying([calls([tap(reference)])])
 }
@@ -157,12 +170,141 @@ async fn a_check_passes_only_by_an_assertion_that_held() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_check_is_not_offered_actions_and_cannot_call_them() {
+async fn an_assertion_that_does_not_prove_the_check_is_told_why() {
+    let denied = || calls([("objectiveStatus", json!({"status": "FAILED", "explanation": "no"}))]);
+    let costs = "trail: [{verify: It costs 99}]";
+    for (text, call, why) in [
+        (
+            costs,
+            ("assertEquals", json!({"actual": "{{price}}", "expected": "{{price}}"})),
+            "`assertEquals` compared a value with itself",
+        ),
+        (
+            costs,
+            ("assertNotEquals", json!({"actual": "{{price}}", "expected": "{{nothing}}"})),
+            "`{{price}}` is not remembered, so `assertNotEquals` compared its name",
+        ),
+        (
+            costs,
+            ("assertVisible", json!({"text": "Other"})),
+            "the check names \"99\", and `assertVisible` was about \"Other\"",
+        ),
+        (
+            "trail: [{verify: It says thanks}]",
+            ("assertNotVisibleWithText", json!({"text": "Thanks"})),
+            "`assertNotVisibleWithText` proves that something is absent, and the check does not say that",
+        ),
+        (
+            "trail: [{verify: There is no other way}]",
+            ("assertVisible", json!({"text": "Other"})),
+            "the check denies something, and `assertVisible` proves that \"Other\" is there",
+        ),
+    ] {
+        let (tool, mut args) = call;
+        args["completesStep"] = true.into();
+        let (session, model) = replying([calls([(tool, args)]), denied()]);
+        let ended = session.replay(&trail(text)).await;
+        assert_eq!(ended.verdict, Verdict::Failed, "{tool}");
+        let told = sent(&model.requests()[1]);
+        assert!(told.contains(why), "{told}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_proof_in_other_words_is_judged_apart_from_the_conversation() {
+    let placed = "trail: [{verify: The order is placed}]";
+    let asserted = || calls([look_for("Pay")]);
+    let insisted = || calls([("objectiveStatus", json!({"status": "COMPLETED", "explanation": "it is the same"}))]);
+    let judged = |holds: bool| calls([("verdict", json!({"holds": holds, "reason": "Pay is a button"}))]);
+    let (session, model) = replying([asserted(), insisted(), judged(true)]);
+    check(&session, placed, Verdict::Passed, "").await;
+    let asked = &model.requests()[2];
+    assert_eq!((asked.messages.len(), asked.tools.len()), (1, 1));
+    assert!(sent(asked).contains("Statement: The order is placed"), "{}", sent(asked));
+    let warned = session.events.all().into_iter().any(|event| match event {
+        Event::Noted { text, .. } => text.contains("a model judged that it does: Pay is a button"),
+        _ => false,
+    });
+    assert!(warned, "the record says that it was judged");
+
+    let denied = calls([("objectiveStatus", json!({"status": "FAILED", "explanation": "no"}))]);
+    let (session, model) = replying([asserted(), insisted(), judged(false), denied]);
+    let ended = session.replay(&trail(placed)).await;
+    assert_eq!((ended.verdict, model.requests().len()), (Verdict::Failed, 4));
+    // Without the model having been told of the doubt, nothing is judged.
+    let (session, model) = replying([insisted(), insisted(), insisted()]);
+    let ended = session.replay(&trail(placed)).await;
+    assert_eq!((ended.verdict, model.requests().len()), (Verdict::Failed, 3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_status_of_the_wrong_shape_goes_back_to_the_model() {
+    for wrong in [json!({}), json!({"status": "DONE", "explanation": "x"}), json!({"status": 5, "explanation": ["x"]})]
+    {
+        let (session, model) = replying([calls([("objectiveStatus", wrong.clone())]), calls([tap("button \"Pay\"")])]);
+        check(&session, PAY, Verdict::Passed, "").await;
+        assert!(sent(&model.requests()[1]).contains("`objectiveStatus`"), "{wrong}: {}", sent(&model.requests()[1]));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_of_a_model_ends_with_the_time_of_the_step_or_of_the_run() {
+    let wait = || calls([("wait", json!({"timeToWaitInSeconds": 100_000}))]);
+    let none = Allowance::default();
+    let time = |seconds: u64| Allowance { time: Some(std::time::Duration::from_secs(seconds)), ..none };
+    for (per_step, per_run, message) in [
+        (time(20), none, "the model did not complete the step within 20s; `wait` was stopped"),
+        (time(300), time(7), "the run has used up its budget of 7s; `wait` was stopped"),
+    ] {
+        let model = FakeModel::new([Ok(wait()), Ok(wait())]);
+        let settings = ModelSettings { vision: Vision::Auto, per_step, per_run, nonce: "n".into() };
+        let access =
+            ModelAccess { model: Arc::clone(&model) as Arc<dyn Model>, spent: Arc::<Spending>::default(), settings };
+        let mut session = Wiring::new(shop()).open();
+        session.model = Some(Arc::new(access));
+        check(&session, PAY, Verdict::Failed, &format!("step 1 \"Pay\": {message}")).await;
+        assert_eq!(model.requests().len(), 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reply_that_is_too_long_is_not_sent_back() {
+    let long = "x".repeat(5 << 20);
+    let said = Reply { text: long.clone(), ..Reply::default() };
+    let wrong = calls([("tapp", json!({"ref": long}))]);
+    let typed = calls([("inputText", json!({"text": long}))]);
+    let (session, model) = replying([said, wrong, typed, calls([tap("button \"Pay\"")])]);
+    check(&session, PAY, Verdict::Passed, "").await;
+    for request in model.requests() {
+        let size = format!("{:?}", request.messages).len();
+        assert!(size < 100_000, "{size} bytes are sent");
+    }
+    assert!(sent(&model.requests()[1]).contains("Your last reply was too long to be repeated here"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_secret_that_a_model_writes_out_is_recorded_as_its_placeholder() {
+    let wiring = Wiring::new(shop()).secret("KEY", "hunter2secret");
+    let typed = Reply {
+        text: "I type hunter2secret".into(),
+        ..calls([("inputText", json!({"text": "hunter2secret", "completesStep": true}))])
+    };
+    let (session, _) = on(wiring, [Ok(typed)]);
+    check(&session, "trail: [{step: Type the key}]", Verdict::Passed, "").await;
+    assert_eq!(recorded(&session), [json!({"inputText": {"text": "{{KEY}}"}})]);
+    assert!(session.driver.done()[0].contains("hunter2secret"), "{:?}", session.driver.done());
+    assert!(!format!("{:?}", session.events.all()).contains("hunter2secret"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_check_is_offered_the_same_tools_as_a_step_and_cannot_act() {
     let (session, model) = replying([calls([tap("button \"Pay\"")]), calls([look_for("Pay")])]);
     check(&session, "trail: [{verify: One can pay}]", Verdict::Passed, "").await;
     let requests = model.requests();
-    assert!(requests[0].tools.iter().all(|tool| tool.name != "tap" && tool.name != "launchApp"));
-    assert!(requests[0].tools.iter().any(|tool| tool.name == "assertVisible"));
+    let (stepping, model) = replying([calls([tap("button \"Pay\"")])]);
+    check(&stepping, PAY, Verdict::Passed, "").await;
+    let step = &model.requests()[0];
+    assert_eq!((&step.tools, &step.system), (&requests[0].tools, &requests[0].system));
     assert!(sent(&requests[1]).contains("`tap` acts; a check may only look and assert"), "{}", sent(&requests[1]));
     assert_eq!(session.driver.done(), Vec::<String>::new());
 }
@@ -428,4 +570,17 @@ async fn a_secret_is_not_typed_into_a_document_that_is_not_part_of_the_app() {
     let session = Wiring::new(driver).secret("KEY", "hunter2secret").open();
     let authored = "trail: [{step: Type, tools: [{inputText: {text: '{{KEY}}'}}]}]";
     check(&session, authored, Verdict::Passed, "").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_that_repeats_an_argument_does_not_repeat_a_secret() {
+    let session = Wiring::new(shop()).secret("KEY", "hunter2secret").open();
+    for (tool, args) in [
+        ("wait", json!({"timeToWaitInSeconds": "hunter2secret"})),
+        ("tap", json!({"hunter2secret": 1})),
+        ("hunter2secret", json!({})),
+    ] {
+        let fault = session.call(tool, args).await.expect_err("it is refused").to_string();
+        assert!(!fault.contains("hunter2secret") && fault.contains("{{KEY}}"), "{fault}");
+    }
 }

@@ -194,6 +194,7 @@ impl Device {
             app: (self.front != HOME).then(|| self.front_id()),
             root,
             picture: None,
+            is_moving: false,
         }
     }
 

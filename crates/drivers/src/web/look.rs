@@ -30,6 +30,9 @@ pub struct Look {
     /// Elements that may have a closed shadow root.
     #[serde(default)]
     pub shut: Vec<u64>,
+    /// Whether an animation is about to end.
+    #[serde(default)]
+    moves: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -202,7 +205,7 @@ impl Look {
             root.children.iter_mut().for_each(|child| bring_in(child, bounds));
         }
         number_the_alike(&mut root);
-        Screen { snapshot, size, app: Some(self.url), root, picture: None }
+        Screen { snapshot, size, app: Some(self.url), root, picture: None, is_moving: self.moves }
     }
 
     /// Makes the ids of the document of a frame those of the whole page.
@@ -239,7 +242,7 @@ impl Look {
 pub fn screen_of(nodes: Vec<Seen>, snapshot: SnapshotId) -> Screen {
     let mut root = Node::new(0, Props::new(Shape::Web));
     root.children = nodes.into_iter().map(|seen| seen.node((0, 0), None)).collect();
-    Screen { snapshot, size: Size { width: 0, height: 0 }, app: None, root, picture: None }
+    Screen { snapshot, size: Size { width: 0, height: 0 }, app: None, root, picture: None, is_moving: false }
 }
 
 fn find(nodes: &mut [Seen], id: u64) -> Option<&mut Seen> {

@@ -806,6 +806,12 @@
     }
   }
 
+  // Whether an animation ends soon, so that something may appear, move or go. Spinners never end.
+  /** @param {Animation} one */
+  const isEnding = (one) => {
+    const { endTime, localTime } = one.effect?.getComputedTiming() ?? {};
+    return one.playState === "running" && Number(endTime) - Number(localTime ?? 0) <= 1000;
+  };
   /** @param {Want} want @returns {[Look, El[]]} */
   function read(want) {
     const reading = new Reading(want);
@@ -818,7 +824,7 @@
       url: cut(location.href), origin: self.origin === "null" ? location.origin : self.origin,
       title: cut(document.title, SHORT * 10), width: innerWidth, height: innerHeight, left: Math.round(scrollX), top: Math.round(scrollY),
       fullWidth: Math.max(page?.scrollWidth ?? 0, innerWidth), fullHeight: Math.max(page?.scrollHeight ?? 0, innerHeight), nodes,
-      shut: reading.shut,
+      shut: reading.shut, moves: document.getAnimations().some(isEnding),
     };
     return [seen, reading.found];
   }

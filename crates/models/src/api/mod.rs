@@ -8,6 +8,8 @@ mod ollama;
 mod openai;
 mod schema;
 
+use std::borrow::Cow;
+
 use hyper::StatusCode;
 use serde_json::{Value, json};
 use trailblaze_core::config::ProviderKind;
@@ -34,6 +36,8 @@ pub struct Quirks {
     pub refuses_forced_choice: bool,
     /// The limit of output tokens has the other of its two names.
     pub has_other_limit_name: bool,
+    /// The model has a temperature of its own. That of a request is then left out; one that the project sets is not.
+    pub refuses_temperature: bool,
 }
 
 /// A reply that is not what the protocol allows: what is wrong with it.
@@ -109,13 +113,14 @@ impl Api {
     }
 
     pub fn body(self, settings: &Settings, quirks: Quirks, request: &Request) -> Result<Value, ModelError> {
-        let without;
-        let request = if settings.has_vision {
-            request
-        } else {
-            without = without_pictures(request);
-            &without
-        };
+        let mut request = Cow::Borrowed(request);
+        if !settings.has_vision {
+            request = Cow::Owned(without_pictures(&request));
+        }
+        if quirks.refuses_temperature {
+            request.to_mut().temperature = None;
+        }
+        let request = &*request;
         match self {
             Api::OpenAi(dialect) => openai::body(dialect, settings, quirks, request),
             Api::Anthropic => Ok(anthropic::body(settings, quirks, request)),
@@ -147,7 +152,10 @@ impl Api {
         if status != StatusCode::BAD_REQUEST {
             return None;
         }
+        let is_about_temperature =
+            error.param.as_deref() == Some("temperature") || error.message.to_ascii_lowercase().contains("temperature");
         let adapted = match self {
+            _ if is_about_temperature => Quirks { refuses_temperature: true, ..quirks },
             Api::OpenAi(_) => openai::adapted(error, quirks),
             Api::Anthropic => anthropic::adapted(error, quirks),
             Api::Gemini | Api::Ollama => quirks,

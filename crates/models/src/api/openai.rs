@@ -20,6 +20,9 @@ pub enum Dialect {
     Compatible,
 }
 
+/// What OpenRouter calls the reasoning of a model, which must be sent back as it is.
+const REASONING: &str = "reasoning_details";
+
 /// OpenAI refuses more.
 const MOST_TOOLS: usize = 128;
 
@@ -115,6 +118,8 @@ fn assistant(reply: &Reply) -> Value {
         });
         message.insert("tool_calls".into(), calls.collect());
     }
+    // OpenRouter passes them on to models that refuse a conversation without them.
+    message.extend(reply.raw.get(REASONING).map(|details| (REASONING.to_string(), details.clone())));
     message.into()
 }
 
@@ -167,7 +172,10 @@ pub fn reply(names: &Names, body: &Value) -> Result<Reply, Unfit> {
             count(spent, "/prompt_tokens_details/cached_tokens"),
             count(spent, "/prompt_tokens_details/cache_write_tokens"),
         ),
-        raw: Value::Null,
+        raw: message
+            .get(REASONING)
+            .filter(|details| !details.is_null())
+            .map_or(Value::Null, |details| json!({ REASONING: details })),
     })
 }
 

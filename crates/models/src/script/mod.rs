@@ -23,6 +23,16 @@ pub struct Script {
     entries: Vec<Entry>,
 }
 
+impl Script {
+    /// The replies in it.
+    pub fn replies_mut(&mut self) -> impl Iterator<Item = &mut Reply> {
+        self.entries.iter_mut().filter_map(|entry| match &mut entry.answer {
+            Answer::Reply(reply, _) => Some(reply),
+            Answer::Error(_) => None,
+        })
+    }
+}
+
 /// A reply, and the requests that it is for.
 #[derive(Debug, Clone, PartialEq)]
 struct Entry {

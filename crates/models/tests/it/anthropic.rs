@@ -182,17 +182,17 @@ async fn a_model_that_thinks_by_itself_is_not_forced_again() {
 }
 
 #[tokio::test]
-async fn a_temperature_is_sent_only_if_the_project_sets_one() {
+async fn the_temperature_of_a_request_is_sent_unless_the_model_refuses_it() {
     let request = Request { temperature: Some(0.5), ..plain() };
-    let server = Server::start(check, [said("ok")]).await;
-    server
-        .model_with(ProviderKind::Anthropic, settings("newest"))
-        .complete(&budget(), &request)
-        .await
-        .expect("none is sent");
+    let server = Server::start(check, [said("ok"), said("ok"), said("ok")]).await;
+    let newest = server.model_with(ProviderKind::Anthropic, settings("newest"));
+    for _ in 0..2 {
+        newest.complete(&budget(), &request).await.expect("it is sent again without one");
+    }
     let older = Settings { temperature: Some(0.0), ..settings("older") };
     server.model_with(ProviderKind::Anthropic, older).complete(&budget(), &request).await.expect("one is sent");
-    assert_eq!(server.arrived()[1].body["temperature"], 0.5);
+    let sent: Vec<Value> = server.arrived().iter().map(|arrived| arrived.body["temperature"].clone()).collect();
+    assert_eq!(sent, [json!(0.5), Value::Null, Value::Null, json!(0.5)]);
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use trailblaze_core::config::ProviderKind;
 use trailblaze_core::model::{
     Arguments, Choice, Message, ModelErrorKind, OfferedTool, Part, Request, StopReason, Usage,
 };
-use trailblaze_models::Settings;
+use trailblaze_models::{Settings, estimated_tokens};
 
 use crate::server::*;
 use crate::support::*;
@@ -185,15 +185,16 @@ async fn a_gateway_that_wants_the_newer_limit_is_asked_again_and_remembered() {
 }
 
 #[tokio::test]
-async fn a_temperature_is_sent_only_if_the_project_sets_one() {
-    let request = Request { temperature: Some(0.2), ..plain() };
-    let server = Server::start(check, [said("ok")]).await;
-    server.model(ProviderKind::OpenAi).complete(&budget(), &request).await.expect("none is sent");
-    assert_eq!(server.body().get("temperature"), None);
-    let settings = Settings { temperature: Some(1.0), ..Settings::unlisted("openai", "m-1") };
-    let server = Server::start(check, [said("ok")]).await;
-    server.model_with(ProviderKind::OpenAi, settings).complete(&budget(), &plain()).await.expect("one is sent");
-    assert_eq!(server.body()["temperature"], 1.0);
+async fn the_temperature_of_a_request_is_sent_unless_the_model_refuses_it() {
+    let server = Server::start(check, [said("ok"), said("ok")]).await;
+    for (temperature, sent) in [(1.0, json!(1.0)), (0.2, Value::Null)] {
+        let request = Request { temperature: Some(temperature), ..plain() };
+        server.model(ProviderKind::OpenAi).complete(&budget(), &request).await.expect("a reply");
+        assert_eq!(server.arrived().last().expect("a request").body["temperature"], sent);
+    }
+    let settings = Settings { temperature: Some(0.2), ..Settings::unlisted("openai", "m-1") };
+    let refused = server.model_with(ProviderKind::OpenAi, settings).complete(&budget(), &plain()).await;
+    assert!(refused.is_err(), "the project's own is not left out");
 }
 
 #[tokio::test]
@@ -222,6 +223,50 @@ async fn arguments_that_are_no_object_are_kept_as_text() {
         let reply = server.model(ProviderKind::OpenAi).complete(&budget(), &plain()).await.expect("a reply");
         assert_eq!(reply.calls[0].arguments, Arguments::Malformed(arguments.into()));
     }
+}
+
+#[tokio::test]
+async fn what_a_provider_does_not_count_is_estimated() {
+    let uncounted =
+        |message: Value| status(200, json!({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}));
+    let long = "x".repeat(40_000);
+    let server = Server::start(check, [uncounted(json!({"role": "assistant", "content": long}))]).await;
+    let mut request = plain();
+    request.messages.push(Message::User(vec![picture()]));
+    let reply = server.model(ProviderKind::OpenAi).complete(&budget(), &request).await.expect("a reply");
+    assert_eq!(reply.usage.output, 10_000);
+    assert_eq!(reply.usage.input, estimated_tokens(&request) + 1_500);
+}
+
+#[tokio::test]
+async fn a_reply_that_repeats_the_key_is_masked() {
+    let message = json!({
+        "role": "assistant", "content": format!("my key is {KEY}"), "reasoning_details": [{"text": format!("{KEY}")}],
+        "tool_calls": [
+            {"id": "1", "type": "function", "function": {"name": "tap", "arguments": json!({"ref": KEY}).to_string()}},
+            {"id": "2", "type": "function", "function": {"name": "tap", "arguments": format!("{{{KEY}")}},
+        ],
+    });
+    let server = Server::start(check, [replied(message, "stop")]).await;
+    let reply = server.model(ProviderKind::OpenAi).complete(&budget(), &plain()).await.expect("a reply");
+    assert_eq!((reply.text.as_str(), reply.calls.len()), ("my key is ***", 2));
+    assert!(!format!("{reply:?}").contains(KEY), "{reply:?}");
+}
+
+#[tokio::test]
+async fn the_reasoning_behind_a_malformed_call_is_sent_back() {
+    let details = json!([{"type": "reasoning.encrypted", "data": "abc", "index": 0}]);
+    let call = json!({"id": "c1", "type": "function", "function": {"name": "tap", "arguments": "{\"ref\": "}});
+    let first = replied(json!({"content": null, "reasoning_details": details, "tool_calls": [call]}), "tool_calls");
+    let server = Server::start(check, [first, said("done")]).await;
+    let model = server.model(ProviderKind::OpenAi);
+    let mut request = plain();
+    let reply = model.complete(&budget(), &request).await.expect("a reply");
+    request.messages.push(Message::Assistant(Box::new(reply)));
+    request.messages.push(Message::Results(vec![result("c1", "tap", vec![Part::Text("not JSON".into())], true)]));
+    model.complete(&budget(), &request).await.expect("a reply");
+    let echoed = &server.arrived()[1].body["messages"][2];
+    assert_eq!((&echoed["role"], &echoed["reasoning_details"]), (&json!("assistant"), &details), "{echoed}");
 }
 
 #[tokio::test]

@@ -78,6 +78,7 @@ impl Server {
             base_url: self.url.clone(),
             path: None,
             headers: Vec::new(),
+            in_headers: Vec::new(),
             key: Some(Secret(KEY.to_string())),
             key_variable: Some("TEST_API_KEY".to_string()),
             proxies: ProxySettings::default(),

@@ -72,8 +72,9 @@ async fn answer(callers: &Callers, request: Request, peer: SocketAddr) -> Respon
         return Response::error(format!("`{tool_name}` was not called: calls nest deeper than {}", limits::CALL_DEPTH));
     }
     let registry = cx.session.registry_with(&tool_name).await;
+    let redacted = |text: String| Response::error(cx.session.secrets.redact(&text));
     if registry.get(&tool_name).is_none() {
-        return Response::error(registry.explain_missing(&tool_name).to_string());
+        return redacted(registry.explain_missing(&tool_name).to_string());
     }
     match foreign_json::read::<Value>(arguments_json.as_bytes()).map(|arguments| arguments.value) {
         Ok(Value::Object(args)) => match cx.call(&tool_name, args).await {
@@ -84,8 +85,8 @@ async fn answer(callers: &Callers, request: Request, peer: SocketAddr) -> Respon
             },
             answer => told(answer),
         },
-        Ok(other) => Response::error(format!("`arguments_json` of `{tool_name}` must be a JSON object, got {other}")),
-        Err(error) => Response::error(format!("`arguments_json` of `{tool_name}` is not JSON: {error}")),
+        Ok(other) => redacted(format!("`arguments_json` of `{tool_name}` must be a JSON object, got {other}")),
+        Err(error) => redacted(format!("`arguments_json` of `{tool_name}` is not JSON: {error}")),
     }
 }
 

@@ -25,6 +25,8 @@ use crate::sessions::wiring::browser_options;
 
 /// What findings about the project's files are about.
 const PROJECT: &str = "project";
+/// The variable that sets the port.
+const PORT_VARIABLE: &str = "TRAILBLAZE_PORT";
 /// How long a program may take to print its version.
 const VERSION: Duration = Duration::from_secs(10);
 
@@ -215,6 +217,29 @@ impl Doctor<'_> {
         }
     }
 
+    /// The port that a daemon would listen on.
+    fn port(&self) -> Finding {
+        let chosen = self.context.environment.text(PORT_VARIABLE).filter(|text| !text.is_empty());
+        let port = match chosen.map(str::parse) {
+            None => PORT,
+            Some(Ok(port)) => port,
+            Some(Err(_)) => {
+                let message = format!("{PORT_VARIABLE} is `{}`, which is no port", chosen.unwrap_or_default());
+                return Finding::bad("daemon", message).hint("set it to a number from 1 to 65535, or unset it");
+            }
+        };
+        match TcpListener::bind((Ipv4Addr::LOCALHOST, port)) {
+            Ok(_) => Finding::good("daemon", format!("the daemon is not running, and port {port} is free")),
+            Err(error) => {
+                let finding = Finding::warning("daemon", format!("port {port} cannot be used: {error}"));
+                finding.hint(match chosen {
+                    Some(_) => format!("{PORT_VARIABLE} names it; choose another, or unset it"),
+                    None => format!("the daemon and `serve` take another port; {PORT_VARIABLE} chooses one"),
+                })
+            }
+        }
+    }
+
     /// The daemon, or whether it could listen.
     async fn daemon(&self) -> Finding {
         let client = match self.context.daemon() {
@@ -233,11 +258,7 @@ impl Doctor<'_> {
             Some(Ok(_)) => Finding::warning("daemon", "the daemon gave an unexpected answer")
                 .hint("`trailblaze daemon stop` ends it"),
             Some(Err(error)) => Finding::warning("daemon", error.to_string()).hint("`trailblaze daemon stop` ends it"),
-            None => match TcpListener::bind((Ipv4Addr::LOCALHOST, PORT)) {
-                Ok(_) => Finding::good("daemon", format!("the daemon is not running, and port {PORT} is free")),
-                Err(error) => Finding::warning("daemon", format!("port {PORT} cannot be used: {error}"))
-                    .hint("the daemon and `serve` take another port; TRAILBLAZE_PORT chooses one"),
-            },
+            None => self.port(),
         }
     }
 }

@@ -89,6 +89,7 @@ pub fn open_request(context: &Context, on: &OnDeviceArgs, session: &SessionArgs)
         target: on.target.clone(),
         memory: pairs("memory", &on.memory)?,
         secrets: on.secret.clone(),
+        allowed_secrets: None,
         agent,
         cassette: on.cassettes.wanted(),
         sim: on.sim.clone().into(),

@@ -1,14 +1,16 @@
 //! `trailblaze mcp`: devices and trails for outer agents.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use clap::{Args, Subcommand, ValueEnum};
 use tokio_util::sync::CancellationToken;
+use trailblaze_core::config::is_origin;
 use trailblaze_protocol::exit::Exit;
 
 use super::{Context, Refusal, mcp_install};
-use crate::api::mcp::{McpOptions, McpServer, Offering};
+use crate::api::mcp::{McpOptions, McpServer, Offering, at};
 use crate::daemon::{DaemonClient, client_variables};
 use crate::sessions::service::{Answer, ProgressSink, Request, Service, ServiceError};
 
@@ -43,6 +45,18 @@ struct McpArgs {
     /// The target of sessions that are opened without naming one
     #[arg(long, value_name = "NAME")]
     target: Option<String>,
+    /// Let the agent use the secret in this environment variable, as {{NAME}}, on pages of the origin; may be repeated
+    #[arg(long, value_name = "NAME[=ORIGIN]", value_parser = allowed_secret)]
+    allow_secret: Vec<(String, Option<String>)>,
+}
+
+fn allowed_secret(text: &str) -> Result<(String, Option<String>), String> {
+    let (name, origin) = text.split_once('=').map_or((text, None), |(name, origin)| (name, Some(origin)));
+    match origin {
+        _ if name.trim().is_empty() => Err("expected the name of an environment variable".to_string()),
+        Some(origin) if !is_origin(origin) => Err("expected an origin such as https://shop.example".to_string()),
+        origin => Ok((name.trim().to_string(), origin.map(str::to_string))),
+    }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -59,7 +73,8 @@ pub async fn mcp(context: &Context, command: McpCommand) -> Result<Exit, Refusal
         return mcp_install::install(context, &args);
     }
     let options = McpOptions {
-        place: context.bare_place(),
+        // An agent knows the project, and not where its server was started.
+        place: at(&context.bare_place(), &context.root(Path::new("."))),
         offering: match args.tools {
             ToolsArg::Standard => Offering::Standard,
             ToolsArg::Flat => Offering::Flat,
@@ -67,6 +82,7 @@ pub async fn mcp(context: &Context, command: McpCommand) -> Result<Exit, Refusal
         session: args.session,
         device: args.device,
         target: args.target,
+        allowed_secrets: args.allow_secret.into_iter().map(|(name, origin)| (name, Vec::from_iter(origin))).collect(),
     };
     let service = Arc::new(Daemon { context: context.clone(), client: context.daemon()? });
     let served = McpServer::new(service, options).serve_stdio().await;

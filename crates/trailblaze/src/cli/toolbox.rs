@@ -11,7 +11,6 @@ use trailblaze_core::engine::registry::{Offer, Refusal as Refused, Registry};
 use trailblaze_core::engine::tool::Tool;
 use trailblaze_core::yaml::nearest;
 use trailblaze_protocol::driver::AgentMode;
-use trailblaze_protocol::event::StepKind;
 use trailblaze_protocol::exit::Exit;
 
 use super::device::DeviceArgs;
@@ -52,7 +51,7 @@ pub struct ToolboxArgs {
     /// Also list tools that are not offered to models
     #[arg(long)]
     all: bool,
-    /// Print the tools as JSON, exactly as a model is sent them: for a step, or for one that checks something
+    /// Print the tools as JSON, exactly as a model is sent them; steps and checks get the same
     #[arg(long, value_name = "KIND", num_args = 0..=1, default_missing_value = "step", conflicts_with_all = ["all", "search"])]
     for_model: Option<ForModel>,
     /// Start no tool servers; use the tools they listed when last started
@@ -129,7 +128,7 @@ pub async fn toolbox(context: &Context, args: ToolboxArgs) -> Result<Exit, Refus
         Some(Verb::Budget(budget)) => Ok(toolbox_budget::budget(&registries, budget, args.json)),
         Some(Verb::Why { name, .. }) => why(name, &registries, &wiring, args.json),
         None if args.for_model.is_some() => {
-            for_model(&registries, args.for_model.unwrap_or(ForModel::Step));
+            for_model(&registries);
             Ok(Exit::Passed)
         }
         None => {
@@ -224,12 +223,8 @@ fn list(registries: &[(DeviceSpec, Registry)], wiring: &Wiring, args: &ToolboxAr
 }
 
 /// Prints what a model is sent, one list per device.
-fn for_model(registries: &[(DeviceSpec, Registry)], kind: ForModel) {
-    let kind = match kind {
-        ForModel::Step => StepKind::Step,
-        ForModel::Verify => StepKind::Verify,
-    };
-    let sent = |registry| json!(offer::offered(registry, kind, &Offer::default()));
+fn for_model(registries: &[(DeviceSpec, Registry)]) {
+    let sent = |registry| json!(offer::offered(registry, &Offer::default()));
     match registries {
         [(_, registry)] => print::json(&sent(registry)),
         several => {

@@ -6,7 +6,6 @@ use clap::Args;
 use serde_json::{Value, json};
 use trailblaze_core::callers::agent::offer;
 use trailblaze_core::engine::registry::{Offer, Registry};
-use trailblaze_protocol::event::StepKind;
 use trailblaze_protocol::exit::Exit;
 
 use super::device::DeviceArgs;
@@ -32,8 +31,6 @@ struct Budget<'r> {
     /// A tool in two of them counts in both.
     toolsets: Vec<(String, Cost)>,
     total: Cost,
-    /// The tools of a step that checks something.
-    checks: Cost,
 }
 
 pub fn budget(registries: &[(DeviceSpec, Registry)], args: &BudgetArgs, as_json: bool) -> Exit {
@@ -47,7 +44,7 @@ pub fn budget(registries: &[(DeviceSpec, Registry)], args: &BudgetArgs, as_json:
         }
         if as_json {
             answers.push(json!({
-                "device": device.id, "method": cost::METHOD, "max": args.max, "isOver": is_over, "total": budget.total, "checks": budget.checks,
+                "device": device.id, "method": cost::METHOD, "max": args.max, "isOver": is_over, "total": budget.total,
                 "toolsets": named(&budget.toolsets), "sources": named(&budget.sources), "tools": named(&budget.tools),
             }));
             continue;
@@ -68,8 +65,7 @@ pub fn budget(registries: &[(DeviceSpec, Registry)], args: &BudgetArgs, as_json:
 
 impl<'r> Budget<'r> {
     fn of(registry: &'r Registry) -> Budget<'r> {
-        let sent = |kind| offer::offered(registry, kind, &Offer::default());
-        let costs: Vec<(&str, &str, Cost)> = sent(StepKind::Step)
+        let costs: Vec<(&str, &str, Cost)> = offer::offered(registry, &Offer::default())
             .iter()
             .filter_map(|tool| registry.get(&tool.name))
             .map(|tool| (tool.name.as_str(), &*tool.contributor.label, cost::of(tool)))
@@ -86,7 +82,6 @@ impl<'r> Budget<'r> {
             toolsets: dearest_first(toolsets.filter(|(_, cost)| cost.tools > 0)),
             sources: dearest_first(sources.into_iter().map(|(source, costs)| (source, costs.into_iter().sum()))),
             total: costs.iter().map(|(.., cost)| *cost).sum(),
-            checks: sent(StepKind::Verify).iter().map(cost::of_offered).sum(),
             tools: dearest_first(costs.into_iter().map(|(name, _, cost)| (name, cost))),
         }
     }
@@ -94,8 +89,6 @@ impl<'r> Budget<'r> {
     fn show(&self, device: &DeviceSpec) {
         let Cost { tools, tokens, .. } = self.total;
         print::data(format!("# {}: {}, about {tokens} tokens", device.id, print::count(tools, "tool")));
-        let Cost { tools, tokens, .. } = self.checks;
-        print::data(format!("of which a check is offered {}, about {tokens} tokens", print::count(tools, "tool")));
         rows("toolsets", &self.toolsets);
         rows("sources", &self.sources);
         rows("tools", &self.tools);

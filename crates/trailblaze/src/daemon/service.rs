@@ -18,7 +18,7 @@ use super::projects::{Projects, sound};
 use super::studio::Doors;
 use super::table::{Claim, Reserved, Table};
 use super::trails;
-use crate::project::devices::DeviceSpec;
+use crate::project::devices::{DeviceError, DeviceSpec};
 use crate::project::loaded::Loaded;
 use crate::servers::tool_servers::Mode;
 use crate::sessions::editor_schema;
@@ -161,8 +161,10 @@ impl LocalService {
         request: OpenRequest,
         name: &str,
     ) -> Result<Arc<Live>, ServiceError> {
+        let limits = agent_limits(loaded, &request)?;
         let secrets = wiring::secrets(loaded, &request.secrets);
         let secrets = secrets.map_err(|error| ServiceError::invalid(error.to_string()))?;
+        limits.iter().for_each(|(name, origins)| secrets.limit(name, origins));
         self.projects.log.hide(&secrets);
         let logs = match &request.logs {
             Some(logs) => loaded.environment.absolute(logs),
@@ -284,27 +286,50 @@ impl LocalService {
                     None => Err(ServiceError::new(Exit::Bug, "no reply")),
                 }
             }
-            Err(error) if error.is_no_session && request.session.name.is_none() => {
+            // A list for a client that will name a session later.
+            Err(error) if request.session.name.is_none() && (error.is_no_session || request.has_schemas) => {
                 let loaded = self.projects.load(&request.client)?;
                 sound(&loaded)?;
-                let device = device(&loaded, request.session.device.as_deref())?;
-                let mut wiring = Wiring::new(&loaded, &self.projects.host, None);
-                wiring.servers = wiring.tool_servers(Mode::Remember);
-                let target = wiring.target.clone();
-                let prepared = wiring.prepare(&device, target.as_deref()).await;
-                let prepared = prepared.map_err(|error| ServiceError::environment(error.to_string()))?;
-                let registry = prepared.discard().await;
-                wiring.close().await;
-                let listed = match &request.tool {
-                    _ if request.has_schemas => toolbox::all(&registry),
-                    Some(tool) => toolbox::describe(&registry, tool)
-                        .map_err(|missing| ServiceError::invalid(missing.to_string()))?,
-                    None => toolbox::list(&registry, request.search.as_deref()),
-                };
-                Ok(Answer::Toolbox(listed))
+                let named: Vec<String> = request.session.device.iter().cloned().collect();
+                let devices = loaded.devices(&named).map_err(unknown_device)?;
+                Ok(Answer::Toolbox(self.tools_without_session(&loaded, devices, request).await?))
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// The tools that sessions on these devices would have, as far as they are known without starting tool servers.
+    async fn tools_without_session(
+        &self,
+        loaded: &Arc<Loaded>,
+        devices: Vec<DeviceSpec>,
+        request: &ToolboxRequest,
+    ) -> Result<Listed, ServiceError> {
+        let mut wiring = Wiring::new(loaded, &self.projects.host, None);
+        wiring.servers = wiring.tool_servers(Mode::Remember);
+        let target = wiring.target.clone();
+        let mut registries = Vec::new();
+        let mut failed = None;
+        for device in &devices {
+            match wiring.prepare(device, target.as_deref()).await {
+                Ok(prepared) => registries.push(prepared.discard().await),
+                Err(error) => failed = Some(ServiceError::environment(error.to_string())),
+            }
+        }
+        wiring.close().await;
+        if let Some(error) = failed.filter(|_| registries.is_empty()) {
+            return Err(error);
+        }
+        let Some(tool) = request.tool.as_ref().filter(|_| !request.has_schemas) else {
+            let listed = registries.iter().map(|registry| match request.has_schemas {
+                true => toolbox::all(registry),
+                false => toolbox::list(registry, request.search.as_deref()),
+            });
+            return Ok(listed.fold(Listed::default(), Listed::joined));
+        };
+        let mut found = registries.iter().map(|registry| toolbox::describe(registry, tool)).collect::<Vec<_>>();
+        let first = found.iter().position(Result::is_ok).unwrap_or_default();
+        found.swap_remove(first).map_err(|missing| ServiceError::invalid(missing.to_string()))
     }
 
     async fn status(&self) -> DaemonStatus {
@@ -391,17 +416,38 @@ impl<S: Borrow<LocalService>> Drop for Counted<S> {
     }
 }
 
+/// Where the secrets that an agent names may be typed. Refuses those that neither the project nor the person allows, whether or not
+/// there are such variables.
+fn agent_limits(loaded: &Loaded, request: &OpenRequest) -> Result<Vec<(String, Vec<String>)>, ServiceError> {
+    let Some(allowed) = &request.allowed_secrets else { return Ok(Vec::new()) };
+    let find = |name: &String| {
+        let mut known = allowed.iter().chain(&loaded.project.secrets.0).filter(|(known, _)| known == name).peekable();
+        known.peek()?;
+        // The person's word is as good as the project's.
+        Some((name.clone(), known.flat_map(|(_, origins)| origins.clone()).collect()))
+    };
+    let limits = request.secrets.iter().map(|name| {
+        find(name).ok_or_else(|| {
+            let hint = "the project allows one with `secrets:` in trailblaze.yaml, and a person with `--allow-secret`";
+            ServiceError::invalid(format!("`{name}` is not a secret that agents may use here")).with_hint(hint)
+        })
+    });
+    limits.collect()
+}
+
 /// The device that a session is opened on.
 pub(super) fn device(loaded: &Loaded, named: Option<&str>) -> Result<DeviceSpec, ServiceError> {
     let named: Vec<String> = named.map(str::to_string).into_iter().collect();
-    let mut devices = loaded.devices(&named).map_err(|error| {
-        ServiceError::invalid(error.to_string()).with_hint("`trailblaze device list` lists the devices")
-    })?;
+    let mut devices = loaded.devices(&named).map_err(unknown_device)?;
     if devices.len() == 1 {
         return Ok(devices.remove(0));
     }
     let hint = format!("choose one, such as `-d {}`", devices[0].id);
     Err(ServiceError::invalid("a session uses one device").with_hint(hint))
+}
+
+fn unknown_device(error: DeviceError) -> ServiceError {
+    ServiceError::invalid(error.to_string()).with_hint("`trailblaze device list` lists the devices")
 }
 
 /// Names are typed in shells and shown in lists.

@@ -3,7 +3,6 @@
 use serde::Serialize;
 use trailblaze_core::callers::agent::offer::for_model;
 use trailblaze_core::engine::tool::Tool;
-use trailblaze_core::model::OfferedTool;
 
 /// Tokenizers differ, and some are not public; this many characters of English and JSON are about one token.
 const CHARACTERS_PER_TOKEN: usize = 4;
@@ -20,11 +19,7 @@ pub struct Cost {
 
 /// The cost of one tool, as a model is offered it.
 pub fn of(tool: &Tool) -> Cost {
-    of_offered(&for_model(tool))
-}
-
-pub fn of_offered(tool: &OfferedTool) -> Cost {
-    let characters = serde_json::to_string(tool).map_or(0, |text| text.chars().count());
+    let characters = serde_json::to_string(&for_model(tool)).map_or(0, |text| text.chars().count());
     Cost { tools: 1, characters, tokens: characters.div_ceil(CHARACTERS_PER_TOKEN) }
 }
 

@@ -209,11 +209,10 @@ impl Loaded {
         Ok(Devices { all, default, own })
     }
 
-    /// The devices that were named; else those of the project; else one simulated device.
+    /// The devices that were named; else those of the project; else one of the project's platform: a browser, or a simulated device.
     pub fn devices(&self, named: &[String]) -> Result<Vec<DeviceSpec>, DeviceError> {
         let configured: Vec<&str> = self.project.devices.iter().map(|entry| entry.id.value.as_str()).collect();
-        let platform = self.project.platform.unwrap_or(Platform::Android);
-        let default = format!("{platform}/sim-1");
+        let default = example_device(self.project.platform.unwrap_or(Platform::Android));
         let names: Vec<&str> = match (named, configured.as_slice()) {
             ([], []) => vec![&default],
             ([], configured) => configured.to_vec(),
@@ -251,7 +250,8 @@ impl Loaded {
     /// Every device of the project, or one of each platform.
     pub fn all_devices(&self) -> Result<Vec<DeviceSpec>, DeviceError> {
         if self.project.devices.is_empty() {
-            return self.specs(&["android/sim-1", "ios/sim-1", "web/sim-1", "desktop/sim-1"]);
+            let web = if self.project.platform == Some(Platform::Web) { "web/chromium" } else { "web/sim-1" };
+            return self.specs(&["android/sim-1", "ios/sim-1", web, "desktop/sim-1"]);
         }
         self.devices(&[])
     }

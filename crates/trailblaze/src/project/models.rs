@@ -9,6 +9,7 @@ use trailblaze_core::config::{Llm, Provider, ProviderKind};
 use trailblaze_core::driver::Budget;
 use trailblaze_core::model::{Model, ModelError, ModelErrorKind, ModelInfo, Price, Reply, Request};
 use trailblaze_core::template::tokens;
+use trailblaze_core::values::secret::Secrets;
 use trailblaze_core::yaml::{Problem, nearest};
 use trailblaze_models::script::{NotFit, Recorder, Script, Scripted};
 use trailblaze_models::{Endpoint, ProxySettings, Secret, Settings, open};
@@ -220,9 +221,9 @@ impl Models {
         })
     }
 
-    /// The model for one trail on one device.
-    pub fn for_trail(&self, trail: &str, device: &str) -> Result<Option<TrailModel>, ModelChoiceError> {
-        let file = cassette_file(trail, device);
+    /// The model for one trail on one kind of device.
+    pub fn for_trail(&self, trail: &str, kind: &str) -> Result<Option<TrailModel>, ModelChoiceError> {
+        let file = cassette_file(trail, kind);
         match self.cassette {
             None => Ok(self.model().map(|model| TrailModel { model, recording: None })),
             Some(CassetteUse::Replay) => Ok(Some(TrailModel { model: self.replay(file)?, recording: None })),
@@ -247,15 +248,15 @@ impl Models {
     }
 }
 
-/// The cassette of a trail, by its id or path, on a device; relative to the project. A trail in a folder has its cassette in a folder
-/// too.
-pub fn cassette_file(trail: &str, device: &str) -> String {
+/// The cassette of a trail, by its id or path, on a kind of device; relative to the project. A trail in a folder has its cassette in a
+/// folder too. Two devices of one kind look the same to a model, whatever they are called.
+pub fn cassette_file(trail: &str, kind: &str) -> String {
     let trail = trail.strip_suffix(".trail.yaml").or(trail.strip_suffix("/trail.yaml")).unwrap_or(trail);
     let folders: Vec<String> = trail.split('/').map(slug).filter(|part| !part.is_empty()).collect();
-    format!("{CASSETTES}/{}.{}.replies.yaml", folders.join("/"), slug(device))
+    format!("{CASSETTES}/{}.{}.replies.yaml", folders.join("/"), slug(kind))
 }
 
-/// The model for one trail on one device.
+/// The model for one trail on one kind of device.
 pub struct TrailModel {
     pub model: Arc<dyn Model>,
     recording: Option<Recording>,
@@ -278,10 +279,11 @@ pub enum CassetteError {
 
 impl TrailModel {
     /// Writes the cassette, if one is recorded and the model was asked. Returns its path, relative to the project. A cassette that
-    /// is already the same is left alone.
-    pub fn save(&self) -> Result<Option<String>, CassetteError> {
+    /// is already the same is left alone. Secrets that the model wrote out are placeholders in it.
+    pub fn save(&self, secrets: &Secrets) -> Result<Option<String>, CassetteError> {
         let Some(Recording { recorder, root, file }) = &self.recording else { return Ok(None) };
-        let script = recorder.script(file);
+        let mut script = recorder.script(file);
+        script.replies_mut().for_each(|reply| reply.redact(secrets));
         if script.is_empty() {
             return Ok(None);
         }
@@ -390,7 +392,7 @@ fn endpoint(provider: &KnownProvider<'_>, environment: &Environment) -> Result<E
             None => ModelChoiceError::NoKeyVariable { provider: id.clone() },
         });
     }
-    let mut headers = Vec::new();
+    let (mut headers, mut in_headers) = (Vec::new(), Vec::new());
     for (name, value) in provider.config.into_iter().flat_map(|config| &config.headers.0) {
         let mut filled = value.clone();
         for token in tokens(value).filter(|token| token.is_curly) {
@@ -401,6 +403,7 @@ fn endpoint(provider: &KnownProvider<'_>, environment: &Environment) -> Result<E
                 variable: variable.to_string(),
             })?;
             filled = filled.replace(token.raw, text);
+            in_headers.push(Secret(text.to_string()));
         }
         headers.push((name.value.clone(), Secret(filled)));
     }
@@ -409,6 +412,7 @@ fn endpoint(provider: &KnownProvider<'_>, environment: &Environment) -> Result<E
         base_url: provider.base_url.clone(),
         path: provider.config.and_then(|config| config.chat_completions_path.clone()),
         headers,
+        in_headers,
         key: key.map(|key| Secret(key.to_string())),
         key_variable: provider.variable.clone(),
         proxies: proxies(environment),

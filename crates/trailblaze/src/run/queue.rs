@@ -317,7 +317,8 @@ impl DeviceWorker<'_> {
             groups: unless_given(&shared.wiring.groups, &config.groups),
             prefixes: unless_given(&shared.wiring.prefixes, &config.prefixes),
         };
-        let own = shared.wiring.models.for_trail(&trail.source.path, self.device.id.as_str());
+        let kind = lineage.first().map_or(self.device.id.as_str(), String::as_str);
+        let own = shared.wiring.models.for_trail(&trail.source.path, kind);
         let AttemptModel { access: model, cassette } = own.unwrap_or_else(|error| {
             shared.console.error(&error.to_string());
             AttemptModel::default()
@@ -353,7 +354,7 @@ impl DeviceWorker<'_> {
         };
         session.device.begin_trail(session, &shared.cancel, &TrailStart { dialogs: config.dialogs }).await;
         let ended = replay(session, attempt).await;
-        match cassette.map_or(Ok(None), |cassette| cassette.save()) {
+        match cassette.map_or(Ok(None), |cassette| cassette.save(&shared.wiring.secrets)) {
             Ok(Some(file)) => shared.console.say(&format!("recorded the model's replies in {file}")),
             Ok(None) => {}
             Err(error) => shared.console.error(&error.to_string()),

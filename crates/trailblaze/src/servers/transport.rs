@@ -35,7 +35,7 @@ pub fn embedded(
     programs: &Arc<Programs>,
 ) -> Result<Transport, NoReach> {
     let script = entry.script.clone().ok_or(LaunchError::NoWay)?;
-    let secret = |name: &String| Some((name.clone(), secrets.reveal(secrets.seal(name)?)));
+    let secret = |name: &String| Some((name.clone(), secrets.reveal(&secrets.seal(name)?)));
     let mut variables: BTreeMap<String, String> = entry.secrets.iter().filter_map(secret).collect();
     variables.extend(own_variables(entry, place));
     // Its calls need no address.
@@ -74,7 +74,7 @@ fn with_secrets(header: &str, value: &str, secrets: &Secrets) -> Result<String, 
     let mut sealed = value.to_string();
     for token in tokens(value).filter(|token| token.is_curly) {
         let no_secret = || NoReach::NoSecret { header: header.to_string(), name: token.path.to_string() };
-        sealed = sealed.replace(token.raw, secrets.seal(token.path).ok_or_else(no_secret)?);
+        sealed = sealed.replace(token.raw, &secrets.seal(token.path).ok_or_else(no_secret)?);
     }
     Ok(secrets.reveal(&sealed))
 }

@@ -87,10 +87,10 @@ impl SessionModels {
         self.models.is_none().then_some(&self.absence)
     }
 
-    /// The model for one trail on one device.
-    pub fn for_trail(&self, trail: &str, device: &str) -> Result<AttemptModel, ModelChoiceError> {
+    /// The model for one trail on one kind of device, such as `android-phone`.
+    pub fn for_trail(&self, trail: &str, kind: &str) -> Result<AttemptModel, ModelChoiceError> {
         let Some(models) = &self.models else { return Ok(AttemptModel::default()) };
-        let Some(own) = models.for_trail(trail, device)? else { return Ok(AttemptModel::default()) };
+        let Some(own) = models.for_trail(trail, kind)? else { return Ok(AttemptModel::default()) };
         let access = Some(self.access(Arc::clone(&own.model)));
         Ok(AttemptModel { access, cassette: Some(own) })
     }

@@ -8,11 +8,42 @@ use trailblaze_core::engine::tool::Tool;
 use trailblaze_core::schema::is_required;
 
 /// Tools for people, and for programs.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Listed {
     pub text: String,
     pub value: Value,
+}
+
+impl Listed {
+    /// Both lists, without what is in both.
+    pub fn joined(self, other: Listed) -> Listed {
+        let mut lines: Vec<&str> = self.text.lines().collect();
+        lines.extend(other.text.lines().filter(|line| !self.text.lines().any(|own| own == *line)));
+        Listed { text: lines.join("\n"), value: joined(self.value, other.value) }
+    }
+}
+
+/// Both values: tools by their names, and everything else by its key.
+fn joined(one: Value, other: Value) -> Value {
+    let name = |tool: &Value| tool.get("name").unwrap_or(tool).clone();
+    match (one, other) {
+        (Value::Array(mut tools), Value::Array(others)) => {
+            let new = |tool: &Value| !tools.iter().any(|own| name(own) == name(tool));
+            let new: Vec<Value> = others.into_iter().filter(new).collect();
+            tools.extend(new);
+            tools.into()
+        }
+        (Value::Object(mut one), Value::Object(other)) => {
+            for (key, value) in other {
+                let own = one.shift_remove(&key).unwrap_or_default();
+                one.insert(key, joined(own, value));
+            }
+            one.into()
+        }
+        (Value::Null, other) => other,
+        (one, _) => one,
+    }
 }
 
 /// The offered tools whose name or description contains all of these words.

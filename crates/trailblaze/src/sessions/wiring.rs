@@ -81,7 +81,8 @@ impl Wiring {
         let variables = loaded.environment.variables();
         let variables = variables.map(|(name, value)| (name.to_os_string(), value.to_os_string()));
         let supervisor = Supervisor::new().in_environment(variables);
-        let withheld = declared_secrets(loaded).into_iter().chain(all_key_variables(loaded));
+        let of_agents = loaded.project.secrets.0.iter().map(|(name, _)| name.clone());
+        let withheld = declared_secrets(loaded).into_iter().chain(all_key_variables(loaded)).chain(of_agents);
         supervisor.withhold(withheld.map(Into::into));
         let secrets = Arc::new(Secrets::new(declared_values(loaded)));
         Wiring {
@@ -126,7 +127,7 @@ impl Wiring {
 
     /// Uses these secrets. Their variables are kept from child processes that do not list them.
     pub fn use_secrets(&mut self, secrets: Arc<Secrets>) {
-        self.supervisor.withhold(secrets.names().map(Into::into));
+        self.supervisor.withhold(secrets.names().into_iter().map(Into::into));
         self.secrets = secrets;
     }
 
@@ -469,7 +470,11 @@ pub fn secrets(loaded: &Loaded, names: &[String]) -> Result<Arc<Secrets>, Secret
     };
     let mut secrets = names.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     secrets.extend(declared_values(loaded).into_iter().filter(|(name, _)| !names.contains(name)));
-    Ok(Arc::new(Secrets::new(secrets)))
+    let secrets = Secrets::new(secrets);
+    for (name, origins) in loaded.project.secrets.0.iter().filter(|(_, origins)| !origins.is_empty()) {
+        secrets.limit(name, origins);
+    }
+    Ok(Arc::new(secrets))
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

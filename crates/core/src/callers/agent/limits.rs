@@ -6,3 +6,5 @@ pub const MISTAKES: usize = 3;
 pub const REPEATS: usize = 3;
 /// How many calls of one reply are made.
 pub const CALLS_PER_REPLY: usize = 20;
+/// How long a reply may be that is repeated to the model with what is wrong with it, in characters. Longer ones are not repeated.
+pub const REPEATED_REPLY: usize = 20_000;

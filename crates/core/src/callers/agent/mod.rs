@@ -1,22 +1,28 @@
 //! Carries out a step that has no recording: shows a model the screen, makes the calls that it asks for, and repeats until a
 //! call completes the step. A check passes only by an assertion that was executed and held.
 
+mod evidence;
+pub(crate) mod judgement;
 mod limits;
 pub mod offer;
 mod origin;
+mod proof;
 pub mod prompt;
 pub(crate) mod sight;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use trailblaze_protocol::event::{CallOrigin, ModelPurpose, StepKind, ToolKind, Verdict};
 use trailblaze_protocol::exit::Exit;
-use trailblaze_protocol::outcome::Variant;
+use trailblaze_protocol::ids::CallId;
+use trailblaze_protocol::outcome::{Outcome, Variant};
 
-pub use self::limits::{CALLS_PER_REPLY, MISTAKES, REPEATS};
+use self::evidence::Evidence;
+pub use self::limits::{CALLS_PER_REPLY, MISTAKES, REPEATED_REPLY, REPEATS};
 use self::offer::{COMPLETES, STATUS};
 use self::origin::Bounds;
 pub use self::prompt::Task;
@@ -44,12 +50,12 @@ pub async fn carry_out(cx: &Cx, task: Task<'_>, offer: &Offer) -> Result<(), Ste
         cx,
         task,
         access,
-        tools: offer::offered(&registry, task.kind, offer).into(),
+        tools: offer::offered(&registry, offer).into(),
         system: prompt::system(&access.settings.nonce).into(),
         registry,
         log: Vec::new(),
         n_calls: 0,
-        has_proof: false,
+        evidence: Evidence::default(),
         in_a_row: 0,
         last_error: None,
         tried: HashMap::new(),
@@ -85,8 +91,8 @@ struct Agent<'a> {
     /// What was called in this step, and the results.
     log: Vec<String>,
     n_calls: usize,
-    /// Whether an assertion about the app held.
-    has_proof: bool,
+    /// The assertions that held in a check.
+    evidence: Evidence,
     /// How many replies in a row led to nothing but errors.
     in_a_row: usize,
     last_error: Option<StepResult>,
@@ -204,8 +210,8 @@ impl Agent<'_> {
         if reply.calls.is_empty() {
             let said = prompt::cut(reply.text.trim(), 300);
             let text = format!("Call a tool. If the step is complete, or impossible, call {STATUS}.");
-            let answer = [Message::Assistant(Box::new(reply)), Message::user(text)];
-            return self.mistaken(&format!("the model replied without calling a tool: {said}"), answer.into());
+            let answer = repeated(&reply, |_| Message::user(&text), &text);
+            return self.mistaken(&format!("the model replied without calling a tool: {said}"), answer);
         }
         self.note_repeat(&reply.calls, sight)?;
         let mut is_completed = false;
@@ -237,17 +243,12 @@ impl Agent<'_> {
                 return Ok(Turn::Acted);
             }
             self.state(&call.name, &mut args, newest);
-            if call.name == STATUS {
-                match self.status(call, &args).await? {
-                    Status::Done => return Ok(Turn::Completed),
-                    Status::Continue => return Ok(Turn::Acted),
-                }
-            }
             let made = Call::new(&call.name, dispatch::Arguments::Json(args.clone()), CallOrigin::Step);
             let own = self.bounds(newest, &self.cx.attempt.pages.lock().trusted).own_origins();
             self.cx.attempt.pages.lock().secrets_go_to = Some(own);
-            let (id, answer) = dispatch_named(self.cx, made).await;
+            let made = self.make(made).await;
             self.cx.attempt.pages.lock().secrets_go_to = None;
+            let (id, answer) = made?;
             let outcome = match answer {
                 Ok(outcome) => outcome,
                 Err(fault @ (Fault::UnknownTool { .. } | Fault::BadArguments { .. } | Fault::BadTemplate { .. })) => {
@@ -259,6 +260,9 @@ impl Agent<'_> {
                 }
                 Err(fault) => return Err(StepResult::fault(&call.name, &fault)),
             };
+            if call.name == STATUS {
+                return self.status(call, &args, &outcome, newest).await;
+            }
             self.note(call, &outcome.text);
             if outcome.is_error() {
                 let mut ended = StepResult::failed(&call.name, &outcome);
@@ -272,7 +276,7 @@ impl Agent<'_> {
                 return Ok(Turn::Acted);
             }
             self.in_a_row = 0;
-            self.has_proof |= self.is_proof(&call.name, &args);
+            self.weigh(call, &args, newest);
             is_completed |= completes;
         }
         if is_completed && self.is_accepted() {
@@ -281,36 +285,67 @@ impl Agent<'_> {
         Ok(Turn::Acted)
     }
 
-    /// Whether the model may call the completion of the step: a check needs an assertion that held.
-    fn is_accepted(&mut self) -> bool {
-        let is_accepted = self.task.kind != StepKind::Verify || self.has_proof;
-        if !is_accepted {
-            self.n_calls += 1;
-            let text = "not accepted: a check passes only by an assertion about the app that holds";
-            self.log.push(format!("{}. {COMPLETES} → {text}", self.n_calls));
+    /// Makes a call, which ends at the latest when the time of the step or of the run is over.
+    async fn make(&self, call: Call) -> Result<(Option<CallId>, Result<Outcome, Fault>), StepResult> {
+        let Some((limit, over)) = self.time_left() else { return Ok(dispatch_named(self.cx, call).await) };
+        let tool = call.tool.clone();
+        let cancel = self.cx.cancel.child_token();
+        let cx = Cx::for_step(&self.cx.session, &self.cx.attempt, self.cx.step().clone(), cancel.clone());
+        let started = Instant::now();
+        let mut making = dispatch_named(&cx, call);
+        let made = tokio::select! {
+            biased;
+            made = &mut making => Some(made),
+            () = tokio::time::sleep(limit) => None,
+        };
+        let is_over = made.is_none();
+        let made = match made {
+            Some(made) => made,
+            None => {
+                cancel.cancel();
+                making.await
+            }
+        };
+        self.access.spent.add_time(started.elapsed());
+        match made.1 {
+            Err(Fault::Cancelled) if is_over && !self.cx.cancel.is_cancelled() => {
+                let message = format!("{over}; `{tool}` was stopped");
+                Err(StepResult { is_fatal: true, ..StepResult::ended(Verdict::Failed, message) })
+            }
+            _ => Ok(made),
         }
-        is_accepted
     }
 
-    /// Whether a call that succeeded proves something about the app. Comparing two constants does not.
-    fn is_proof(&self, tool: &str, args: &Map<String, Value>) -> bool {
-        let is_assertion = self.registry.get(tool).is_some_and(|tool| tool.kind == ToolKind::Assertion);
-        let compares = matches!(tool, "assertEquals" | "assertNotEquals");
-        let denied = args.get("text").and_then(Value::as_str).filter(|_| tool.starts_with("assertNot"));
-        // That something is absent which nobody mentioned proves nothing.
-        let is_about_this = denied.is_none_or(|text| shares_word(text, self.task.text));
-        is_assertion && is_about_this && (!compares || args.values().any(template::holds_token))
+    /// How long a call may take, and what is to be said if it takes longer.
+    fn time_left(&self) -> Option<(Duration, String)> {
+        let settings = &self.access.settings;
+        let of_step = settings.per_step.time.map(|most| {
+            let words = format!("the model did not complete the step within {most:?}");
+            (most.saturating_sub(self.started.elapsed()), words)
+        });
+        let of_run = settings.per_run.time.map(|most| {
+            let words = format!("the run has used up its budget of {most:?}");
+            (most.saturating_sub(self.access.spent.so_far().time), words)
+        });
+        of_step.into_iter().chain(of_run).min_by_key(|(left, _)| *left)
     }
 
-    async fn status(&mut self, call: &RequestedCall, args: &Map<String, Value>) -> Result<Status, StepResult> {
-        let made = Call::new(STATUS, dispatch::Arguments::Json(args.clone()), CallOrigin::Step);
-        let answer = dispatch_named(self.cx, made).await.1;
-        let outcome = answer.map_err(|fault| StepResult::fault(STATUS, &fault))?;
+    /// The model said how far the step is.
+    async fn status(
+        &mut self,
+        call: &RequestedCall,
+        args: &Map<String, Value>,
+        outcome: &Outcome,
+        sight: &Sight,
+    ) -> Result<Turn, StepResult> {
         let explanation = args.get("explanation").and_then(Value::as_str).unwrap_or_default().trim();
         let status = args.get("status").and_then(Value::as_str).unwrap_or_default().to_uppercase();
         match status.as_str() {
-            "COMPLETED" if self.is_accepted() => return Ok(Status::Done),
             "COMPLETED" => {
+                let may_be_judged = self.evidence.is_told && !self.evidence.is_proof;
+                if may_be_judged && self.is_judged_proof(explanation, sight).await? || self.is_accepted() {
+                    return Ok(Turn::Completed);
+                }
                 let message = "the model said that the check holds, but no assertion proved it";
                 self.count_error(StepResult::ended(Verdict::Failed, message))?;
             }
@@ -324,7 +359,7 @@ impl Agent<'_> {
             }
             _ => self.note(call, &outcome.text),
         }
-        Ok(Status::Continue)
+        Ok(Turn::Acted)
     }
 
     /// The arguments of a call that may be made, or what is wrong with it.
@@ -336,16 +371,16 @@ impl Agent<'_> {
                 return Err(format!("the arguments of `{name}` are not a JSON object: {}", prompt::cut(text, 100)));
             }
         };
+        let kind = self.registry.get(name).map(|tool| tool.kind);
         if !self.tools.iter().any(|tool| tool.name == *name) {
-            let is_known = self.registry.get(name).is_some_and(|tool| tool.kind == ToolKind::Action);
-            return Err(match self.task.kind {
-                StepKind::Verify if is_known => format!("`{name}` acts; a check may only look and assert"),
-                _ => format!("there is no tool `{name}`; use one of the offered tools"),
-            });
+            return Err(format!("there is no tool `{name}`; use one of the offered tools"));
+        }
+        if self.task.kind == StepKind::Verify && kind == Some(ToolKind::Action) {
+            return Err(format!("`{name}` acts; a check may only look and assert"));
         }
         self.bounds(sight, &self.cx.attempt.pages.lock().trusted).check(name, &args)?;
         self.check_secrets(&args)?;
-        let is_assertion = self.registry.get(name).is_some_and(|tool| tool.kind == ToolKind::Assertion);
+        let is_assertion = kind == Some(ToolKind::Assertion);
         let is_blank = |value: &Value| value.as_str().is_some_and(|text| text.trim().is_empty());
         if let Some((blank, _)) = args.iter().find(|(_, value)| is_assertion && is_blank(value)) {
             return Err(format!("`{blank}` is empty, so `{name}` would prove nothing"));
@@ -358,8 +393,8 @@ impl Agent<'_> {
         let told = [Some(self.task.text), self.task.context];
         let is_named = |name: &str| told.iter().flatten().any(|told| told.contains(name));
         let used = template::names(args);
-        let mut others = self.cx.session.secrets.names().filter(|name| used.contains(*name) && !is_named(name));
-        match others.next() {
+        let other = self.cx.session.secrets.names().into_iter().find(|name| used.contains(name) && !is_named(name));
+        match other {
             Some(name) => Err(format!("{{{{{name}}}}} is a secret that this step does not name, so it is not used")),
             None => Ok(()),
         }
@@ -400,7 +435,7 @@ impl Agent<'_> {
         }
         let message = format!(
             "the model made no progress: it repeated {} on the same screen {REPEATS} times{}",
-            calls.iter().map(shown).collect::<Vec<_>>().join(", "),
+            prompt::cut(&calls.iter().map(shown).collect::<Vec<_>>().join(", "), 1_000),
             self.last_words()
         );
         Err(StepResult::ended(Verdict::Failed, message))
@@ -413,6 +448,7 @@ impl Agent<'_> {
 
     /// Counts a reply that led to nothing, and fails the step after too many in a row.
     fn count_error(&mut self, error: StepResult) -> Result<(), StepResult> {
+        let error = StepResult { message: prompt::cut(&error.message, 2_000), ..error };
         self.in_a_row += 1;
         if self.in_a_row < MISTAKES {
             self.last_error = Some(error);
@@ -434,23 +470,22 @@ impl Agent<'_> {
             let parts = vec![Part::Text(prompt::cut(text, 1_000))];
             ToolResult { id: call.id.clone(), name: call.name.clone(), parts, is_error: true }
         };
-        let results = reply.calls.iter().enumerate().map(result).collect();
-        self.mistaken(mistake, vec![Message::Assistant(Box::new(reply.clone())), Message::Results(results)])
+        let results = |reply: &Reply| Message::Results(reply.calls.iter().enumerate().map(result).collect());
+        self.mistaken(mistake, repeated(reply, results, &prompt::cut(mistake, 1_000)))
     }
 }
 
-/// Whether two texts have a word in common.
-fn shares_word(one: &str, other: &str) -> bool {
-    let words = |text: &str| -> BTreeSet<String> {
-        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() > 2);
-        words.map(str::to_lowercase).collect()
+/// A reply and the answer to it. A reply that is too long to be sent again is left out.
+fn repeated(reply: &Reply, answer: impl FnOnce(&Reply) -> Message, alone: &str) -> Vec<Message> {
+    let arguments = |call: &RequestedCall| match &call.arguments {
+        Arguments::Object(args) => serde_json::to_string(args).map_or(0, |text| text.len()),
+        Arguments::Malformed(text) => text.len(),
     };
-    !words(one).is_disjoint(&words(other))
-}
-
-enum Status {
-    Done,
-    Continue,
+    let length = reply.text.len() + reply.calls.iter().map(arguments).sum::<usize>() + reply.raw.to_string().len();
+    if length > REPEATED_REPLY {
+        return vec![Message::user(format!("Your last reply was too long to be repeated here. {alone}"))];
+    }
+    vec![Message::Assistant(Box::new(reply.clone())), answer(reply)]
 }
 
 /// A call as it is shown to the model and in messages.

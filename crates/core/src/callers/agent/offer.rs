@@ -2,7 +2,7 @@
 //! schemas are smaller: an element is a ref or a short description, and rarely used parameters are left out.
 
 use serde_json::{Map, Value, json};
-use trailblaze_protocol::event::{StepKind, ToolKind};
+use trailblaze_protocol::event::ToolKind;
 
 use crate::engine::registry::{Offer, Registry};
 use crate::engine::tool::Tool;
@@ -123,23 +123,16 @@ pub fn why_omitted(registry: &Registry, tool: &Tool) -> Option<&'static str> {
     }
 }
 
-/// The tools that a model may call in such a step, in the same order every time.
-pub fn offered(registry: &Registry, kind: StepKind, offer: &Offer) -> Vec<OfferedTool> {
+/// The tools that a model is offered: the same for steps and checks and in the same order every time, so that providers can cache
+/// them.
+pub fn offered(registry: &Registry, offer: &Offer) -> Vec<OfferedTool> {
     let tools = registry.offered_with(offer).filter(|tool| why_omitted(registry, tool).is_none());
-    let mut tools: Vec<OfferedTool> = tools.filter(|tool| is_for(tool, kind)).map(|tool| for_model(tool)).collect();
+    let mut tools: Vec<OfferedTool> = tools.map(|tool| for_model(tool)).collect();
     // Without it, a step that is complete already could not be ended.
     if !tools.iter().any(|tool| tool.name == STATUS) {
         tools.extend(registry.get(STATUS).map(|tool| for_model(tool)));
     }
     tools
-}
-
-/// Whether a model may call the tool in such a step. A check only looks.
-pub fn is_for(tool: &Tool, kind: StepKind) -> bool {
-    match kind {
-        StepKind::Verify => tool.kind != ToolKind::Action,
-        StepKind::Step | StepKind::Trailhead => true,
-    }
 }
 
 /// A tool as a model is offered it.

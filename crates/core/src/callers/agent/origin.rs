@@ -8,7 +8,7 @@ use trailblaze_protocol::event::ToolKind;
 
 use super::prompt::Task;
 use crate::engine::registry::Registry;
-pub use crate::page_origin::origin;
+pub use crate::values::origin::{BLANK, origin};
 
 /// Where the model may act.
 pub struct Bounds<'a> {
@@ -60,7 +60,7 @@ impl Bounds<'_> {
         let Some(wanted) = origin(url) else { return false };
         let host = wanted.split_once("://").map_or(wanted.as_str(), |(_, host)| host);
         let mut own = self.registry.own_urls.iter().filter_map(|url| origin(url));
-        wanted == "about://blank"
+        wanted == BLANK
             || self.trusted.contains(&wanted)
             || own.any(|own| own == wanted)
             || (!host.is_empty() && self.is_named(host))

@@ -114,6 +114,11 @@ impl Sight {
         }
     }
 
+    /// The line of the element with this ref.
+    pub fn line(&self, reference: &str) -> Option<&str> {
+        self.lines.get(refs::of_line(reference).unwrap_or(reference.trim())).map(String::as_str)
+    }
+
     /// The text that the element with this ref shows, if it only shows something.
     pub fn shown_text(&self, reference: &str) -> Option<String> {
         let key = refs::of_line(reference).unwrap_or(reference.trim());

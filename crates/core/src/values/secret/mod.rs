@@ -7,7 +7,9 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
+use parking_lot::RwLock;
 use regex_automata::Input;
 use regex_automata::meta::Regex;
 use serde_json::{Map, Value};
@@ -18,8 +20,12 @@ use crate::{ids, limits};
 ///
 /// Between a template and the device, a secret is represented by its seal: a token that cannot be guessed. Only seals are
 /// replaced by values, so that a page that shows `{{NAME}}` cannot have the secret typed into it.
-#[derive(Clone, Default)]
-pub struct Secrets {
+#[derive(Default)]
+pub struct Secrets(RwLock<Arc<Known>>);
+
+/// The secrets that are known at one time.
+#[derive(Default)]
+struct Known {
     /// Longest value first, so that a secret that contains another is replaced as a whole.
     entries: Vec<Entry>,
     finder: Option<Finder>,
@@ -30,6 +36,8 @@ struct Entry {
     name: String,
     value: String,
     seal: String,
+    /// The origins of pages that it may be typed into; `None` if that does not matter, and empty for those of the target.
+    origins: Option<Vec<String>>,
 }
 
 /// Finds values in all spellings, and seals. Every event passes through it, so it searches for all in one pass.
@@ -54,39 +62,76 @@ struct Found {
     entry: usize,
 }
 
+impl Clone for Secrets {
+    fn clone(&self) -> Secrets {
+        Secrets(RwLock::new(self.known()))
+    }
+}
+
 impl Secrets {
     pub fn new(entries: impl IntoIterator<Item = (String, String)>) -> Secrets {
-        let sealed = |(name, value)| Entry { name, value, seal: format!("\u{e000}{}\u{e001}", ids::seal()) };
-        let mut entries: Vec<Entry> = entries.into_iter().map(sealed).collect();
-        entries.sort_by_key(|entry| std::cmp::Reverse(entry.value.len()));
-        let finder = (!entries.is_empty()).then(|| Finder::new(&entries));
-        Secrets { entries, finder }
+        let entries = entries.into_iter().map(|(name, value)| Entry::new(name, value)).collect();
+        Secrets(RwLock::new(Arc::new(Known::new(entries))))
+    }
+
+    fn known(&self) -> Arc<Known> {
+        Arc::clone(&self.0.read())
+    }
+
+    /// Adds a value that turned out to be a secret. Returns its name, with a number if another value has that name.
+    pub fn add(&self, name: &str, value: &str) -> String {
+        let mut known = self.0.write();
+        if let Some(entry) = known.entries.iter().find(|entry| entry.value == value) {
+            return entry.name.clone();
+        }
+        let is_free = |name: &String| known.entries.iter().all(|entry| entry.name != *name);
+        let mut names = std::iter::once(name.to_string()).chain((2..).map(|number| format!("{name}_{number}")));
+        let name = names.find(is_free).expect("there are always more numbers");
+        let entries = known.entries.iter().cloned().chain([Entry::new(name.clone(), value.to_string())]).collect();
+        *known = Arc::new(Known::new(entries));
+        name
+    }
+
+    /// From now on, the secret may be typed only into pages of these origins or, if there are none, of the target.
+    pub fn limit(&self, name: &str, origins: &[String]) {
+        let mut known = self.0.write();
+        let mut entries = known.entries.clone();
+        entries.iter_mut().filter(|entry| entry.name == name).for_each(|entry| entry.origins = Some(origins.to_vec()));
+        *known = Arc::new(Known::new(entries));
+    }
+
+    /// The secrets in a value that may be typed only into certain pages: their names, and the origins of these.
+    pub fn limited_in(&self, value: &Map<String, Value>) -> Vec<(String, Vec<String>)> {
+        let known = self.known();
+        let limited = known.entries.iter().filter_map(|entry| Some((entry, entry.origins.as_ref()?)));
+        let found = limited.filter(|(entry, _)| value.values().any(|value| holds(value, &entry.seal)));
+        found.map(|(entry, origins)| (entry.name.clone(), origins.clone())).collect()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.0.read().entries.is_empty()
     }
 
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.entries.iter().map(|entry| entry.name.as_str())
+    pub fn names(&self) -> Vec<String> {
+        self.known().entries.iter().map(|entry| entry.name.clone()).collect()
     }
 
     /// The seal that represents a secret on its way to the device.
-    pub fn seal(&self, name: &str) -> Option<&str> {
-        self.entries.iter().find(|entry| entry.name == name).map(|entry| entry.seal.as_str())
+    pub fn seal(&self, name: &str) -> Option<String> {
+        self.known().entries.iter().find(|entry| entry.name == name).map(|entry| entry.seal.clone())
     }
 
     /// Whether the text contains a seal.
     pub fn is_sealed_in(&self, text: &str) -> bool {
-        self.entries.iter().any(|entry| text.contains(&entry.seal))
+        self.known().entries.iter().any(|entry| text.contains(&entry.seal))
     }
 
     /// The name of a secret that `is_wanted` and whose seal is in one of the texts of a value.
-    pub fn sealed_in_value(&self, value: &Value, is_wanted: &dyn Fn(&str) -> bool) -> Option<&str> {
+    pub fn sealed_in_value(&self, value: &Value, is_wanted: &dyn Fn(&str) -> bool) -> Option<String> {
         match value {
             Value::String(text) => {
                 let is_it = |entry: &&Entry| text.contains(&entry.seal) && is_wanted(&entry.name);
-                self.entries.iter().find(is_it).map(|entry| entry.name.as_str())
+                self.known().entries.iter().find(is_it).map(|entry| entry.name.clone())
             }
             Value::Array(items) => items.iter().find_map(|item| self.sealed_in_value(item, is_wanted)),
             Value::Object(map) => map.values().find_map(|value| self.sealed_in_value(value, is_wanted)),
@@ -96,26 +141,27 @@ impl Secrets {
 
     /// Whether the text contains a value or a seal.
     pub fn is_in(&self, text: &str) -> bool {
-        !self.find(text).is_empty()
+        self.known().is_in(text)
     }
 
     /// The most bytes that a value takes in any of its usual spellings. Chunks of a text must overlap by this much.
     pub fn longest(&self) -> usize {
         const MOST_OF_A_BYTE: usize = 6;
-        self.entries.first().map_or(0, |entry| entry.value.len() * MOST_OF_A_BYTE)
+        self.known().entries.first().map_or(0, |entry| entry.value.len() * MOST_OF_A_BYTE)
     }
 
     /// Replaces values and seals with placeholders.
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        replace(text, self.find(text), |found| self.entries[found.entry].placeholder().into())
+        self.known().redact(text)
     }
 
     /// Like [`Secrets::redact`], for bytes that may not be text: there, secrets are overwritten in place, so that offsets of
     /// the other bytes stay valid.
     pub fn redact_bytes(&self, bytes: &[u8]) -> Option<Vec<u8>> {
-        let finder = self.finder.as_ref()?;
+        let known = self.known();
+        let finder = known.finder.as_ref()?;
         if let Ok(text) = std::str::from_utf8(bytes) {
-            return match self.redact(text) {
+            return match known.redact(text) {
                 Cow::Owned(redacted) => Some(redacted.into_bytes()),
                 Cow::Borrowed(_) => None,
             };
@@ -131,14 +177,15 @@ impl Secrets {
     /// Which of these texts, displayed one after the other, show a secret or a part of one. White space and case are ignored:
     /// a page may place each letter by itself, and change how it looks.
     pub fn shown_in(&self, texts: &[&str]) -> Vec<usize> {
+        let known = self.known();
         let mut joined = String::new();
         let mut ends = Vec::new();
         for text in texts {
             joined.extend(ink(text));
             ends.push(joined.len());
         }
-        let mut shown: BTreeSet<usize> = (0..texts.len()).filter(|index| self.is_in(texts[*index])).collect();
-        for Entry { value, .. } in &self.entries {
+        let mut shown: BTreeSet<usize> = (0..texts.len()).filter(|index| known.is_in(texts[*index])).collect();
+        for Entry { value, .. } in &known.entries {
             for value in std::iter::once(value.as_str()).chain(spelling::lines(value)) {
                 let value: String = ink(value).collect();
                 // What is left of an almost blank value could be anywhere.
@@ -155,49 +202,13 @@ impl Secrets {
         shown.into_iter().collect()
     }
 
-    fn find(&self, text: &str) -> Vec<Found> {
-        let Some(finder) = &self.finder else { return Vec::new() };
-        let mut found = finder.find_visible(text);
-        let cut = self.cut_off(text);
-        if !cut.is_empty() {
-            found.extend(cut);
-            found.sort_by_key(|found| found.place.start);
-            found.dedup_by(|later, earlier| {
-                let overlaps = later.place.start < earlier.place.end;
-                if overlaps {
-                    earlier.place.end = earlier.place.end.max(later.place.end);
-                }
-                overlaps
-            });
-        }
-        found
-    }
-
-    /// Replaces the beginnings of values that were cut off when a message was shortened.
-    fn cut_off(&self, text: &str) -> Vec<Found> {
-        /// Longer than any shortened message.
-        const MOST: usize = 400;
-        let mut found = Vec::new();
-        for (end, _) in text.match_indices('…') {
-            let is_cut = |value: &str| {
-                let beginnings = value.char_indices().take(MOST).skip(limits::SECRET_CHARS).map(|(n, _)| n);
-                beginnings.filter(|n| text[..end].ends_with(&value[..*n])).last()
-            };
-            let mut cut =
-                self.entries.iter().enumerate().filter_map(|(entry, known)| Some((entry, is_cut(&known.value)?)));
-            if let Some((entry, n)) = cut.next() {
-                found.push(Found { place: end - n..end, entry });
-            }
-        }
-        found
-    }
-
     /// Like `redact`, for a server that may have the values of some secrets: their seals become values.
     fn share(&self, text: &mut String, with: &[String]) {
-        let Some(finder) = &self.finder else { return };
-        let may_have = |entry: usize| with.contains(&self.entries[entry].name);
+        let known = self.known();
+        let Some(finder) = &known.finder else { return };
+        let may_have = |entry: usize| with.contains(&known.entries[entry].name);
         let found = finder.find_visible_if(text, |entry, form| form == Form::Seal || !may_have(entry));
-        let shared = replace(text, found, |found| match &self.entries[found.entry] {
+        let shared = replace(text, found, |found| match &known.entries[found.entry] {
             entry if may_have(found.entry) => entry.value.as_str().into(),
             entry => entry.placeholder().into(),
         });
@@ -249,7 +260,7 @@ impl Secrets {
             Value::Array(items) => items.iter_mut().for_each(|item| self.redact_value(item)),
             Value::Object(map) => self.redact_map(map),
             // A secret that consists of digits may appear as a number.
-            Value::Number(number) if self.finder.as_ref().is_some_and(|finder| finder.is_in_numbers) => {
+            Value::Number(number) if self.known().finder.as_ref().is_some_and(|finder| finder.is_in_numbers) => {
                 if let Cow::Owned(redacted) = self.redact(&number.to_string()) {
                     *value = Value::from(redacted);
                 }
@@ -269,7 +280,7 @@ impl Secrets {
 
     /// Replaces seals with values. Only for what is sent to the device.
     pub fn reveal(&self, text: &str) -> String {
-        self.entries.iter().fold(text.to_string(), |text, entry| text.replace(&entry.seal, &entry.value))
+        self.known().entries.iter().fold(text.to_string(), |text, entry| text.replace(&entry.seal, &entry.value))
     }
 
     /// The same for every text of a value, including keys.
@@ -290,13 +301,14 @@ impl Secrets {
     /// The same for a regular expression, in which the value is taken literally.
     pub fn reveal_in_pattern(&self, text: &str) -> String {
         let quoted = |value: &str| format!("\\Q{}\\E", value.replace("\\E", "\\E\\\\E\\Q"));
-        self.entries.iter().fold(text.to_string(), |text, entry| text.replace(&entry.seal, &quoted(&entry.value)))
+        let reveal = |text: String, entry: &Entry| text.replace(&entry.seal, &quoted(&entry.value));
+        self.known().entries.iter().fold(text.to_string(), reveal)
     }
 
     /// Makes seals inert in a text that comes from outside of the engine, such as from a page: only what was made from a
     /// template may become a value.
     pub fn defuse(&self, text: &mut String) {
-        for Entry { name, seal, .. } in &self.entries {
+        for Entry { name, seal, .. } in &self.known().entries {
             if text.contains(seal) {
                 *text = text.replace(seal, &format!("[{name}]"));
             }
@@ -323,6 +335,69 @@ impl Secrets {
     }
 }
 
+impl Known {
+    fn new(mut entries: Vec<Entry>) -> Known {
+        entries.sort_by_key(|entry| std::cmp::Reverse(entry.value.len()));
+        let finder = (!entries.is_empty()).then(|| Finder::new(&entries));
+        Known { entries, finder }
+    }
+
+    fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        replace(text, self.find(text), |found| self.entries[found.entry].placeholder().into())
+    }
+
+    fn is_in(&self, text: &str) -> bool {
+        !self.find(text).is_empty()
+    }
+
+    fn find(&self, text: &str) -> Vec<Found> {
+        let Some(finder) = &self.finder else { return Vec::new() };
+        let mut found = finder.find_visible(text);
+        let cut = self.cut_off(text);
+        if !cut.is_empty() {
+            found.extend(cut);
+            found.sort_by_key(|found| found.place.start);
+            found.dedup_by(|later, earlier| {
+                let overlaps = later.place.start < earlier.place.end;
+                if overlaps {
+                    earlier.place.end = earlier.place.end.max(later.place.end);
+                }
+                overlaps
+            });
+        }
+        found
+    }
+
+    /// Replaces the beginnings of values that were cut off when a message was shortened.
+    fn cut_off(&self, text: &str) -> Vec<Found> {
+        /// Longer than any shortened message.
+        const MOST: usize = 400;
+        let mut found = Vec::new();
+        for (end, _) in text.match_indices('…') {
+            let is_cut = |value: &str| {
+                let beginnings = value.char_indices().take(MOST).skip(limits::SECRET_CHARS).map(|(n, _)| n);
+                beginnings.filter(|n| text[..end].ends_with(&value[..*n])).last()
+            };
+            let mut cut =
+                self.entries.iter().enumerate().filter_map(|(entry, known)| Some((entry, is_cut(&known.value)?)));
+            if let Some((entry, n)) = cut.next() {
+                found.push(Found { place: end - n..end, entry });
+            }
+        }
+        found
+    }
+}
+
+/// Whether a text of a value contains a seal.
+fn holds(value: &Value, seal: &str) -> bool {
+    match value {
+        Value::String(text) => text.contains(seal),
+        Value::Array(items) => items.iter().any(|item| holds(item, seal)),
+        Value::Object(map) => map.iter().any(|(key, value)| key.contains(seal) || holds(value, seal)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
 /// The characters that can be seen, in lower case, since styles can change the case of letters.
 fn ink(text: &str) -> impl Iterator<Item = char> {
     let is_seen = |c: &char| !c.is_whitespace() && !invisible::is_invisible(*c);
@@ -345,6 +420,16 @@ fn replace<'t, 's>(text: &'t str, found: Vec<Found>, with: impl Fn(&Found) -> Co
 }
 
 impl Entry {
+    fn new(name: String, value: String) -> Entry {
+        Entry { name, value, seal: format!("\u{e000}{}\u{e001}", ids::seal()), origins: None }
+    }
+
+    /// Whether it can be told from ordinary text, and searched for quickly. One that was declared always can.
+    fn is_findable(&self) -> bool {
+        let n_chars = self.value.trim().chars().count();
+        (limits::SECRET_CHARS..=limits::LONGEST_SECRET_CHARS).contains(&n_chars)
+    }
+
     fn placeholder(&self) -> String {
         format!("{{{{{}}}}}", self.name)
     }
@@ -357,7 +442,7 @@ impl Finder {
         for (index, entry) in entries.iter().enumerate() {
             texts.push(spelling::literal(&entry.seal));
             patterns.push((index, Form::Seal));
-            for pattern in spelling::patterns(&entry.value) {
+            for pattern in entry.is_findable().then(|| spelling::patterns(&entry.value)).into_iter().flatten() {
                 texts.push(pattern);
                 patterns.push((index, Form::Value));
             }
@@ -366,7 +451,7 @@ impl Finder {
         let config = Regex::config().nfa_size_limit(None).onepass(false);
         let regex = Regex::builder().configure(config).build_many(&texts).expect("spellings are valid patterns");
         let is_number = |entry: &Entry| entry.value.trim().chars().all(|c| c.is_ascii_digit() || "+-.eE".contains(c));
-        Finder { regex, patterns, is_in_numbers: entries.iter().any(is_number) }
+        Finder { regex, patterns, is_in_numbers: entries.iter().any(|entry| entry.is_findable() && is_number(entry)) }
     }
 
     fn find(&self, text: &[u8]) -> Vec<Found> {
@@ -427,6 +512,18 @@ mod tests {
         assert_eq!(secrets.redact(&format!("pin {pin}")), "pin {{PIN}}");
         assert_eq!(secrets.reveal("a page that says {{PIN}}"), "a page that says {{PIN}}");
         assert_eq!(format!("{secrets:?}"), r#"["KEY", "PIN"]"#);
+    }
+
+    #[test]
+    fn a_secret_that_turns_up_later_is_hidden_from_then_on() {
+        let secrets = Secrets::new([("PASSWORD".to_string(), "declared".to_string())]);
+        assert_eq!(secrets.add("PASSWORD", "declared"), "PASSWORD");
+        assert_eq!(secrets.add("PASSWORD", "typed-later"), "PASSWORD_2");
+        assert_eq!(secrets.redact("typed-later and declared"), "{{PASSWORD_2}} and {{PASSWORD}}");
+        // A short one is only hidden where it is known to be one.
+        assert_eq!(secrets.add("PIN", "12"), "PIN");
+        assert_eq!(secrets.redact("12 apples"), "12 apples");
+        assert_eq!(secrets.reveal(&secrets.seal("PIN").unwrap()), "12");
     }
 
     #[test]

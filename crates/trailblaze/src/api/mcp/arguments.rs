@@ -10,8 +10,20 @@ use super::answer::CallError;
 
 /// Reads the arguments of a tool. What is wrong with them is told to the model.
 pub fn read<T: DeserializeOwned>(tool: &str, args: Map<String, Value>) -> Result<T, CallError> {
-    serde_json::from_value(Value::Object(args))
-        .map_err(|error| CallError::Failed(format!("wrong arguments of `{tool}`: {error}")))
+    serde_json::from_value(Value::Object(args)).map_err(|error| {
+        CallError::Failed(format!("wrong arguments of `{tool}`: {}", without_texts(&error.to_string())))
+    })
+}
+
+/// A message without the texts that were passed: one of them may be a password, and it is not known of which session.
+fn without_texts(error: &str) -> String {
+    match error.split_once(": string \"") {
+        Some((before, rest)) => {
+            let after = rest.rsplit_once("\", expected ").map_or("", |(_, expected)| expected);
+            format!("{before}: a string, expected {after}")
+        }
+        None => error.to_string(),
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -29,6 +41,8 @@ pub struct SessionArgs {
     pub target: Option<String>,
     pub project: Option<PathBuf>,
     pub url: Option<String>,
+    #[serde(default)]
+    pub secrets: Vec<String>,
     #[serde(default)]
     pub headed: bool,
     #[serde(default)]
@@ -141,4 +155,18 @@ pub struct ScreenshotArgs {
     #[serde(default)]
     pub marks: bool,
     pub session: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_wrong_argument_is_not_repeated() {
+        let args = json!({"calls": "hunter2\", expected secret"}).as_object().cloned().expect("an object");
+        let Err(CallError::Failed(message)) = read::<ActArgs>("act", args) else { panic!("it is refused") };
+        assert_eq!(message, "wrong arguments of `act`: invalid type: a string, expected a sequence");
+    }
 }

@@ -13,10 +13,10 @@ use crate::sessions::service::{Answer, Request, ToolboxRequest};
 
 pub const INSTRUCTIONS: &str = r#"Trailblaze drives apps through their UI, in a browser or on a phone, and records what you do as a trail: a UI test that replays without a model.
 
-`session` {"action":"open"} opens a device and shows the screen. `snapshot` shows the screen as text; elements have refs, as in [e7], which belong to the latest snapshot or answer. All other tools act on the device or check something, and answer with what changed on the screen."#;
+`session` {"action":"open"} opens a device and shows the screen. `snapshot` shows the screen as text; elements have refs, as in [e7], which belong to the latest snapshot or answer. `trail` {"action":"save","path":"trails/checkout.trail.yaml"} saves what you did, and runs it. All other tools act on the device or check something, and answer with what changed on the screen."#;
 
 /// Tools that are needed besides those of the project.
-const OURS: [&str; 2] = ["session", "snapshot"];
+const OURS: [&str; 3] = ["session", "snapshot", "trail"];
 
 /// The tools in the order of the list: ours, and those of the project by name.
 pub async fn list(client: &Client<'_>) -> Result<Vec<Tool>, CallError> {

@@ -9,6 +9,7 @@ mod handler;
 mod resources;
 mod tools;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
@@ -22,6 +23,7 @@ use rmcp::{ServerHandler, ServiceExt};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::sessions::service::{ClientPlace, Service};
+pub use calls::at;
 use handler::NO_LOGS;
 
 /// Where the server is on the listener.
@@ -51,6 +53,8 @@ pub struct McpOptions {
     /// The device and target of sessions that are opened without naming one.
     pub device: Option<String>,
     pub target: Option<String>,
+    /// The secrets that the agent may name besides those of the project, with the origins of pages that they are for.
+    pub allowed_secrets: Vec<(String, Vec<String>)>,
 }
 
 /// The server of one connection, or of one request over HTTP.
@@ -70,6 +74,8 @@ struct Inner {
     lowest: AtomicUsize,
     /// The names that were last offered, if tools are offered under their own names.
     offered: Mutex<Vec<String>>,
+    /// The secrets that sessions were opened with, which runs of their trails need too.
+    secrets: Mutex<BTreeSet<String>>,
 }
 
 /// The connection to the client broke.
@@ -80,7 +86,7 @@ pub struct ConnectionError(String);
 impl McpServer {
     pub fn new(service: Arc<dyn Service>, options: McpOptions) -> McpServer {
         let lowest = AtomicUsize::new(NO_LOGS);
-        McpServer(Inner { service, options, lowest, offered: Mutex::default() })
+        McpServer(Inner { service, options, lowest, offered: Mutex::default(), secrets: Mutex::default() })
     }
 
     /// Serves the client on stdin and stdout, until stdin is closed. Calls in flight are then cancelled.

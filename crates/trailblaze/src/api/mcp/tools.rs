@@ -40,6 +40,7 @@ pub fn standard() -> Vec<Tool> {
                 ("url", about("Open this page, or on a phone this link or app id.")),
                 ("target", about("The app under test, by its name in the project.")),
                 ("project", about("The project's folder, if it is not the current one.")),
+                ("secrets", json!({"type": "array", "items": {"type": "string"}, "description": "Secrets to type as {{NAME}}, by name."})),
                 ("headed", flag_about("Show the browser window.")),
                 ("takeOver", flag_about("End the session that uses the device.")),
                 ("from", json!({"type": "integer", "description": "First step to replay, from 1."})),

@@ -110,7 +110,8 @@ impl Rpc {
             CodecFormat::Json => codec::from_json(method.request, bytes),
             _ => codec::from_binary(method.request, bytes),
         };
-        let mut fields = read.map_err(|error| ConnectError::invalid_argument(error.to_string()))?;
+        let mut fields =
+            read.map_err(|error| ConnectError::invalid_argument(self.0.invocations.redact(error.to_string())))?;
         let mut take = |name: &str| match fields.remove(name) {
             Some(Value::String(id)) => id,
             _ => String::new(),

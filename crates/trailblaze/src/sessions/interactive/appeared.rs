@@ -86,7 +86,14 @@ mod tests {
     fn screen(nodes: Vec<Node>) -> Screen {
         let mut root = Node::new(0, Props::new(Shape::Web).with(Field::AriaRole, "document"));
         root.children = nodes;
-        Screen { snapshot: SnapshotId(1), size: Size { width: 800, height: 600 }, app: None, root, picture: None }
+        Screen {
+            snapshot: SnapshotId(1),
+            size: Size { width: 800, height: 600 },
+            app: None,
+            root,
+            picture: None,
+            is_moving: false,
+        }
     }
 
     #[track_caller]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
+use trailblaze_core::callers::passwords;
 use trailblaze_core::driver::{Button, Click, Deed, Person, PersonAction};
 use trailblaze_core::ids;
 use trailblaze_core::query::{Stable, alternatives, stable};
@@ -195,7 +196,7 @@ fn made(deed: &Deed) -> Option<Made> {
             (words, on("web_type", json!({"text": text, "clearFirst": true}))?)
         }
         PersonAction::TypeSecret => {
-            let secret = secret_name(node);
+            let secret = passwords::secret_name(node);
             let words = format!("Type the secret {secret} into {name}");
             (words, on("web_fillSecret", json!({"value": format!("{{{{{secret}}}}}")}))?)
         }
@@ -278,17 +279,6 @@ fn clicked(screen: &Screen, node: Option<&Node>, click: &Click, point: Point) ->
 
 fn call(tool: &str, args: Value) -> Delegate {
     Delegate { tool: tool.to_string(), args: args.as_object().cloned().unwrap_or_else(Map::new) }
-}
-
-/// The name of the secret for a field: `NEW_PASSWORD` for one that is called "New password".
-fn secret_name(node: Option<&Node>) -> String {
-    let label = node.and_then(Node::label).unwrap_or_default();
-    let words = label.split(|sign: char| !sign.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    let name = words.take(4).map(str::to_ascii_uppercase).collect::<Vec<_>>().join("_");
-    match name.chars().next() {
-        Some(first) if first.is_ascii_alphabetic() => name,
-        _ => "PASSWORD".to_string(),
-    }
 }
 
 /// Whether two screens show the same, wherever that is.

@@ -128,7 +128,8 @@ pub struct Save {
     pub from: Option<usize>,
     #[serde(default)]
     pub to: Option<usize>,
-    /// Whether the file must be a trail in the project, because text from the app under test may have suggested its name.
+    /// Whether the file must be a trail in the project, because text from the app under test may have suggested its name. Its path
+    /// is then relative to the project's folder.
     #[serde(default)]
     pub is_own: bool,
 }

@@ -202,7 +202,8 @@ pub struct Home<'a> {
 /// Saves the steps of a session. Returns a description of the change.
 pub fn save(home: &Home<'_>, steps: &[NewStep], wish: &Save) -> Result<String, KeepError> {
     let shown = wish.path.display().to_string();
-    let path = &home.place.current_dir.join(&wish.path);
+    let folder = if wish.is_own { &home.place.root } else { &home.place.current_dir };
+    let path = &folder.join(&wish.path);
     if steps.is_empty() {
         return Err(KeepError::Nothing);
     }

@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::callers::agent::{self, Task};
+use trailblaze_core::callers::passwords;
 use trailblaze_core::callers::step_result::{StepResult, failure};
 use trailblaze_core::engine::ask::{AskError, ModelAccess, Spent};
 use trailblaze_core::engine::cx::{Attempt, Cx};
@@ -457,7 +458,7 @@ impl Interactive {
             missing.hint.get_or_insert_with(|| format!("{list} lists the tools"));
             return refused(missing);
         };
-        let args = match args {
+        let mut args = match args {
             CallArguments::Json(args) => args,
             CallArguments::Words(words) => match typed(known, &words) {
                 Ok(args) => args,
@@ -465,6 +466,11 @@ impl Interactive {
             },
         };
         let cx = self.cx(cancel);
+        // What an agent types may come from anywhere; a person at a shell knows what is saved.
+        let hidden = match self.usage {
+            Usage::Daemon => passwords::hide(&cx, known, &mut args).await,
+            Usage::Shell | Usage::Tool | Usage::Serve => Vec::new(),
+        };
         let (call, answer) = dispatch_named(&cx, Call::new(tool, Arguments::Json(args), CallOrigin::Step)).await;
         match answer {
             Ok(outcome) if !outcome.is_error() => {
@@ -473,12 +479,18 @@ impl Interactive {
                     .iter()
                     .map(|delegate| format!("{} {}", delegate.tool, Value::Object(delegate.args.clone())))
                     .collect();
-                let text = match delegates.as_slice() {
+                let mut text = match delegates.as_slice() {
                     [] if outcome.text.is_empty() => "done".to_string(),
                     [] => outcome.text.clone(),
                     delegates => delegates.join("\n"),
                 };
-                done(text, serde_json::to_value(&outcome).unwrap_or_default())
+                let mut value = serde_json::to_value(&outcome).unwrap_or_default();
+                if !hidden.is_empty() {
+                    let warning = passwords::warning(&hidden);
+                    text.push_str(&format!("\nwarning: {warning}"));
+                    value["warning"] = warning.into();
+                }
+                done(text, value)
             }
             Ok(outcome) => {
                 // Without pictures before each touch, at least how it looked when it failed.

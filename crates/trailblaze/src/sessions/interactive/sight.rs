@@ -180,7 +180,7 @@ async fn see(cx: &Cx, details: &Details, has_picture: bool, settles: bool) -> Re
             false => (device.show_with(cx, details).await?, Vec::new()),
         };
         let is_over = !settles || Instant::now() >= end;
-        if is_over || !device.await_change(cx, seen.0.snapshot, QUIET).await? {
+        if is_over || !device.await_change(cx, seen.0.snapshot, QUIET).await? && !seen.0.is_moving {
             return Ok(seen);
         }
     }

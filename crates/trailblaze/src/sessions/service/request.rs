@@ -112,6 +112,9 @@ pub struct OpenRequest {
     pub memory: Vec<(String, String)>,
     /// The names of variables that contain secrets.
     pub secrets: Vec<String>,
+    /// The secrets that an agent may name besides those of the project, with the origins of pages that they are for. `None` if a
+    /// person named the secrets, who may name any.
+    pub allowed_secrets: Option<Vec<(String, Vec<String>)>>,
     pub agent: AgentOptions,
     pub cassette: Option<Use>,
     pub sim: SimOptions,

@@ -105,6 +105,7 @@ impl Client<'_> {
             name: options.session.clone(),
             device: options.device.clone(),
             target: options.target.clone(),
+            allowed_secrets: Some(options.allowed_secrets.clone()),
             ..OpenRequest::default()
         }
     }
@@ -150,7 +151,7 @@ impl Client<'_> {
     }
 }
 
-/// The place of a client in another project.
+/// The place of a client in a project: the paths that it names are relative to the project's folder.
 pub fn at(place: &ClientPlace, project: &Path) -> ClientPlace {
     let project: PathBuf = place.current_dir.join(project);
     ClientPlace { current_dir: project.clone(), project: Some(project), ..place.clone() }

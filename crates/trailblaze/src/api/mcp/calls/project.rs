@@ -82,6 +82,7 @@ impl Client<'_> {
                     devices: args.device.into_iter().collect(),
                     target: self.server.options.target.clone(),
                     records: args.record,
+                    secrets: self.server.secrets.lock().iter().cloned().collect(),
                     ..RunRequest::default()
                 };
                 match self.request(Request::Run(Box::new(request))).await? {

@@ -55,6 +55,8 @@ impl Client<'_> {
                     let is_recorded = value["delegates"].as_array().is_some_and(|calls| !calls.is_empty());
                     lines.extend((text != "done" && !is_recorded).then(|| format!("{name}: {text}")));
                     lines.extend(remarks);
+                    let warning = value["warning"].as_str().filter(|_| is_recorded);
+                    lines.extend(warning.map(|warning| format!("{name}: warning: {warning}")));
                 }
                 Some(Reply::Failed { message, exit }) => {
                     return Err(self.stopped(session, &names, at, lines, message, exit).await);

@@ -96,9 +96,12 @@ impl Client<'_> {
                 target: args.target.or(default.target),
                 is_headed: args.headed,
                 takes_over: args.take_over,
+                secrets: args.secrets.clone(),
+                allowed_secrets: default.allowed_secrets,
                 ..OpenRequest::default()
             })
             .await?;
+        self.server.secrets.lock().extend(args.secrets);
         let name = opened.name.clone();
         let mut commands: Vec<Command> = args.url.iter().map(|url| start(&opened, url)).collect();
         commands.push(look(args.url.is_some()));

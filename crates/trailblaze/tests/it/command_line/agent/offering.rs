@@ -9,26 +9,25 @@ fn names(tools: &Value) -> Vec<&str> {
     tools.as_array().expect("a list").iter().filter_map(|tool| tool["name"].as_str()).collect()
 }
 
-/// The tokens of the tools for a step, and of those for a check.
-fn budget(project: &Project, device: &str) -> (u64, u64) {
+/// The tokens of the tools.
+fn budget(project: &Project, device: &str) -> u64 {
     let budget = project.run(&["toolbox", "budget", "-d", device, "--json"]).exits(0).json();
-    let of = |key: &str| budget[0][key]["tokens"].as_u64().expect("a number");
-    (of("total"), of("checks"))
+    budget[0]["total"]["tokens"].as_u64().expect("a number")
 }
 
 #[test]
-fn the_tools_of_a_step_and_of_a_check_cost_few_tokens() {
+fn the_tools_of_a_request_cost_few_tokens() {
     let project = Project::counter();
     for (device, most) in [("web/chromium", 4_000), ("android/sim-1", 3_500), ("ios/sim-1", 3_500)] {
-        let (step, check) = budget(&project, device);
-        assert!(step <= most && check <= 2_000, "{device}: {step} and {check}");
+        let tokens = budget(&project, device);
+        assert!(tokens <= most, "{device}: {tokens}");
     }
 }
 
 #[test]
 fn the_toolbox_shows_exactly_what_is_sent() {
-    let replies = reply("Check: It is zero", "{assertVisible: {text: 'Count: 0', completesStep: true}}");
-    let project = counter(&trail("  - verify: It is zero\n"), &replies);
+    let replies = reply("Check: The count is zero", "{assertVisible: {text: 'Count: 0', completesStep: true}}");
+    let project = counter(&trail("  - verify: The count is zero\n"), &replies);
     run(&project, &[]).exits(0);
     let folder = project.last_run();
     let setup = folder.events().into_iter().find_map(|event| match event {
@@ -39,7 +38,7 @@ fn the_toolbox_shows_exactly_what_is_sent() {
     let shown = project.run(&["toolbox", "--for-model", "verify", "-d", "android/sim-1"]).exits(0).json();
     assert_eq!(sent["tools"], shown);
     assert!(!shown.to_string().contains("nodeSelector"), "{shown}");
-    assert!(names(&shown).contains(&"assertVisible") && !names(&shown).contains(&"tap"), "{shown}");
+    assert!(names(&shown).contains(&"assertVisible") && names(&shown).contains(&"tap"), "{shown}");
 }
 
 #[test]
@@ -78,7 +77,7 @@ fn prefixes_of_command_line_trail_and_target_decide_what_is_offered() {
 }
 
 #[test]
-fn a_tool_that_only_reads_may_be_called_in_a_check() {
+fn only_a_tool_that_only_reads_may_be_called_in_a_check() {
     let server = r#"
 import json, sys
 for line in sys.stdin:
@@ -93,6 +92,13 @@ for line in sys.stdin:
     let config =
         format!("{}mcpServers: {{stock: {{command: python3, args: [server.py]}}}}\n", project.read("trailblaze.yaml"));
     project.write("trailblaze.yaml", config);
-    let shown = project.run(&["toolbox", "--for-model", "verify", "-d", "android/sim-1"]).exits(0).json();
-    assert!(names(&shown).contains(&"stock_read") && !names(&shown).contains(&"stock_buy"), "{shown}");
+    project.write("trails/a.trail.yaml", trail("  - verify: Seven are left\n"));
+    let replies = [
+        reply("Check: Seven are left", "{stock_buy: {}}"),
+        reply("`stock_buy` acts; a check may only look and assert", "{stock_read: {}}"),
+        reply("7 left", "{objectiveStatus: {status: FAILED, explanation: enough}}"),
+    ];
+    project.write("replies.yaml", format!("replies:\n{}", replies.concat()));
+    let ran = run(&project, &[]).exits(1);
+    assert!(ran.stdout.contains("the model says that it is not so: enough"), "{}", ran.stdout);
 }

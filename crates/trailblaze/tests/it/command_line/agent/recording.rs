@@ -28,7 +28,7 @@ fn the_example_in_plain_words_is_recorded_and_replayed_without_a_model_on_both_p
 
 #[test]
 fn a_step_without_a_recording_is_refused_before_anything_starts_if_there_is_no_model() {
-    let project = counter(&trail("  - step: Add one\n  - verify: It is one\n"), "  []\n");
+    let project = counter(&trail("  - step: Add one\n  - verify: The count is one\n"), "  []\n");
     for args in [&["run", "-d", "android/sim-1"][..], &["run", "-d", "android/sim-1", "--model", "none"]] {
         let said = project.run(args).exits(3).stderr;
         assert!(said.contains("trails/a.trail.yaml:5:11") && said.contains("trails/a.trail.yaml:6:13"), "{said}");
@@ -39,10 +39,10 @@ fn a_step_without_a_recording_is_refused_before_anything_starts_if_there_is_no_m
 
 #[test]
 fn a_check_that_fails_fails_the_trail_and_says_what_the_model_saw() {
-    let replies = reply("Check: It is one", "{assertVisible: {text: 'Count: 1', completesStep: true}}")
-        + &reply("Check: It is one", "{objectiveStatus: {status: FAILED, explanation: it says Count: 0}}")
+    let replies = reply("Check: The count is one", "{assertVisible: {text: 'Count: 1', completesStep: true}}")
+        + &reply("Check: The count is one", "{objectiveStatus: {status: FAILED, explanation: it says Count: 0}}")
             .replace("it says Count: 0", "it says 0");
-    let project = counter(&trail("  - verify: It is one\n"), &replies);
+    let project = counter(&trail("  - verify: The count is one\n"), &replies);
     let ran = run(&project, &[]).exits(1);
     assert!(
         ran.stdout.contains("the model says that it is not so: it says 0; the last error was: `assertVisible` failed"),
@@ -53,13 +53,13 @@ fn a_check_that_fails_fails_the_trail_and_says_what_the_model_saw() {
 
 #[test]
 fn a_cassette_replays_a_run_byte_for_byte_without_the_model() {
-    let steps = "  - step: Add one\n  - verify: It is one\n";
+    let steps = "  - step: Add one\n  - verify: The count is one\n";
     let replies = reply("Step: Add one", "{tap: {ref: 'nothing'}}")
         + &reply("Step: Add one", "{tap: {ref: 'button \"Add one\"', completesStep: true}}")
-        + &reply("Check: It is one", "{assertVisible: {text: 'Count: 1', completesStep: true}}");
+        + &reply("Check: The count is one", "{assertVisible: {text: 'Count: 1', completesStep: true}}");
     let project = counter(&trail(steps), &replies);
     run(&project, &["--model-cassette", "record"]).exits(0);
-    let cassette = "cassettes/models/trails/a.android-sim-1.replies.yaml";
+    let cassette = "cassettes/models/trails/a.android-phone.replies.yaml";
     let recorded = project.read(cassette);
     assert!(recorded.contains("Add one"), "{recorded}");
     std::fs::remove_file(project.root().join("replies.yaml")).unwrap();

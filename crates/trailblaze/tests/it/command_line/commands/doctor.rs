@@ -1,6 +1,8 @@
 //! `doctor`: what is missing is told, and the exit code tells what kind of problem it is.
 
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -8,6 +10,10 @@ use crate::support::{Project, Ran};
 
 /// Runs `doctor` where only these programs are on PATH; each prints its name and a version.
 fn doctor(project: &Project, programs: &[&str], args: &[&str]) -> Ran {
+    project.finish(command(project, programs, args))
+}
+
+fn command(project: &Project, programs: &[&str], args: &[&str]) -> Command {
     for program in programs {
         project.write(&format!("bin/{program}"), format!("#!/bin/sh\necho {program} 7.0\n"));
         let file = project.root().join("bin").join(program);
@@ -16,7 +22,7 @@ fn doctor(project: &Project, programs: &[&str], args: &[&str]) -> Ran {
     let mut command = project.command(&[&["doctor"], args].concat());
     command.env("PATH", project.root().join("bin")).env("XDG_RUNTIME_DIR", project.root());
     command.env_remove("TRAILBLAZE_DEFAULT_MODEL").env_remove("ANTHROPIC_API_KEY");
-    project.finish(command)
+    command
 }
 
 fn finding<'a>(told: &'a Value, about: &str, words: &str) -> &'a Value {
@@ -41,6 +47,29 @@ fn a_project_that_has_what_it_needs_is_well() {
     assert_eq!(finding(&told, "server", "`far` at `http://127.0.0.1:9/mcp` was not contacted")["state"], "note");
     assert_eq!(finding(&told, "model", "no model is chosen")["state"], "note");
     assert_eq!(finding(&told, "project", "can be read")["state"], "ok");
+}
+
+#[test]
+fn the_port_that_the_environment_names_is_checked() {
+    let project = Project::empty();
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let port = taken.local_addr().expect("an address").port().to_string();
+    for (value, words, exit) in [(port.as_str(), "cannot be used", 0), ("many", "which is no port", 2)] {
+        let mut command = command(&project, &[], &["--json"]);
+        command.env("TRAILBLAZE_PORT", value);
+        let told = project.finish(command).exits(exit).json();
+        let message = finding(&told, "daemon", words)["message"].as_str().expect("a message").to_string();
+        assert!(message.contains(value), "{message}");
+    }
+}
+
+#[test]
+fn a_project_for_the_web_without_devices_needs_a_browser() {
+    let project = Project::empty().with("trailblaze.yaml", "platform: web\n");
+    let told = doctor(&project, &["chromium"], &["--json"]).exits(0).json();
+    assert_eq!(finding(&told, "browser", "chromium 7.0")["state"], "ok");
+    let bare = Project::empty().with("trailblaze.yaml", "platform: web\nbrowser: {program: /nowhere/chromium}\n");
+    assert_eq!(finding(&doctor(&bare, &[], &["--json"]).exits(2).json(), "browser", "/nowhere")["state"], "error");
 }
 
 #[test]

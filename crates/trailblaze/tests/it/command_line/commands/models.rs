@@ -14,6 +14,7 @@ use trailblaze::project::loaded::Loaded;
 use trailblaze::project::models::{CassetteUse, ModelOptions, Models};
 use trailblaze_core::driver::Budget;
 use trailblaze_core::model::{Message, OfferedTool, Request};
+use trailblaze_core::values::secret::Secrets;
 
 use crate::support::{Project, Ran};
 
@@ -204,20 +205,24 @@ fn models(project: &Project, model: Option<&str>, cassette: Option<CassetteUse>)
 }
 
 #[tokio::test]
-async fn a_cassette_belongs_to_one_trail_on_one_device() {
+async fn a_cassette_belongs_to_one_trail_on_one_kind_of_device() {
     let project = project();
     let budget = Budget::new(Instant::now() + Duration::from_secs(60), CancellationToken::new());
     let tool = OfferedTool { name: "say_hello".into(), description: String::new(), parameters: json!({}) };
     let request = Request { tools: [tool].into(), ..Request::new("Be brief.", vec![Message::user("Greet Ada.")]) };
 
     let recorded = models(&project, Some("demo"), Some(CassetteUse::Record));
-    let trail = recorded.for_trail("pay/by card", "android/sim-1").expect("no problem").expect("a model");
+    let trail = recorded.for_trail("pay/by card", "android-phone").expect("no problem").expect("a model");
     assert!(trail.model.describe().is_replayed, "requests must be the same when they are recorded");
     let reply = trail.model.complete(&budget, &request).await.expect("a reply");
-    let file = "cassettes/models/pay/by-card.android-sim-1.replies.yaml";
-    assert_eq!(trail.save().expect("it is written").as_deref(), Some(file));
-    let idle = recorded.for_trail("idle", "android/sim-1").expect("no problem").expect("a model");
-    assert_eq!(idle.save().expect("nothing to write"), None, "a trail that asked nothing has no cassette");
+    let file = "cassettes/models/pay/by-card.android-phone.replies.yaml";
+    assert_eq!(trail.save(&Secrets::default()).expect("it is written").as_deref(), Some(file));
+    let idle = recorded.for_trail("idle", "android-phone").expect("no problem").expect("a model");
+    assert_eq!(
+        idle.save(&Secrets::default()).expect("nothing to write"),
+        None,
+        "a trail that asked nothing has no cassette"
+    );
     insta::assert_snapshot!(project.read(file), @"
     # What a language model replied. Written by `--model-cassette record`.
     model:
@@ -254,13 +259,13 @@ async fn a_cassette_belongs_to_one_trail_on_one_device() {
     project.write("demo.replies.yaml", "");
     let replayed = models(&project, None, Some(CassetteUse::Replay));
     assert!(replayed.has_any());
-    let trail = replayed.for_trail("pay/by card", "android/sim-1").expect("no problem").expect("a model");
+    let trail = replayed.for_trail("pay/by card", "android-phone").expect("no problem").expect("a model");
     assert_eq!(trail.model.describe().id, "demo/file");
     let again = trail.model.complete(&budget, &request).await.expect("the recorded reply");
     assert_eq!((again.calls, again.usage), (reply.calls, reply.usage));
-    let other = replayed.for_trail("other", "android/sim-1").expect("no problem").expect("a model");
+    let other = replayed.for_trail("other", "android-phone").expect("no problem").expect("a model");
     let error = other.model.complete(&budget, &request).await.expect_err("no cassette");
-    assert_eq!(error.message, "there is no cassette `cassettes/models/other.android-sim-1.replies.yaml` to replay");
+    assert_eq!(error.message, "there is no cassette `cassettes/models/other.android-phone.replies.yaml` to replay");
 }
 
 #[test]
@@ -269,6 +274,6 @@ fn without_a_choice_there_is_no_model() {
     for model in [None, Some("none")] {
         let models = models(&project, model, None);
         assert!(!models.has_any() && models.model().is_none());
-        assert!(models.for_trail("x", "android/sim-1").expect("no problem").is_none());
+        assert!(models.for_trail("x", "android-phone").expect("no problem").is_none());
     }
 }

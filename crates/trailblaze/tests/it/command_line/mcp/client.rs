@@ -36,7 +36,11 @@ pub struct Client {
 impl Client {
     /// The real program, as an agent starts it.
     pub fn program(project: &Project, args: &[&str], generation: Generation) -> Client {
-        let mut command = command(project, &[&["mcp"], args].concat());
+        Client::started(command(project, &[&["mcp"], args].concat()), generation)
+    }
+
+    /// The same, for a command that starts it.
+    pub fn started(mut command: Command, generation: Generation) -> Client {
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
         let stdin: ChildStdin = child.stdin.take().expect("its input is ours");

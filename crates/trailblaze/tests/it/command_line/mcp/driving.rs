@@ -207,8 +207,8 @@ fn flat_tools_have_their_own_names() {
     let list = client.request("tools/list", json!({}));
     let names: Vec<&str> =
         list["tools"].as_array().expect("tools").iter().filter_map(|tool| tool["name"].as_str()).collect();
-    assert_eq!(names[..2], ["session", "snapshot"]);
-    assert!(names[2..].is_sorted() && names.contains(&"tap") && names.contains(&"inputText"), "{names:?}");
+    assert_eq!(names[..3], ["session", "snapshot", "trail"]);
+    assert!(names[3..].is_sorted() && names.contains(&"tap") && names.contains(&"inputText"), "{names:?}");
     assert!(!names.contains(&"adbShell"), "it is not for models");
     let acted = client.call("tap", json!({"ref": reference(&opened, "Add one")}));
     assert!(acted.contains("\"Count: 1\""), "{acted}");

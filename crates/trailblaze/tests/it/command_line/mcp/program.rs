@@ -1,10 +1,13 @@
 //! The real program with its daemon, as agents use it.
 
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+
 use serde_json::{Value, json};
 
-use crate::command_line::mcp::client::{BOTH, Client, Daemon, Generation, reference};
+use crate::command_line::mcp::client::{BOTH, Client, Daemon, Generation, command, reference};
 use crate::command_line::mcp::http::post;
-use crate::support::Project;
+use crate::support::{Project, chromium, files};
 
 #[test]
 fn an_agent_that_knows_only_the_server_saves_a_trail_that_replays() {
@@ -37,6 +40,122 @@ fn an_agent_that_knows_only_the_server_saves_a_trail_that_replays() {
         assert!(client.call("session", json!({"action": "close"})).starts_with("closed session"));
         assert_eq!(client.close(), Some(0));
     }
+}
+
+#[test]
+fn an_agent_works_in_the_project_wherever_its_server_is_started() {
+    let project = Project::counter();
+    let _daemon = Daemon(&project);
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let below = project.root().join("trails");
+    std::fs::create_dir_all(&below).expect("a folder");
+    let root = project.root().to_str().expect("a path");
+    for (folder, args) in [(elsewhere.path(), &["mcp", "-C", root][..]), (&*below, &["mcp"][..])] {
+        let mut started = command(&project, args);
+        started.current_dir(folder).env("TRAILBLAZE_DEVICE", "android/sim-1");
+        let mut client = Client::started(started, Generation::Initialize);
+        client.call("session", json!({"action": "open", "url": "com.example.counter"}));
+        let check = json!([{"tool": "assertVisible", "args": {"text": "Count: 0"}}]);
+        client.call("act", json!({"verify": "The count is zero", "calls": check}));
+        client.call("trail", json!({"action": "save", "path": "trails/zero.trail.yaml"}));
+        assert!(project.read("trails/zero.trail.yaml").contains("The count is zero"));
+        assert!(client.call("trail", json!({"action": "check"})).starts_with("checked 1 trail"));
+        let ran = client.call("trail", json!({"action": "run", "path": "trails/zero.trail.yaml"}));
+        assert!(ran.contains("1 of 1 trail passed"), "{ran}");
+        client.call("session", json!({"action": "close"}));
+        std::fs::remove_file(project.root().join("trails/zero.trail.yaml")).expect("it is where it belongs");
+    }
+    assert_eq!(std::fs::read_dir(elsewhere.path()).expect("a folder").count(), 0, "nothing is written elsewhere");
+}
+
+#[test]
+fn flat_tools_are_listed_for_all_devices_of_a_project_and_save() {
+    let project = Project::counter();
+    project.write(
+        "trailblaze.yaml",
+        format!("devices: [{{id: android/sim-1}}, {{id: web/sim-1}}]\n{}", project.read("trailblaze.yaml")),
+    );
+    let _daemon = Daemon(&project);
+    let mut client = Client::program(&project, &["--tools", "flat"], Generation::Initialize);
+    let list = client.request("tools/list", json!({}));
+    let names = list_names(&list);
+    assert!(names.starts_with(&["session", "snapshot", "trail"]), "{names:?}");
+    assert!(names.contains(&"pressBack") && names.contains(&"web_click"), "of both devices: {names:?}");
+    let which = client.failure("tap", json!({"text": "Add one"}));
+    assert!(which.contains("a session uses one device") && which.contains("\"device\":\"android/sim-1\""), "{which}");
+    client.call("session", json!({"action": "open", "device": "android/sim-1", "url": "com.example.counter"}));
+    client.call("tap", json!({"text": "Add one"}));
+    client.call("trail", json!({"action": "save", "path": "trails/flat.trail.yaml"}));
+    assert!(project.read("trails/flat.trail.yaml").contains("Add one"));
+    client.call("session", json!({"action": "open", "device": "web/sim-1"}));
+    assert_eq!(list_names(&client.request("tools/list", json!({}))).len(), names.len(), "two sessions are open");
+}
+
+#[test]
+fn a_secret_is_typed_by_its_name_where_it_may_be_and_a_password_is_never_saved() {
+    if chromium::find().is_none() {
+        return;
+    }
+    let page = "<!doctype html><title>Sign in</title><label>Name <input></label><label>New password <input type=password></label>";
+    let address = serve_page(page);
+    let project = Project::empty().with("trailblaze.yaml", chromium::devices("[{id: web/chromium}]"));
+    let _daemon = Daemon(&project);
+    let start = |args: &[&str]| {
+        let mut started = command(&project, &[&["mcp"], args].concat());
+        started.env("SHOP_PASSWORD", "correct-horse-battery").env("OTHER", "never-to-be-told");
+        Client::started(started, Generation::Initialize)
+    };
+    let open = |secret: &str| json!({"action": "open", "url": address, "secrets": [secret]});
+    let mut client = start(&["--allow-secret", &format!("SHOP_PASSWORD={address}")]);
+    let refused = client.failure("session", open("OTHER"));
+    assert!(refused.contains("`OTHER` is not a secret that agents may use here"), "{refused}");
+    let shown = client.call("session", open("SHOP_PASSWORD"));
+    let (name, password) = (reference(&shown, "Name"), reference(&shown, "New password"));
+    let typed = |client: &mut Client, field: &str, text: &str| {
+        client
+            .call("act", json!({"step": "Type", "calls": [{"tool": "web_type", "args": {"ref": field, "text": text}}]}))
+    };
+    let said = typed(&mut client, &name, "{{SHOP_PASSWORD}}");
+    assert!(said.contains("{{SHOP_PASSWORD}}") && !said.contains("correct-horse"), "{said}");
+    let said = typed(&mut client, &password, "written-out");
+    assert!(said.contains("warning: what was typed into a password field is saved as {{NEW_PASSWORD}}"), "{said}");
+    client.call("trail", json!({"action": "save", "path": "trails/a.trail.yaml"}));
+    let trail = project.read("trails/a.trail.yaml");
+    assert!(trail.contains("{{SHOP_PASSWORD}}") && trail.contains("{{NEW_PASSWORD}}"), "{trail}");
+    client.call("session", json!({"action": "close"}));
+    // Without its origin, the secret is for no page at all.
+    let mut client = start(&["--allow-secret", "SHOP_PASSWORD"]);
+    let shown = client.call("session", open("SHOP_PASSWORD"));
+    let call = json!([{"tool": "web_type", "args": {"ref": reference(&shown, "Name"), "text": "{{SHOP_PASSWORD}}"}}]);
+    let refused = client.failure("act", json!({"calls": call}));
+    assert!(refused.contains(&format!("the secret `SHOP_PASSWORD` may not be used on {address}")), "{refused}");
+    client.call("session", json!({"action": "close"}));
+    for file in files(project.root()) {
+        let text = String::from_utf8_lossy(&std::fs::read(&file).unwrap_or_default()).into_owned();
+        for secret in ["correct-horse-battery", "never-to-be-told", "written-out"] {
+            assert!(!text.contains(secret), "{secret} in {}", file.display());
+        }
+    }
+}
+
+/// The address of a page that is served until the test program ends.
+fn serve_page(page: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = format!("http://{}", listener.local_addr().expect("an address"));
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            std::thread::spawn(move || {
+                let mut lines = BufReader::new(&stream).lines();
+                while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
+                let head = format!(
+                    "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+                    page.len()
+                );
+                let _ = (&stream).write_all(format!("{head}{page}").as_bytes());
+            });
+        }
+    });
+    address
 }
 
 #[test]
@@ -111,7 +230,7 @@ fn team_tools_are_offered_under_their_own_names() {
     let mut client = Client::program(&project, &["--tools", "flat", "-d", "android/sim-1"], Generation::Initialize);
     let list = client.request("tools/list", json!({}));
     let names = list_names(&list);
-    assert!(names.starts_with(&["session", "snapshot"]) && names.contains(&"tap"), "{names:?}");
+    assert!(names.starts_with(&["session", "snapshot", "trail"]) && names.contains(&"tap"), "{names:?}");
     assert!(names.iter().any(|name| name.starts_with("wallet_")), "{names:?}");
     let shown = client.call("launchApp", json!({}));
     assert!(shown.contains("Welcome back"), "{shown}");

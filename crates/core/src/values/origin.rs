@@ -1,4 +1,7 @@
-//! The origin of a page, from its URL.
+//! The origin of a web page: who it belongs to.
+
+/// The origin of a page that nobody has opened yet.
+pub const BLANK: &str = "about://blank";
 
 /// The scheme, host and port of a URL. A path or a fragment of the same page has none.
 pub fn origin(url: &str) -> Option<String> {
