@@ -151,7 +151,9 @@ impl Actor<'_> {
     /// of mouse events itself.
     async fn long_press_finger(&self, target: &Target, point: Spot) -> Result<(), DriverError> {
         const PRESS: &str = "Input.emulateTouchFromMouseEvent";
-        let event = |kind: &str| json!({"type": kind, "x": point.x, "y": point.y, "button": "left", "clickCount": 1});
+        // This command takes whole numbers only.
+        let (x, y) = (point.x.round() as i64, point.y.round() as i64);
+        let event = |kind: &str| json!({"type": kind, "x": x, "y": y, "button": "left", "clickCount": 1});
         self.emit_touches(true).await?;
         let pressed = self.page.commands(self.budget, vec![(PRESS, event("mousePressed"))]).await;
         let lasted = self.held(target).await;

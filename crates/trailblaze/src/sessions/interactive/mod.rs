@@ -212,6 +212,10 @@ impl Interactive {
                 Reply::Done { text, value }
             }
             Reply::Failed { message, exit } => {
+                // A script that throws is an error of the page too.
+                let is_new =
+                    |remark: &&String| remark.rsplit("threw: ").next().is_none_or(|error| !message.contains(error));
+                let new: Vec<String> = new.iter().filter(is_new).cloned().collect();
                 Reply::Failed { message: [vec![message], remark_lines(&new)].concat().join("\n"), exit }
             }
         }
