@@ -158,13 +158,13 @@ fn the_origin_of_a_tool_decides_how_its_name_is_checked() {
         for origin in ours {
             check(&[from(origin, &[name])], &android(), &[], &[&format!("server acme: {objection}")]);
         }
-        check(
-            &[from(ToolOrigin::ProjectServer, &[name])],
-            &android(),
-            &[name],
-            &[&format!("server acme: {objection}")],
-        );
     }
+    let server = |name: &str| [from(ToolOrigin::ProjectServer, &[name, "fine"])];
+    check(&server("Login"), &android(), &["Login", "fine"], &[&format!("server acme: {convention}")]);
+    let reserved = format!("{reserved}, or `allowReserved: true` to the server's entry");
+    let left_out =
+        [&*format!("web_login of server acme: {reserved}"), &format!("server acme: a tool was left out: {reserved}")];
+    check(&server("web_login"), &android(), &["fine"], &left_out);
     let granting = ToolScope { reserved_prefixes: vec!["web_".into()], ..android() };
     check(&[from(ToolOrigin::Yaml, &["web_login"])], &granting, &["web_login"], &[]);
 }
