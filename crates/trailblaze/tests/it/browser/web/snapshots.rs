@@ -94,7 +94,8 @@ fn changes_are_told_between_snapshots_of_one_kind() {
     shop.project.write("page.html", format!("<!doctype html><title>Page</title>{markup}"));
     let told = feed(&shop, &["snapshot", "snapshot --all", "tap text=Do", "snapshot --changes"]);
     let answers = told.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let changes = answers.filter_map(|answer| answer["answer"]["text"].as_str().map(str::to_string)).last();
+    let mut texts = answers.filter_map(|answer| answer["answer"]["text"].as_str().map(str::to_string));
+    let changes = texts.next_back();
     assert_eq!(changes.as_deref(), Some("- [e1] button \"Do\"\n+ [e1] button \"Done\" [focused]"), "{told}");
 }
 
