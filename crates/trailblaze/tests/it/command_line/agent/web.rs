@@ -142,7 +142,7 @@ fn a_model_does_nothing_on_a_page_that_is_not_part_of_the_app() {
 #[test]
 fn a_model_types_no_secret_into_a_frame_of_another_origin() {
     let typing = |text: &str| format!("{{web_type: {{ref: 'textbox \"Coupon\"', text: '{text}'}}}}");
-    let focused = |text: &str| format!("{{inputText: {{text: '{text}'}}}}");
+    let focused = |text: &str| format!("{{web_type: {{text: '{text}'}}}}");
     let replies = reply("Step: Type", &typing("{{PIN}}"))
         + &reply("the field belongs to http://", &typing("nothing"))
         + &reply("Step: Type", &focused("{{PIN}}"))
