@@ -290,7 +290,7 @@ async fn a_secret_that_a_model_writes_out_is_recorded_as_its_placeholder() {
         ..calls([("inputText", json!({"text": "hunter2secret", "completesStep": true}))])
     };
     let (session, _) = on(wiring, [Ok(typed)]);
-    check(&session, "trail: [{step: Type the key}]", Verdict::Passed, "").await;
+    check(&session, "trail: [{step: Type the KEY}]", Verdict::Passed, "").await;
     assert_eq!(recorded(&session), [json!({"inputText": {"text": "{{KEY}}"}})]);
     assert!(session.driver.done()[0].contains("hunter2secret"), "{:?}", session.driver.done());
     assert!(!format!("{:?}", session.events.all()).contains("hunter2secret"));

@@ -147,7 +147,7 @@ fn a_tool_that_requires_the_host_is_filtered_only_if_the_agent_is_on_the_device(
 fn the_origin_of_a_tool_decides_how_its_name_is_checked() {
     let safe = "`a.b` is not a valid tool name: use 1 to 64 of the characters a-z, A-Z, 0-9, _ and -";
     let convention = "the name `Login` does not follow the convention: camelCase words joined by _";
-    let reserved = "the name `web_login` starts with the reserved prefix `web_`; grant it with `reservedPrefixes:` in trailblaze.yaml";
+    let reserved = "the name `web_login` starts with the reserved prefix `web_`; to allow it, add `reservedPrefixes: [web_]` to trailblaze.yaml";
     let ours = [ToolOrigin::Yaml, ToolOrigin::Script, ToolOrigin::InProcess];
     for origin in ours {
         check(&[from(origin, &["a.b", "fine"])], &android(), &[], &[&format!("server acme: {safe}")]);
@@ -158,13 +158,13 @@ fn the_origin_of_a_tool_decides_how_its_name_is_checked() {
         for origin in ours {
             check(&[from(origin, &[name])], &android(), &[], &[&format!("server acme: {objection}")]);
         }
-        check(
-            &[from(ToolOrigin::ProjectServer, &[name])],
-            &android(),
-            &[name],
-            &[&format!("server acme: {objection}")],
-        );
     }
+    let server = |name: &str| [from(ToolOrigin::ProjectServer, &[name, "fine"])];
+    check(&server("Login"), &android(), &["Login", "fine"], &[&format!("server acme: {convention}")]);
+    let reserved = format!("{reserved}, or `allowReserved: true` to the server's entry");
+    let left_out =
+        [&*format!("web_login of server acme: {reserved}"), &format!("server acme: a tool was left out: {reserved}")];
+    check(&server("web_login"), &android(), &["fine"], &left_out);
     let granting = ToolScope { reserved_prefixes: vec!["web_".into()], ..android() };
     check(&[from(ToolOrigin::Yaml, &["web_login"])], &granting, &["web_login"], &[]);
 }

@@ -182,7 +182,7 @@ fn config_has_known_keys_with_valid_values() {
     check(
         &with("{platform: android}"),
         &[
-            "a:1:10: unknown key `platform` (expected one of: id, target, title, description, priority, tags, devices, skip, memory, args, groups, prefixes, context, metadata)",
+            "a:1:10: unknown key `platform` (expected one of: id, target, title, description, priority, tags, devices, skip, memory, args, groups, prefixes, dialogs, context, metadata)",
         ],
     );
     check(

@@ -384,7 +384,7 @@ async fn a_parameter_is_converted_to_the_type_before_the_colon() {
     let unknown = problems(
         "id: greet\ndescription: Greets.\nparameters: [{name: n, type: integer}]\ntools: [{echo: {count: '{{itn:n}}'}}]\n",
     );
-    assert_eq!(unknown, ["tool.yaml:4:23: unknown type `itn` (did you mean `int`?)"]);
+    assert_eq!(unknown, ["tool.yaml:4:24: unknown type `itn` (expected one of: int, number, bool, string)"]);
 }
 
 #[tokio::test]

@@ -142,7 +142,7 @@ fn a_model_does_nothing_on_a_page_that_is_not_part_of_the_app() {
 #[test]
 fn a_model_types_no_secret_into_a_frame_of_another_origin() {
     let typing = |text: &str| format!("{{web_type: {{ref: 'textbox \"Coupon\"', text: '{text}'}}}}");
-    let focused = |text: &str| format!("{{inputText: {{text: '{text}'}}}}");
+    let focused = |text: &str| format!("{{web_type: {{text: '{text}'}}}}");
     let replies = reply("Step: Type", &typing("{{PIN}}"))
         + &reply("the field belongs to http://", &typing("nothing"))
         + &reply("Step: Type", &focused("{{PIN}}"))
@@ -154,8 +154,11 @@ fn a_model_types_no_secret_into_a_frame_of_another_origin() {
         use std::io::{Read, Write};
         let body = "<label>Coupon <input></label>";
         for mut stream in listener.incoming().flatten() {
-            let _ = stream.read(&mut [0; 4096]);
-            let _ = stream.write_all(format!("HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len()).as_bytes());
+            // A browser also opens connections that it may not use.
+            std::thread::spawn(move || {
+                let _ = stream.read(&mut [0; 4096]);
+                let _ = stream.write_all(format!("HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len()).as_bytes());
+            });
         }
     });
     project.write("shop.html", format!("{PAGE}<iframe src='{address}'></iframe>"));

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use serde_json::json;
 use trailblaze::api::mcp::{McpOptions, Offering};
 
-use crate::command_line::mcp::client::{BOTH, Generation, reference};
+use crate::command_line::mcp::client::{BOTH, Client, Daemon, Generation, reference};
 use crate::command_line::mcp::service::{OneSession, client, client_of};
 use crate::support::{Project, chromium, wait_until};
 
@@ -104,7 +104,8 @@ fn what_a_page_does_is_in_the_answer_of_act() {
     let page = "<!doctype html><button onclick=\"alert('Stocks are low'); lost()\">Warn</button>";
     let project =
         Project::empty().with("trailblaze.yaml", chromium::devices("[{id: web/chromium}]")).with("page.html", page);
-    let mut client = client(&project, Generation::Initialize);
+    let _daemon = Daemon(&project);
+    let mut client = Client::program(&project, &[], Generation::Initialize);
     let url = format!("file://{}/page.html", project.root().display());
     let opened = client.call("session", json!({"action": "open", "url": url}));
     let calls = json!([{"tool": "tap", "args": {"ref": reference(&opened, "Warn")}}]);
