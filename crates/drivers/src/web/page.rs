@@ -418,7 +418,14 @@ impl Page {
             "expression": expression, "contextId": world.context, "returnByValue": true, "awaitPromise": true,
         });
         let call = self.browser.cdp.call(Some(&world.session), "Runtime.evaluate", params);
-        let answer = match budget.run("the page to answer", call).await {
+        // A process that is gone does not answer.
+        let crash = self.wait(budget, budget.deadline, |state| state.front().is_some_and(|tab| tab.is_crashed));
+        let answered = tokio::select! {
+            biased;
+            answered = budget.run("the page to answer", call) => answered,
+            Ok(true) = crash => return Err(DriverError::Lost { evidence: self.end().unwrap_or_default() }),
+        };
+        let answer = match answered {
             Ok(answer) => answer,
             Err(DriverError::TimedOut { .. }) => {
                 let what = "the page to answer; its scripts may keep it busy".to_string();

@@ -159,7 +159,7 @@ fn a_page_that_uses_too_much_memory_is_ended_by_name_and_a_browser_that_ended_is
     };
     let third = format!("trail:\n  - step: Shop\n    tools:\n{}", calls(&[open, "assertVisible: {text: Eat}"]));
     shop.project.write("trails/c.trail.yaml", third);
-    let page = "<!doctype html><button onclick='window.all = []; setInterval(() => all.push(new Uint8Array(50 << 20).fill(1)), 20)'>Eat</button>";
+    let page = "<!doctype html><button onclick='window.eaten = []; setInterval(() => window.eaten.push(new Uint8Array(50 << 20).fill(1)), 20)'>Eat</button>";
     shop.project.write("trails/page.html", page);
     shop.project.write("trailblaze.yaml", "devices: [{id: web/chromium}]\nbrowser: {memoryLimitMb: 400}\n");
     let mut command = shop.command(&["run", "--pictures", "off"]);

@@ -406,6 +406,7 @@ sim: {faults: {}}
         classifiers: []
     reservedPrefixes: []
     strictResults: false
+    strictNames: false
     servers:
       acme:
         transport: http
