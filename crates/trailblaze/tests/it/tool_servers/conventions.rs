@@ -77,8 +77,11 @@ fn a_tool_that_only_reads_is_recorded_if_its_author_says_so() {
     ];
     assert_eq!(recorded(&others), expected);
     // It stays a query.
-    let offered = home.project.run(&["toolbox", "--for-model", "verify", "-d", "android/sim-1"]).exits(0).stdout;
-    assert!(offered.contains("shop_hintTrueKeyTrue") && !offered.contains("shop_hintFalseKeyTrue"), "{offered}");
+    let listed = home.project.run(&["toolbox", "--json", "-d", "android/sim-1"]).exits(0).json();
+    let listed = listed[0]["tools"].as_array().expect("tools");
+    let kind = |name: &str| listed.iter().find(|tool| tool["name"] == name).map(|tool| tool["kind"].clone());
+    assert_eq!(kind("shop_hintTrueKeyTrue"), Some("query".into()));
+    assert_eq!(kind("shop_hintFalseKeyTrue"), Some("action".into()));
 }
 
 #[test]
