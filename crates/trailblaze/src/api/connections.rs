@@ -35,19 +35,22 @@ const RETRY: Duration = Duration::from_millis(50);
 pub struct Connections {
     permits: Arc<Semaphore>,
     idle_limit: Duration,
+    /// Whether those of other users are closed at once. A tool server of a run may be of another user, and prove by its id that it
+    /// is one.
+    is_own_only: bool,
     /// Those without a request, in the order in which they came to rest, and how they are told to close.
     idle: Mutex<BTreeMap<u64, Arc<Notify>>>,
     last_rest: AtomicU64,
 }
 
 impl Connections {
-    pub fn new() -> Arc<Connections> {
-        Connections::limited(CONNECTIONS, IDLE)
+    pub fn new(is_own_only: bool) -> Arc<Connections> {
+        Connections::limited(CONNECTIONS, IDLE, is_own_only)
     }
 
-    fn limited(most: usize, idle_limit: Duration) -> Arc<Connections> {
+    fn limited(most: usize, idle_limit: Duration, is_own_only: bool) -> Arc<Connections> {
         let permits = Arc::new(Semaphore::new(most));
-        Arc::new(Connections { permits, idle_limit, idle: Mutex::default(), last_rest: AtomicU64::new(0) })
+        Arc::new(Connections { permits, idle_limit, is_own_only, idle: Mutex::default(), last_rest: AtomicU64::new(0) })
     }
 
     /// Serves what connects to a listener, forever.
@@ -64,7 +67,7 @@ impl Connections {
                     continue;
                 }
             };
-            if is_other_user(peer, our_port) {
+            if self.is_own_only && is_other_user(peer, our_port) {
                 continue;
             }
             let permit = self.permit().await;
@@ -214,7 +217,9 @@ mod tests {
         };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        tokio::spawn(Connections::limited(most, idle_limit).serve(listener, Router::new().route("/slow", get(slow))));
+        tokio::spawn(
+            Connections::limited(most, idle_limit, false).serve(listener, Router::new().route("/slow", get(slow))),
+        );
         (address, release)
     }
 

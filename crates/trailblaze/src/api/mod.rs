@@ -102,7 +102,7 @@ impl Open {
         };
         let port = listener.local_addr().map_err(ListenError::NoPort)?.port();
         let app = router(Arc::clone(invocations), port, offered);
-        let connections = Connections::new();
+        let connections = Connections::new(offered.is_some());
         let mut tasks = vec![serve(&connections, listener, app.clone())];
         // `localhost` may resolve to either family. The address that tools are given is the IPv4 one, which is always open.
         if let Ok(listener) = bind(Ipv6Addr::LOCALHOST.into(), port).await {
@@ -149,7 +149,7 @@ fn guarded(routes: Router, port: u16) -> Router {
 pub async fn serve_mcp<H: ServerHandler + Clone>(handler: H) -> std::io::Result<u16> {
     let listener = bind(Ipv4Addr::LOCALHOST.into(), 0).await?;
     let port = listener.local_addr()?.port();
-    serve(&Connections::new(), listener, guarded(mcp::route_of(handler), port));
+    serve(&Connections::new(false), listener, guarded(mcp::route_of(handler), port));
     Ok(port)
 }
 
@@ -158,6 +158,6 @@ pub async fn serve_mcp<H: ServerHandler + Clone>(handler: H) -> std::io::Result<
 pub async fn serve_methods<D: Dispatcher>(dispatcher: D, message_bytes: usize) -> std::io::Result<u16> {
     let listener = bind(Ipv4Addr::LOCALHOST.into(), 0).await?;
     let port = listener.local_addr()?.port();
-    serve(&Connections::new(), listener, guarded(rpc::routes(dispatcher, message_bytes), port));
+    serve(&Connections::new(false), listener, guarded(rpc::routes(dispatcher, message_bytes), port));
     Ok(port)
 }
