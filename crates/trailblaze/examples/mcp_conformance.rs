@@ -51,7 +51,7 @@ impl Service for Nothing {
         _: &CancellationToken,
     ) -> Result<Answer, ServiceError> {
         if matches!(request, Request::Toolbox(_)) {
-            return Ok(Answer::Toolbox(Listed { text: String::new(), value: json!([]) }));
+            return Ok(Answer::Toolbox(Listed { text: String::new(), value: json!({"tools": [], "groups": {}}) }));
         }
         Err(ServiceError::environment("there are no devices here"))
     }

@@ -31,7 +31,7 @@ pub async fn list(client: &Client<'_>) -> Result<Vec<Tool>, CallError> {
 /// The tools that models are offered.
 async fn offered(client: &Client<'_>) -> Result<Vec<Value>, CallError> {
     let mut catalog = catalog(client).await?;
-    let tools = catalog["tools"].as_array_mut().map(std::mem::take).unwrap_or_default();
+    let tools = catalog.get_mut("tools").and_then(Value::as_array_mut).map(std::mem::take).unwrap_or_default();
     Ok(tools.into_iter().filter(|tool| tool["isOffered"] == true).collect())
 }
 

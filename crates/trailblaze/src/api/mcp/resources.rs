@@ -106,7 +106,7 @@ pub async fn read(client: &Client<'_>, uri: &str) -> Result<ReadResourceResult, 
 
 /// The tools by name: all that can be called, whether models are offered them or not, and those of this server.
 async fn registry(client: &Client<'_>) -> Result<Value, CallError> {
-    let mut catalog = flat::catalog(client).await?;
+    let catalog = flat::catalog(client).await?;
     let entry = |tool: &Value| {
         let name = tool["name"].as_str()?.to_string();
         let mut entry = tool.as_object()?.clone();
@@ -130,7 +130,7 @@ async fn registry(client: &Client<'_>) -> Result<Value, CallError> {
     }
     named.sort_keys();
     let about = json!({"name": "trailblaze", "version": env!("CARGO_PKG_VERSION")});
-    Ok(json!({"tools": named, "groups": catalog["groups"].take(), "serverInfo": about}))
+    Ok(json!({"tools": named, "groups": catalog["groups"], "serverInfo": about}))
 }
 
 /// A picture in a run folder, and nothing outside it.
