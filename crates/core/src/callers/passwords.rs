@@ -9,23 +9,16 @@ use crate::screen::{Node, Screen};
 use crate::selector::Selector;
 use crate::{refs, template};
 
-/// Built-in tools that type, and the parameter with the text.
-const TYPING: [(&str, &str); 3] = [("inputText", "text"), ("web_type", "text"), ("web_fillSecret", "value")];
-/// The tool that fills several fields, each with a value.
-const FORM: &str = "web_fillForm";
-
 /// Replaces what a call would type into password fields by the names of secrets, which are made up here. Returns these names.
 pub async fn hide(cx: &Cx, tool: &Tool, args: &mut Map<String, Value>) -> Vec<String> {
-    let mut texts: Vec<(&mut Map<String, Value>, &str)> = match TYPING.iter().find(|(name, _)| *name == tool.name) {
-        _ if tool.is_custom() => return Vec::new(),
-        Some((_, text)) => vec![(args, *text)],
-        None if tool.name == FORM => match args.get_mut("fields") {
-            Some(Value::Array(fields)) => {
-                fields.iter_mut().filter_map(Value::as_object_mut).map(|field| (field, "value")).collect()
-            }
-            _ => return Vec::new(),
-        },
-        None => return Vec::new(),
+    let Some(typed) = tool.typed_param else { return Vec::new() };
+    // A form has several fields, each with a value.
+    let mut texts: Vec<(&mut Map<String, Value>, &str)> = match args.get(typed) {
+        Some(Value::Array(_)) => {
+            let fields = args.get_mut(typed).and_then(Value::as_array_mut).into_iter().flatten();
+            fields.filter_map(Value::as_object_mut).map(|field| (field, "value")).collect()
+        }
+        _ => vec![(args, typed)],
     };
     let is_literal = |text: &str| !text.is_empty() && !template::has_token(text);
     texts.retain(|(args, text)| args.get(*text).and_then(Value::as_str).is_some_and(is_literal));

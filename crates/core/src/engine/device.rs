@@ -17,10 +17,11 @@ use trailblaze_protocol::ids::Parent;
 use trailblaze_protocol::outcome::Outcome;
 
 use crate::driver::{
-    Acted, Action, Browse, Budget, Deed, Description, Driver, DriverError, Frame, Heard, NetworkRequest, Person,
-    PersonAction, Target, TrailStart, Want,
+    Acted, Action, Budget, Deed, Description, Driver, DriverError, Frame, Heard, NetworkRequest, Person, PersonAction,
+    Target, TrailStart, Want,
 };
 use crate::engine::cx::Cx;
+use crate::engine::destination;
 use crate::engine::dispatch::ExpectedName;
 use crate::engine::fault::{Fault, Stop};
 use crate::engine::reveal;
@@ -372,46 +373,13 @@ impl Device {
             };
             cx.emit(Event::Touched { call: call.clone(), point: target.point(), bounds, what, element });
         }
-        self.check_destination(cx, target, action, budget).await?;
+        destination::check(cx, &*self.driver, (target, action), budget).await?;
         let acted = self.driver.act(budget, target, &reveal::action_with_values(&self.secrets, action)).await;
         self.emit_messages(cx);
         let mut acted = acted?;
         self.secrets.defuse(&mut acted.text);
         acted.value.iter_mut().for_each(|value| self.secrets.defuse_value(value));
         Ok(acted)
-    }
-
-    /// Refuses to type a secret for a model into a document that is not part of the app, such as the frame of an
-    /// advertisement.
-    async fn check_destination(
-        &self,
-        cx: &Cx,
-        target: &Target,
-        action: &Action,
-        budget: &Budget,
-    ) -> Result<(), DriverError> {
-        let allowed = cx.attempt.pages.lock().secrets_go_to.clone();
-        let Some(allowed) = allowed.filter(|_| !self.secrets.is_empty()) else { return Ok(()) };
-        let is_secret = reveal::is_secret_in(&self.secrets, action);
-        let types = matches!(action, Action::InputText { .. } | Action::SetText { .. } | Action::Choose { .. });
-        // What the clipboard contains is not known here.
-        if !(is_secret && types || *action == Action::PasteClipboard) {
-            return match action {
-                Action::Browse(Browse::Restore { .. }) if is_secret => Err(DriverError::Refused {
-                    reason: "a model may type secrets, but not put them into cookies or storage".to_string(),
-                }),
-                _ => Ok(()),
-            };
-        }
-        match self.driver.origin(budget, target).await? {
-            Some(origin) if !allowed.contains(&origin) => Err(DriverError::Refused {
-                reason: format!(
-                    "the field belongs to {origin}, which is not part of the app, so no secret is typed there; the target may \
-                     allow it with `allowed_urls:`"
-                ),
-            }),
-            _ => Ok(()),
-        }
     }
 
     /// The identity of an element that was just found. Needs another look, because a search may not fetch the whole screen.

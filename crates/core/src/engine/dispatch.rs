@@ -2,7 +2,6 @@
 //! the call, run it, follow its delegates, emit the result, close.
 
 use std::any::Any;
-use std::collections::BTreeSet;
 use std::future::poll_fn;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -26,7 +25,6 @@ use crate::engine::withhold::withhold;
 use crate::template::{self, Fill, Token};
 use crate::trail::ToolCall;
 use crate::values::memory::{LEFT_UNCHANGED, Memory, unknown_token};
-use crate::values::origin::{BLANK, origin};
 use crate::yaml::{Problems, loose, to_json};
 use crate::{ids, limits};
 
@@ -464,20 +462,9 @@ async fn run(
     authored: &Map<String, Value>,
     args: &mut Args,
 ) -> Result<Outcome, Stop> {
-    if let Some(typed) = withhold(cx, tool, args)? {
-        Box::pin(typed.check_page(cx, registry)).await?;
-    }
+    withhold(cx, tool, args)?;
     match &tool.body {
-        Body::BuiltIn(built_in) => {
-            let limited = match tool.kind {
-                ToolKind::Action => cx.session.secrets.limited_in(&args.0),
-                _ => Vec::new(),
-            };
-            if !limited.is_empty() {
-                Box::pin(check_secrets(cx, registry, args, limited)).await?;
-            }
-            built_in(cx, args).await
-        }
+        Body::BuiltIn(built_in) => built_in(cx, args).await,
         Body::Foreign(source) => Ok(judged(cx, tool, call_source(cx, source.as_ref(), tool, args).await?)),
         Body::Code(code) => {
             cx.session.secrets.share_map(&mut args.0, &[]);
@@ -505,33 +492,6 @@ fn judged(cx: &Cx, tool: &Tool, outcome: Outcome) -> Outcome {
     let text = format!("`{}` answered `success: false`: {said}", tool.name);
     let Outcome { structured, attachments, .. } = outcome;
     Outcome { structured, attachments, ..Outcome::failed(text) }
-}
-
-/// Refuses to type a secret into a page that it is not for, or to open a page with it.
-async fn check_secrets(
-    cx: &Cx,
-    registry: &Registry,
-    args: &Args,
-    limited: Vec<(String, Vec<String>)>,
-) -> Result<(), Stop> {
-    let page = cx.session.device.look(cx).await?.app;
-    let opened = args.text("url").map(|url| cx.session.secrets.redact(url).into_owned());
-    // An app that is not a page has no origin.
-    let pages: BTreeSet<String> =
-        [page, opened].into_iter().flatten().filter_map(|url| origin(&url)).filter(|origin| origin != BLANK).collect();
-    for (name, origins) in limited {
-        let of_target: Vec<String> = registry.own_urls.iter().filter_map(|url| origin(url)).collect();
-        let allowed: Vec<String> =
-            if origins.is_empty() { of_target } else { origins.iter().filter_map(|url| origin(url)).collect() };
-        if let Some(page) = pages.iter().find(|page| !allowed.contains(page)) {
-            let hint = match allowed.as_slice() {
-                [] => format!("list its pages in trailblaze.yaml, as in `secrets: {{{name}: [https://shop.example]}}`"),
-                allowed => format!("its pages are {}", allowed.join(", ")),
-            };
-            return Err(Stop::failed(format!("the secret `{name}` may not be used on {page}; {hint}")));
-        }
-    }
-    Ok(())
 }
 
 /// Calls a server tool. Secrets stay templates, which are resolved in callbacks, unless the server may have the value.

@@ -6,6 +6,7 @@ pub mod session_key;
 pub mod session;
 pub mod device;
 mod reveal;
+mod destination;
 pub mod tool;
 pub mod aliases;
 pub mod source;

@@ -2,23 +2,34 @@
 //!
 //! Every text is listed, without a catch-all, so that a new action or kind of search cannot be forgotten.
 
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
 use crate::driver::{Action, Browse};
 use crate::query::{Element, Query, TextMatch, What};
 use crate::values::secret::Secrets;
 
-/// Whether an action carries a secret.
-pub fn is_secret_in(secrets: &Secrets, action: &Action) -> bool {
-    !secrets.is_empty() && action_with_values(secrets, action) != *action
+/// The names of the secrets that an action carries.
+pub fn secrets_in(secrets: &Secrets, action: &Action) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    if !secrets.is_empty() {
+        for_each_text(&mut action.clone(), &mut |text| names.extend(secrets.sealed_in(text)));
+    }
+    names
 }
 
 /// The action with the values of secrets.
 pub fn action_with_values(secrets: &Secrets, action: &Action) -> Action {
     let mut action = action.clone();
-    if secrets.is_empty() {
-        return action;
+    if !secrets.is_empty() {
+        for_each_text(&mut action, &mut |text| *text = secrets.reveal(text));
     }
-    let reveal = |text: &mut String| *text = secrets.reveal(text);
-    match &mut action {
+    action
+}
+
+fn for_each_text(action: &mut Action, change: &mut dyn FnMut(&mut String)) {
+    match action {
         Action::InputText { text }
         | Action::SetText { text }
         | Action::SetClipboard { text }
@@ -28,13 +39,13 @@ pub fn action_with_values(secrets: &Secrets, action: &Action) -> Action {
         | Action::PressChord { chord: text, count: _, repeats: _ }
         | Action::LaunchApp { app: text, mode: _ }
         | Action::StopApp { app: text }
-        | Action::ClearAppData { app: text } => reveal(text),
-        Action::GrantPermission { app, permission } => [app, permission].into_iter().for_each(reveal),
-        Action::Choose { values: texts } | Action::Upload { files: texts } => texts.iter_mut().for_each(reveal),
-        Action::Attribute { name } => name.iter_mut().for_each(reveal),
+        | Action::ClearAppData { app: text } => change(text),
+        Action::GrantPermission { app, permission } => [app, permission].into_iter().for_each(change),
+        Action::Choose { values: texts } | Action::Upload { files: texts } => texts.iter_mut().for_each(change),
+        Action::Attribute { name } => name.iter_mut().for_each(change),
         Action::Browse(browse) => match browse {
-            Browse::NewTab { url: text } | Browse::Dialogs { accept: _, text } => text.iter_mut().for_each(reveal),
-            Browse::Restore { state } => secrets.reveal_in_value(state),
+            Browse::NewTab { url: text } | Browse::Dialogs { accept: _, text } => text.iter_mut().for_each(change),
+            Browse::Restore { state } => for_each_text_of(state, change),
             Browse::Back
             | Browse::Forward
             | Browse::Reload
@@ -65,7 +76,21 @@ pub fn action_with_values(secrets: &Secrets, action: &Action) -> Action {
         | Action::ScrollIntoView
         | Action::SetChecked { checked: _ } => {}
     }
-    action
+}
+
+fn for_each_text_of(value: &mut Value, change: &mut dyn FnMut(&mut String)) {
+    match value {
+        Value::String(text) => change(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| for_each_text_of(item, change)),
+        Value::Object(map) => {
+            for (mut key, mut value) in std::mem::take(map) {
+                change(&mut key);
+                for_each_text_of(&mut value, change);
+                map.insert(key, value);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 /// The search with the values of secrets.
@@ -122,7 +147,8 @@ mod tests {
         };
         for (sealed, expected) in all(&seal).iter().zip(all("4+7\\E1")) {
             assert_eq!(action_with_values(&secrets, sealed), expected);
-            assert!(is_secret_in(&secrets, sealed) && !is_secret_in(&secrets, &expected), "{sealed:?}");
+            assert_eq!(secrets_in(&secrets, sealed).into_iter().collect::<Vec<_>>(), ["PIN"], "{sealed:?}");
+            assert!(secrets_in(&secrets, &expected).is_empty(), "{expected:?}");
         }
     }
 

@@ -100,3 +100,23 @@ async fn a_server_that_lists_a_secret_and_the_trail_itself_may_use_it_anywhere()
     }
     assert_eq!(session.driver.done(), [r#"OpenUrl { url: "https://shop.example/?x=canary-4711" }"#; 2]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_limited_secret_reaches_only_documents_of_its_origins() {
+    let on = |origin: &str| {
+        let driver = FakeDriver::new("web/one", [Page::new("home", [field("pin")])]).of_origin(origin);
+        let session = Wiring::new(driver).secret("PIN", "canary-4711").open();
+        session.cx().session.secrets.limit("PIN", &["https://shop.example".to_string()]);
+        session
+    };
+    let typing = json!({"text": "{{PIN}}"});
+    let own = on("https://shop.example");
+    assert!(!own.call("inputText", typing.clone()).await.unwrap().is_error());
+    // The page may be allowed, and the frame that has the focus somebody else's.
+    let frame = on("https://ads.example");
+    let refused = frame.call("inputText", typing).await.unwrap();
+    assert!(refused.text.contains("the secret `PIN` may not be used on https://ads.example"), "{}", refused.text);
+    assert_eq!(frame.driver.done(), [""; 0]);
+    let refused = own.call("openUrl", json!({"url": "https://elsewhere.example/?x={{PIN}}"})).await.unwrap();
+    assert!(refused.text.contains("may not be used on https://elsewhere.example"), "{}", refused.text);
+}

@@ -100,12 +100,9 @@ impl Secrets {
         *known = Arc::new(Known::new(entries));
     }
 
-    /// The secrets in a value that may be typed only into certain pages: their names, and the origins of these.
-    pub fn limited_in(&self, value: &Map<String, Value>) -> Vec<(String, Vec<String>)> {
-        let known = self.known();
-        let limited = known.entries.iter().filter_map(|entry| Some((entry, entry.origins.as_ref()?)));
-        let found = limited.filter(|(entry, _)| value.values().any(|value| holds(value, &entry.seal)));
-        found.map(|(entry, origins)| (entry.name.clone(), origins.clone())).collect()
+    /// The origins of the pages that a secret may be typed into, empty for those of the target; `None` if it is not limited.
+    pub fn limit_of(&self, name: &str) -> Option<Vec<String>> {
+        self.known().entries.iter().find(|entry| entry.name == name)?.origins.clone()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -124,6 +121,12 @@ impl Secrets {
     /// Whether the text contains a seal.
     pub fn is_sealed_in(&self, text: &str) -> bool {
         self.known().entries.iter().any(|entry| text.contains(&entry.seal))
+    }
+
+    /// The names of the secrets whose seals are in the text.
+    pub fn sealed_in(&self, text: &str) -> Vec<String> {
+        let known = self.known();
+        known.entries.iter().filter(|entry| text.contains(&entry.seal)).map(|entry| entry.name.clone()).collect()
     }
 
     /// The name of a secret that `is_wanted` and whose seal is in one of the texts of a value.
@@ -283,21 +286,6 @@ impl Secrets {
         self.known().entries.iter().fold(text.to_string(), |text, entry| text.replace(&entry.seal, &entry.value))
     }
 
-    /// The same for every text of a value, including keys.
-    pub fn reveal_in_value(&self, value: &mut Value) {
-        match value {
-            Value::String(text) => *text = self.reveal(text),
-            Value::Array(items) => items.iter_mut().for_each(|item| self.reveal_in_value(item)),
-            Value::Object(map) => {
-                for (key, mut value) in std::mem::take(map) {
-                    self.reveal_in_value(&mut value);
-                    map.insert(self.reveal(&key), value);
-                }
-            }
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
-        }
-    }
-
     /// The same for a regular expression, in which the value is taken literally.
     pub fn reveal_in_pattern(&self, text: &str) -> String {
         let quoted = |value: &str| format!("\\Q{}\\E", value.replace("\\E", "\\E\\\\E\\Q"));
@@ -385,16 +373,6 @@ impl Known {
             }
         }
         found
-    }
-}
-
-/// Whether a text of a value contains a seal.
-fn holds(value: &Value, seal: &str) -> bool {
-    match value {
-        Value::String(text) => text.contains(seal),
-        Value::Array(items) => items.iter().any(|item| holds(item, seal)),
-        Value::Object(map) => map.iter().any(|(key, value)| key.contains(seal) || holds(value, seal)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
 
