@@ -183,7 +183,7 @@ struct Follower {
     /// The address that was last opened in a new tab.
     last_opened: String,
     /// The position of each tab in its history.
-    history: HashMap<String, i64>,
+    history: HashMap<String, History>,
 }
 
 impl Follower {
@@ -411,17 +411,24 @@ impl Follower {
     }
 
     async fn travelled(&mut self, target: &str, is_caused: bool) {
-        let before = self.history.get(target).copied();
+        let before = self.history.get(target).cloned();
         let until = Instant::now() + MOVING;
-        let mut after = before;
-        while after == before && Instant::now() < until {
+        let moves = loop {
             sleep(Duration::from_millis(30)).await;
             self.learn_history_of(target).await;
-            after = self.history.get(target).copied();
+            let moves = match (&before, self.history.get(target)) {
+                (Some(before), Some(after)) => after.moves_since(before),
+                _ => 0,
+            };
+            if moves != 0 || Instant::now() >= until {
+                break moves;
+            }
+        };
+        if is_caused {
+            return;
         }
-        let (Some(before), Some(after), false) = (before, after, is_caused) else { return };
-        for _ in 0..(before - after).abs() {
-            self.did(if after < before { PersonAction::Back } else { PersonAction::Forward }).await;
+        for _ in 0..moves.abs() {
+            self.did(if moves < 0 { PersonAction::Back } else { PersonAction::Forward }).await;
         }
     }
 
@@ -456,9 +463,28 @@ impl Follower {
         let Some(session) = session else { return };
         let history = self.page.browser.cdp.call(Some(&session), "Page.getNavigationHistory", json!({}));
         let Ok(Ok(history)) = timeout(LOOKING, history).await else { return };
-        if let Some(index) = history.get("currentIndex").and_then(Value::as_i64) {
-            self.history.insert(target.to_string(), index);
-        }
+        let Some(index) = history.get("currentIndex").and_then(Value::as_i64) else { return };
+        let entries = history.get("entries").and_then(Value::as_array).into_iter().flatten();
+        let entries = entries.filter_map(|entry| entry.get("id").and_then(Value::as_i64)).collect();
+        self.history.insert(target.to_string(), History { index, entries });
+    }
+}
+
+/// The history of a tab, as it was when it was last asked for.
+#[derive(Debug, Clone)]
+struct History {
+    index: i64,
+    /// The ids of its entries.
+    entries: Vec<i64>,
+}
+
+impl History {
+    /// How far the tab moved since then: negative for back. An address that was opened then may not have had its entry yet; it is where
+    /// the tab was.
+    fn moves_since(&self, before: &History) -> i64 {
+        let added = self.entries.iter().rposition(|id| !before.entries.contains(id));
+        let start = added.and_then(|index| i64::try_from(index).ok()).unwrap_or(before.index);
+        self.index - start
     }
 }
 
