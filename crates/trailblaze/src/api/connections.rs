@@ -20,6 +20,7 @@ use hyper_util::server::conn::auto::Builder;
 use parking_lot::Mutex;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
+use tokio_util::sync::CancellationToken;
 use tower_service::Service;
 
 use super::peer::is_other_user;
@@ -31,9 +32,15 @@ const IDLE: Duration = Duration::from_secs(120);
 /// How long to wait before the next try if there is no room for a connection.
 const RETRY: Duration = Duration::from_millis(50);
 
+/// How long responses may take to end when the process ends.
+const CLOSING: Duration = Duration::from_secs(5);
+
 /// The open connections of a process.
 pub struct Connections {
+    most: usize,
     permits: Arc<Semaphore>,
+    /// Cancelled when the process ends.
+    closing: CancellationToken,
     idle_limit: Duration,
     /// Whether those of other users are closed at once. A tool server of a run may be of another user, and prove by its id that it
     /// is one.
@@ -50,7 +57,15 @@ impl Connections {
 
     fn limited(most: usize, idle_limit: Duration, is_own_only: bool) -> Arc<Connections> {
         let permits = Arc::new(Semaphore::new(most));
-        Arc::new(Connections { permits, idle_limit, is_own_only, idle: Mutex::default(), last_rest: AtomicU64::new(0) })
+        let (closing, idle, last_rest) = (CancellationToken::new(), Mutex::default(), AtomicU64::new(0));
+        Arc::new(Connections { most, permits, closing, idle_limit, is_own_only, idle, last_rest })
+    }
+
+    /// Closes all connections once their responses have ended, such as streams of events. Does not wait for long.
+    pub async fn close(&self) {
+        self.closing.cancel();
+        let all = self.permits.acquire_many(u32::try_from(self.most).unwrap_or(u32::MAX));
+        let _ = tokio::time::timeout(CLOSING, all).await;
     }
 
     /// Serves what connects to a listener, forever.
@@ -115,10 +130,14 @@ impl Connections {
         let mut builder = Builder::new(TokioExecutor::new());
         builder.http2().enable_connect_protocol();
         let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
+        tokio::pin!(connection);
         tokio::select! {
-            _ = connection => {}
-            () = self.unused(&mut requests) => {}
+            _ = &mut connection => return,
+            () = self.unused(&mut requests) => return,
+            () = self.closing.cancelled() => {}
         }
+        connection.as_mut().graceful_shutdown();
+        let _ = connection.await;
     }
 
     /// Returns when a connection has been without a request for too long, or must make room.
@@ -252,6 +271,32 @@ mod tests {
         release.notify_one();
         assert!(answer(&mut busy).await.starts_with("HTTP/1.1 200"), "it took longer than others may be idle");
         closed(&mut busy).await;
+    }
+
+    #[tokio::test]
+    async fn responses_end_before_their_connections_are_closed() {
+        let release = Arc::new(Notify::new());
+        let asked = Arc::new(Notify::new());
+        let (held, is_asked) = (Arc::clone(&release), Arc::clone(&asked));
+        let slow = move || async move {
+            is_asked.notify_one();
+            held.notified().await;
+            "done"
+        };
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let connections = Connections::limited(2, HOUR, false);
+        tokio::spawn(Arc::clone(&connections).serve(listener, Router::new().route("/slow", get(slow))));
+        let mut idle = TcpStream::connect(address).await.unwrap();
+        let mut busy = TcpStream::connect(address).await.unwrap();
+        busy.write_all(REQUEST).await.unwrap();
+        asked.notified().await;
+        let closing = tokio::spawn(async move { connections.close().await });
+        closed(&mut idle).await;
+        release.notify_one();
+        answer(&mut busy).await;
+        closed(&mut busy).await;
+        closing.await.unwrap();
     }
 
     #[tokio::test]

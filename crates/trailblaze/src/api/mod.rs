@@ -77,11 +77,19 @@ impl CallbackAddress for Listener {
         let open = self.open.get_or_try_init(|| Open::open(&self.invocations, self.port, self.offered.get())).await;
         open.map(|open| format!("http://127.0.0.1:{}", open.port)).map_err(|error| NoAddress(error.to_string()))
     }
+
+    async fn close(&self) {
+        if let Some(open) = self.open.get() {
+            open.tasks.iter().for_each(AbortHandle::abort);
+            open.connections.close().await;
+        }
+    }
 }
 
 /// An open port. Dropping it closes the port.
 struct Open {
     port: u16,
+    connections: Arc<Connections>,
     tasks: Vec<AbortHandle>,
 }
 
@@ -108,7 +116,7 @@ impl Open {
         if let Ok(listener) = bind(Ipv6Addr::LOCALHOST.into(), port).await {
             tasks.push(serve(&connections, listener, app));
         }
-        Ok(Open { port, tasks })
+        Ok(Open { port, connections, tasks })
     }
 }
 

@@ -47,7 +47,7 @@ pub async fn serve(context: &Context, args: ServeArgs) -> Result<Exit, Refusal> 
     let device = args.on.device(&loaded, "`trailblaze serve` uses")?;
     let name = device.id.clone();
     let callback = context.host(args.port).process.callback;
-    on_device(context, &loaded, &args.on, (Usage::Serve, device), async |session, _, cancel| {
+    let served = on_device(context, &loaded, &args.on, (Usage::Serve, device), async |session, _, cancel| {
         let address = callback.base_url().await;
         let address = address.map_err(|error| Refusal::Environment { message: error.to_string() })?;
         let id = session.admit_calls(cancel);
@@ -72,7 +72,10 @@ pub async fn serve(context: &Context, args: ServeArgs) -> Result<Exit, Refusal> 
         wait(session, args.until_stdin_closes, cancel).await;
         Ok(Exit::Passed)
     })
-    .await
+    .await;
+    // Streams of events end with the session; their clients read that before the process ends.
+    callback.close().await;
+    served
 }
 
 /// Returns when the command is told to stop. Calls in flight are cancelled.
