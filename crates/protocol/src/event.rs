@@ -380,6 +380,9 @@ pub struct Called {
     /// Whether the tool is the project's own. Absent (false) for built-in tools.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_custom: bool,
+    /// The name under which its result is remembered. Absent if it is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result_name: Option<String>,
     /// Where the tool comes from: `built-in`, a file, a server; `unknown` for an unknown tool.
     pub source: Arc<str>,
 }

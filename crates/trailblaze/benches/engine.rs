@@ -286,6 +286,7 @@ async fn least(logs: &Path, rounds: usize) -> Vec<Duration> {
             is_recordable: true,
             is_delegating: false,
             is_custom: false,
+            result_name: None,
             is_always_recorded: false,
             source: "built-in".into(),
         })));

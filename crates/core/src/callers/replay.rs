@@ -426,7 +426,8 @@ impl Runner<'_> {
         ended: &mut StepResult,
         heals: &mut StepHeals,
     ) -> bool {
-        let Some(healer) = &self.heal else { return false };
+        // A repair has no place for the name of the result.
+        let Some(healer) = self.heal.as_ref().filter(|_| call.result_name.is_none()) else { return false };
         let typed = typed_calls(std::slice::from_ref(call), &self.session.registry());
         let args = typed.first().and_then(|typed| typed.get(&call.tool.value)?.as_object());
         let Some(args) = args else { return false };

@@ -72,7 +72,7 @@ pub fn script(
                 script.effects.insert((step, number), found.did.as_slice().into());
                 next += ahead + 1;
             }
-            None => unknown(call, kept, lineage, &mut problems),
+            None => unknown(call, kept, registry, lineage, &mut problems),
         }
     }
     if !problems.has_errors() {
@@ -110,11 +110,17 @@ fn is_same_call(a: &ToolCall, b: &ToolCall) -> bool {
             other => Value::from(other.to_string()),
         }
     }
-    a.tool.value == b.tool.value && text(loose(&a.args)) == text(loose(&b.args))
+    let result_name = |call: &ToolCall| call.result_name.as_ref().map(|name| name.value.clone());
+    a.tool.value == b.tool.value && text(loose(&a.args)) == text(loose(&b.args)) && result_name(a) == result_name(b)
 }
 
-fn unknown(call: &ToolCall, kept: &[CallEffects], lineage: &[String], problems: &mut Problems) {
+fn unknown(call: &ToolCall, kept: &[CallEffects], registry: &Registry, lineage: &[String], problems: &mut Problems) {
     let name = &call.tool.value;
+    if registry.get(name).is_some_and(|tool| !tool.is_recordable && !tool.is_delegating) {
+        let message = format!("`{name}` must always run, because it is not recordable: it has no effects to replay");
+        problems.error_with_hint(call.tool.span, message, "replay this trail with `--replay intent`");
+        return;
+    }
     let message = if kept.iter().any(|kept| kept.call.tool.value == *name) {
         format!("the effects of `{name}` are out of date: the trail's call has changed since they were recorded")
     } else {

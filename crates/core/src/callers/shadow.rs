@@ -1,7 +1,7 @@
 //! Recordings that take precedence over a step's own `tools:`. If a step has both, the recording is used; one that differs
 //! from `tools:` must be pointed out.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use trailblaze_protocol::event::ToolKind;
 
 use crate::engine::registry::Registry;
@@ -10,13 +10,14 @@ use crate::yaml::{Problem, Problems, Source, loose, to_json};
 
 /// Whether a recording contains the same calls as `tools:`.
 pub fn is_copy(recorded: &[Value], tools: &[ToolCall], registry: &Registry) -> bool {
-    // Queries are not recorded, unless their author wants that.
+    // Queries are not recorded, unless their author wants that or their results are remembered.
     let is_recorded = |call: &&ToolCall| {
-        registry.get(&call.tool.value).is_none_or(|tool| match tool.kind {
-            ToolKind::Query => tool.is_always_recorded,
-            ToolKind::Meta => false,
-            ToolKind::Action | ToolKind::Assertion => true,
-        })
+        call.result_name.is_some()
+            || registry.get(&call.tool.value).is_none_or(|tool| match tool.kind {
+                ToolKind::Query => tool.is_always_recorded,
+                ToolKind::Meta => false,
+                ToolKind::Action | ToolKind::Assertion => true,
+            })
     };
     let authored: Vec<Value> = tools.iter().filter(is_recorded).map(|call| typed(call, registry)).collect();
     same_calls(&authored, recorded)
@@ -33,7 +34,7 @@ fn typed(call: &ToolCall, registry: &Registry) -> Value {
         let mut problems = Problems::new(&Source::new("", ""));
         to_json(&call.args, tool.schema.json(), &mut problems)
     });
-    json!({ &call.tool.value: args.unwrap_or_else(|| loose(&call.args)) })
+    call.written_with(args.unwrap_or_else(|| loose(&call.args)))
 }
 
 /// The recordings that a device would use although they differ from `tools:`. `is_derived` returns true for a recording

@@ -38,6 +38,8 @@ pub struct Call {
     pub stand_in: Option<Arc<Tool>>,
     /// The name that its element had when the call was recorded.
     pub expects: Option<ExpectedName>,
+    /// The name under which its result is remembered.
+    pub result_name: Option<String>,
 }
 
 /// The name that the element of a call had when the call was recorded.
@@ -57,12 +59,13 @@ pub enum Arguments {
 
 impl Call {
     pub fn new(tool: &str, args: Arguments, origin: CallOrigin) -> Call {
-        Call { tool: tool.to_string(), args, origin, stand_in: None, expects: None }
+        Call { tool: tool.to_string(), args, origin, stand_in: None, expects: None, result_name: None }
     }
 
     /// A call of a trail.
     pub fn written(call: &ToolCall, origin: CallOrigin) -> Call {
-        Call::new(&call.tool.value, Arguments::Written(call.clone()), origin)
+        let result_name = call.result_name.as_ref().map(|name| name.value.clone());
+        Call { result_name, ..Call::new(&call.tool.value, Arguments::Written(call.clone()), origin) }
     }
 
     fn place(&self) -> Option<String> {
@@ -308,6 +311,7 @@ impl Opened {
             is_always_recorded: tool.is_some_and(|tool| tool.is_always_recorded),
             is_delegating: tool.is_some_and(|tool| tool.is_delegating),
             is_custom: tool.is_some_and(Tool::is_custom),
+            result_name: call.result_name,
             source: tool.map_or_else(|| Arc::from("unknown"), |tool| Arc::clone(&tool.contributor.label)),
         };
         tracing::debug!(target: "trailblaze::call", tool = called.tool, depth = cx.depth() + 1, "called");
@@ -406,12 +410,23 @@ async fn carry_out(
     if let Some(mistake) = cx.mistake() {
         return Err(Stop::failed(mistake));
     }
+    add_result(cx, tool, &mut outcome);
     remember(cx, tool, &mut outcome)?;
     if outcome.delegates.is_empty() {
         return Ok(outcome);
     }
     // Boxed to keep the future of a call without delegates small.
     Box::pin(follow_delegates(cx, *outcome)).await.map(Box::new)
+}
+
+/// Adds what `as:` asks for to the memory changes of a call: its structured result, otherwise its text. Recorded effects contain the
+/// change already.
+fn add_result(cx: &Cx, tool: &Tool, outcome: &mut Outcome) {
+    let name = cx.frame().and_then(|frame| frame.called.result_name.clone());
+    if let Some(name) = name.filter(|_| !matches!(tool.body, Body::Effects(_))) {
+        let result = outcome.structured.clone().unwrap_or_else(|| outcome.text.clone().into());
+        outcome.memory.set.insert(name, result);
+    }
 }
 
 /// Applies the memory changes of a call. Secrets in memory and delegates are replaced by placeholders, because they may
@@ -575,7 +590,9 @@ async fn expand(
             })
         };
         let args = Arguments::Json(template::fill_map(&args, &mut fill)?);
-        let answer = dispatch(cx, Call::new(&call.tool.value, args, CallOrigin::Expansion)).await?;
+        let result_name = call.result_name.as_ref().map(|name| name.value.clone());
+        let call_beneath = Call { result_name, ..Call::new(&call.tool.value, args, CallOrigin::Expansion) };
+        let answer = dispatch(cx, call_beneath).await?;
         if answer.is_error() {
             let text = format!("its call to `{}` failed: {}", call.tool.value, answer.text);
             return Ok(Outcome { variant: answer.variant, text, structured: answer.structured, ..Outcome::default() });

@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Map, Value, json};
 use trailblaze_protocol::event::{CallOrigin, CallResult, Called, EditedStep, Event, Plan, StepKind, ToolKind};
 use trailblaze_protocol::ids::{AttemptId, CallId, Parent, StepId};
-use trailblaze_protocol::outcome::MemoryChanges;
+
+use crate::trail::written_call;
 
 /// The recording of one step.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,7 +14,7 @@ pub struct RecordedStep {
     pub index: usize,
     pub kind: StepKind,
     pub text: String,
-    /// The calls, each as `{tool: args}`.
+    /// The calls, as they are written in trails.
     pub calls: Vec<Value>,
     /// Tools whose calls cannot be replayed, so that the step always needs a model.
     pub needs_model: Vec<String>,
@@ -24,6 +25,22 @@ pub struct RecordedStep {
     /// Whether some calls were replaced by others: the delegates of a delegating tool. Otherwise `calls` are the calls
     /// that were made, without queries.
     pub has_stand_ins: bool,
+    /// Tools that returned delegates and are recorded by their own calls nevertheless, because they did more than that.
+    pub not_replaced: Vec<String>,
+}
+
+impl RecordedStep {
+    /// Says why delegates did not replace the tools that returned them, if there are such tools.
+    pub fn why_not_replaced(&self) -> Option<String> {
+        let tools = self.not_replaced.iter().map(|tool| format!("`{tool}`")).collect::<Vec<_>>().join(", ");
+        (!tools.is_empty()).then(|| {
+            format!(
+                "step \"{}\" keeps its call of {tools}, which a replay makes again: its delegates alone would leave out what \
+                 it remembered, or did before it returned them",
+                self.text
+            )
+        })
+    }
 }
 
 /// The recording of one attempt, step by step. Of a retried step, only the last try counts.
@@ -33,10 +50,11 @@ pub fn fold<'e>(attempt: &AttemptId, events: impl IntoIterator<Item = &'e Event>
         .into_iter()
         .map(|(id, mut step)| {
             for call in calls.of_step(&id) {
-                let Recorded { calls, needs_model, has_stand_ins } = calls.recorded(call);
-                step.calls.extend(calls.into_iter().map(|call| as_written(&call.tool, &call.args)));
+                let Recorded { calls, needs_model, has_stand_ins, not_replaced } = calls.recorded(call);
+                step.calls.extend(calls.into_iter().map(as_written));
                 step.needs_model.extend(needs_model);
                 step.has_stand_ins |= has_stand_ins;
+                step.not_replaced.extend(not_replaced);
             }
             step
         })
@@ -64,6 +82,7 @@ pub(crate) fn steps<'e>(
                 is_by_model: *plan == Plan::Model,
                 is_edited: false,
                 has_stand_ins: false,
+                not_replaced: Vec::new(),
             };
             steps.retain(|(_, earlier)| (earlier.index, earlier.kind) != (*index, *kind));
             steps.push((step.clone(), empty));
@@ -91,6 +110,7 @@ fn as_edited(attempt: &AttemptId, edit: usize, index: usize, step: &EditedStep) 
         is_by_model: false,
         is_edited: true,
         has_stand_ins: false,
+        not_replaced: Vec::new(),
     };
     (StepId::new(format!("{attempt}/edit{edit}.{index}")), recorded)
 }
@@ -131,6 +151,7 @@ pub(crate) struct Recorded<'e> {
     pub needs_model: Vec<String>,
     /// Whether a call is missing from `calls` because others replace it.
     pub has_stand_ins: bool,
+    pub not_replaced: Vec<String>,
 }
 
 impl<'e> Calls<'e> {
@@ -168,36 +189,48 @@ impl<'e> Calls<'e> {
         let Some(CallResult::Outcome(outcome)) = self.answer(call) else { return };
         let is_query = match call.kind {
             // A tool of a server that only reads may still act by calling back, or remember what it read.
-            ToolKind::Query => {
-                !call.is_always_recorded && !self.acted_beneath(call) && outcome.memory == MemoryChanges::default()
-            }
+            ToolKind::Query => !call.is_always_recorded && !self.acted_beneath(call) && outcome.memory.is_empty(),
             ToolKind::Meta => true,
             ToolKind::Action | ToolKind::Assertion => false,
         };
         if outcome.is_error() || is_query {
             return;
         }
-        if !outcome.delegates.is_empty() {
+        let has_delegates = !outcome.delegates.is_empty();
+        let did_more = !outcome.memory.is_empty() || self.acted_before_delegates(call);
+        // A built-in query is only worth recording for its result.
+        let is_for_result = !call.is_custom && call.kind == ToolKind::Query && call.result_name.is_some();
+        if !did_more && (has_delegates || call.is_delegating && !call.is_recordable) {
             recorded.has_stand_ins = true;
             let delegates = self.beneath(call).into_iter().filter(|child| child.origin == CallOrigin::Delegate);
             delegates.for_each(|child| self.record(child, recorded));
-        } else if call.is_recordable {
+        } else if call.is_recordable || call.is_delegating || is_for_result {
+            recorded.not_replaced.extend(has_delegates.then(|| call.tool.clone()));
             recorded.calls.push(call);
-        } else if !call.is_delegating || self.acted_beneath(call) {
-            recorded.needs_model.push(call.tool.clone());
         } else {
-            // It returned no delegates this time.
-            recorded.has_stand_ins = true;
+            recorded.needs_model.push(call.tool.clone());
         }
     }
 
+    /// Whether calls beneath this one changed the device or memory.
     fn acted_beneath(&self, call: &Called) -> bool {
-        self.beneath(call).into_iter().any(|child| child.kind == ToolKind::Action || self.acted_beneath(child))
+        self.beneath(call).into_iter().any(|child| self.acted(child))
+    }
+
+    /// Whether the code of a tool changed something by itself, before its delegates were called.
+    fn acted_before_delegates(&self, call: &Called) -> bool {
+        self.beneath(call).into_iter().any(|child| child.origin != CallOrigin::Delegate && self.acted(child))
+    }
+
+    fn acted(&self, call: &Called) -> bool {
+        let remembered =
+            |answer: &CallResult| matches!(answer, CallResult::Outcome(outcome) if !outcome.memory.is_empty());
+        call.kind == ToolKind::Action || self.answer(call).is_some_and(remembered) || self.acted_beneath(call)
     }
 }
 
-pub(crate) fn as_written(tool: &str, args: &Map<String, Value>) -> Value {
-    json!({ tool: args })
+pub(crate) fn as_written(call: &Called) -> Value {
+    written_call(&call.tool, Value::Object(Map::clone(&call.args)), call.result_name.as_deref())
 }
 
 /// Whether a recorded call depends on the selectors of one platform or on the coordinates of one screen.
@@ -211,7 +244,7 @@ mod tests {
     use std::sync::Arc;
 
     use trailblaze_protocol::ids::SessionId;
-    use trailblaze_protocol::outcome::{Delegate, Outcome};
+    use trailblaze_protocol::outcome::{Delegate, MemoryChanges, Outcome};
 
     use super::*;
 
@@ -282,6 +315,7 @@ mod tests {
                 is_recordable: of.is_recordable,
                 is_delegating: of.is_delegating,
                 is_custom: false,
+                result_name: None,
                 is_always_recorded: of.is_always_recorded,
                 source: "built-in".into(),
             })));
@@ -358,7 +392,7 @@ mod tests {
     fn delegates_stand_in_for_their_tool_to_any_depth() {
         script()
             .call(delegating("flow"))
-            .call(beneath("flow", "isVisible", CallOrigin::Callback))
+            .call(Of { kind: ToolKind::Query, ..beneath("flow", "isVisible", CallOrigin::Callback) })
             .call(Of { parent: Parent::Call(CallId::new("flow")), origin: CallOrigin::Delegate, ..delegating("login") })
             .call(beneath("login", "tap", CallOrigin::Delegate))
             .call(beneath("flow", "pay", CallOrigin::Delegate))
@@ -372,6 +406,28 @@ mod tests {
             .call(Of { outcome, ..top("tap") })
             .call(beneath("tap", "tapById", CallOrigin::Delegate))
             .check(&["tapById"], &[]);
+    }
+
+    #[test]
+    fn a_tool_that_does_more_than_delegate_is_recorded_by_its_own_call() {
+        let remembers = |of: Of<'static>| Of { outcome: Outcome { memory: remembering().memory, ..of.outcome }, ..of };
+        script()
+            .call(remembers(delegating("flow")))
+            .call(beneath("flow", "tap", CallOrigin::Delegate))
+            .check(&["flow"], &[]);
+        let acting = |tool| Of { is_recordable: true, is_delegating: false, ..delegating(tool) };
+        let callback = |kind, outcome| Of { kind, outcome, ..beneath("flow", "first", CallOrigin::Callback) };
+        for (kind, outcome, expected) in [
+            (ToolKind::Action, Outcome::default(), "flow"),
+            (ToolKind::Query, remembering(), "flow"),
+            (ToolKind::Query, Outcome::default(), "tap"),
+        ] {
+            script()
+                .call(acting("flow"))
+                .call(callback(kind, outcome))
+                .call(beneath("flow", "tap", CallOrigin::Delegate))
+                .check(&[expected], &[]);
+        }
     }
 
     #[test]

@@ -105,7 +105,7 @@ pub fn fold<'e>(attempt: &AttemptId, events: impl IntoIterator<Item = &'e Event>
         let made = calls.of_step(&id);
         let one = |call: &&trailblaze_protocol::event::Called| {
             let element = elements.get(&call.call).map(|element| (*element).clone());
-            (as_written(&call.tool, &call.args), element.filter(|_| !call.is_custom))
+            (as_written(call), element.filter(|_| !call.is_custom))
         };
         let recorded = made.iter().flat_map(|call| calls.recorded(call).calls);
         StepSeen {

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use trailblaze_protocol::driver::Platform;
 
+use super::call::written_calls;
 use super::comments::comments;
 use super::list_form::{self, ListTrail};
 use super::rewrite::Rewrite;
 use super::{Form, Step, StepPlan, Trail, TrailConfig};
-use crate::yaml::{Node, Problem, Problems, Source, Spanned, block, inline, loose, read};
+use crate::yaml::{Node, Problem, Problems, Source, Spanned, block, inline, read};
 
 #[derive(Debug, thiserror::Error)]
 pub enum ConvertError {
@@ -188,9 +189,7 @@ fn outline(config: &TrailConfig) -> impl PartialEq + use<> {
 /// The content of the steps, without places: kind, text, calls on the trail's platform, and the rest.
 fn steps(trail: &Trail, lineage: &[String]) -> Vec<impl PartialEq + use<>> {
     let calls = |step: &Step| match step.plan(lineage) {
-        StepPlan::Recording { calls, .. } | StepPlan::Authored(calls) => {
-            Some(calls.iter().map(|call| json!({ &call.tool.value: loose(&call.args) })).collect::<Vec<Value>>())
-        }
+        StepPlan::Recording { calls, .. } | StepPlan::Authored(calls) => Some(written_calls(calls)),
         StepPlan::Model => None,
     };
     let all = trail.trailhead.iter().map(|head| &head.0).chain(&trail.steps);

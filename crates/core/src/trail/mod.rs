@@ -15,7 +15,7 @@ mod save;
 pub mod splice;
 mod step;
 
-pub use call::{ToolCall, same_calls, written_calls};
+pub use call::{ToolCall, parts_of, result_name_schema, same_calls, written_call, written_calls};
 pub use classifier::lineage;
 pub use compose::{NewCalls, NewStep, new_trail};
 pub use config::{ArgDeclaration, ArgType, TrailConfig};

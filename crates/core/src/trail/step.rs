@@ -171,7 +171,7 @@ impl Decode for HeadCall {
     }
 
     fn schema() -> Value {
-        json!({"type": "object", "maxProperties": 1})
+        json!({"anyOf": [ToolCall::schema(), {"type": "object", "maxProperties": 0}]})
     }
 }
 
@@ -187,6 +187,7 @@ impl Decode for Trailhead {
             let call = ToolCall {
                 tool: Spanned { value: tool.to_string(), span },
                 args: Node { span, kind: Kind::Map(Vec::new()) }.into(),
+                result_name: None,
                 source: std::sync::Arc::clone(problems.source()),
             };
             return Some(Trailhead(Step {

@@ -62,7 +62,19 @@ impl Memory {
     pub fn has(&self, name: &str) -> bool {
         let plain = name.strip_prefix("memory.").unwrap_or(name);
         // A call that names an argument which the trail does not declare is refused.
-        name.starts_with("args.") || self.values.contains_key(plain) || self.values.contains_key(name)
+        name.starts_with("args.") || self.find(plain).is_some() || self.values.contains_key(name)
+    }
+
+    /// The value with this name, or the part of a value: `order.items.0`.
+    fn find(&self, name: &str) -> Option<&Value> {
+        let whole = self.values.get(name);
+        whole.or_else(|| {
+            let (first, path) = name.split_once('.')?;
+            path.split('.').try_fold(self.values.get(first)?, |value, part| match value {
+                Value::Array(items) => items.get(part.parse::<usize>().ok()?),
+                other => other.get(part),
+            })
+        })
     }
 
     /// The values that tools outside of the engine may see.
@@ -143,7 +155,7 @@ impl Memory {
         if let Some(seal) = secrets.seal(name) {
             return Ok(Fill::Value(Value::from(seal)));
         }
-        match self.values.get(name).or_else(|| self.values.get(token.path)) {
+        match self.find(name).or_else(|| self.values.get(token.path)) {
             Some(value) => Ok(Fill::Value(value.clone())),
             None => {
                 unknown.push(token.raw.to_string());
@@ -194,7 +206,9 @@ mod tests {
 
     fn check(args: Value, expected: Result<Value, &str>) {
         let object = |value: Value| value.as_object().cloned().unwrap();
-        let values = object(json!({"count": "5", "name": "Ada", "flag": true, "a.b": "dotted"}));
+        let values =
+            json!({"count": "5", "name": "Ada", "flag": true, "a.b": "dotted", "order": {"items": [{"id": 7}]}});
+        let values = object(values);
         let mut memory = Memory::new(values, object(json!({"n": 3, "who": {"first": "Grace"}})));
         let schema = json!({"properties": {
             "n": {"type": "integer"}, "s": {"type": "string"}, "l": {"type": "array", "items": {"type": "integer"}}
@@ -222,6 +236,10 @@ mod tests {
         check(json!({"n": "{{args.n}}", "s": "{{args.n}}"}), Ok(json!({"n": 3, "s": "3"})));
         check(json!({"s": "{{args.who.first}}", "l": ["{{count}}"]}), Ok(json!({"s": "Grace", "l": [5]})));
         check(json!({"s": "{{flag}}"}), Ok(json!({"s": "true"})));
+        check(
+            json!({"n": "{{order.items.0.id}}", "s": "{{order.items.1}}"}),
+            Ok(json!({"n": 7, "s": "{{order.items.1}}"})),
+        );
         // Without a declared type, text stays text, unless the token asks for another.
         check(json!({"any": "{{count}}"}), Ok(json!({"any": "5"})));
         check(json!({"any": "{{int:count}}", "s": "{{int:count}}"}), Ok(json!({"any": 5, "s": "5"})));

@@ -47,8 +47,11 @@ fn visit(node: &Node, found: &mut Vec<Named>) {
 fn listed(node: &Node, found: &mut Vec<Named>) {
     match &node.kind {
         Kind::Seq(items) => items.iter().for_each(|item| listed(item, found)),
-        Kind::Map(entries) => found
-            .extend(entries.iter().filter_map(|(key, _)| Some(Named { tool: key.raw()?.to_string(), span: key.span }))),
+        Kind::Map(entries) => {
+            // `as:` is next to the tool.
+            let keys = entries.iter().map(|(key, _)| key).filter(|key| entries.len() == 1 || key.raw() != Some("as"));
+            found.extend(keys.filter_map(|key| Some(Named { tool: key.raw()?.to_string(), span: key.span })));
+        }
         Kind::Scalar { .. } => {}
     }
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 use trailblaze_core::engine::tool::Tool;
-use trailblaze_core::trail::Trail;
+use trailblaze_core::trail::{ToolCall, Trail, result_name_schema};
+use trailblaze_core::yaml::Decode;
 
 /// The file of a project that its editor reads the schema from.
 pub const FILE: &str = ".trailblaze/schemas/trail.schema.json";
@@ -22,8 +23,9 @@ pub fn trail_schema<'t>(tools: impl IntoIterator<Item = &'t Tool>) -> Value {
     for tool in tools {
         named.entry(&tool.name).or_insert_with(|| call(tool, &mut definitions));
     }
+    named.insert("as", result_name_schema());
     let call = json!({
-        "type": "object", "minProperties": 1, "maxProperties": 1, "properties": named, "additionalProperties": false
+        "type": "object", "minProperties": 1, "maxProperties": 2, "properties": named, "additionalProperties": false
     });
     definitions.insert("call".to_string(), call);
     let mut schema = Trail::schema();
@@ -39,7 +41,7 @@ pub fn text(schema: &Value) -> String {
 
 /// Whether a schema is that of a call of any tool.
 fn is_call(schema: &Map<String, Value>) -> bool {
-    schema.get("maxProperties") == Some(&json!(1)) && !schema.contains_key("properties")
+    Value::Object(schema.clone()) == ToolCall::schema()
 }
 
 fn replace_calls(schema: &mut Value) {

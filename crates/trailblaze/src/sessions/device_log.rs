@@ -178,6 +178,7 @@ mod tests {
             is_always_recorded: false,
             is_delegating: false,
             is_custom: false,
+            result_name: None,
             source: Arc::from("built-in"),
         }))
     }

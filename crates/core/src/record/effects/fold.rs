@@ -18,7 +18,7 @@ pub struct StepDid {
     pub recorded: Vec<CallDid>,
 }
 
-/// A call, as `{tool: args}`, and its effects.
+/// A call, as it is written in trails, and its effects.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallDid {
     pub call: Value,
@@ -29,7 +29,7 @@ pub struct CallDid {
 /// The effects of one attempt, step by step. Of a retried step, only the last try counts.
 pub fn fold<'e>(attempt: &AttemptId, events: impl IntoIterator<Item = &'e Event>) -> Vec<StepDid> {
     let (steps, calls) = steps(attempt, events);
-    let did = |call: &&Called| CallDid { call: as_written(&call.tool, &call.args), did: kept(&calls, call) };
+    let did = |call: &&Called| CallDid { call: as_written(call), did: kept(&calls, call) };
     steps
         .into_iter()
         .map(|(id, step)| {
@@ -71,24 +71,25 @@ fn kept(calls: &Calls<'_>, call: &Called) -> Option<Vec<Effect>> {
     (call.is_custom && (call.is_recordable || call.is_delegating)).then_some(effects)
 }
 
-/// The calls that a custom tool made before it failed count; its memory changes do not, because they were not applied.
+/// The calls that a custom tool made before it failed count; its memory changes do not, because they were not applied. They were if
+/// one of its delegates failed: memory changes before the delegates are called.
 fn add(calls: &Calls<'_>, call: &Called, effects: &mut Vec<Effect>) {
-    let outcome = match calls.answer(call) {
-        Some(CallResult::Outcome(outcome)) if !outcome.is_error() => Some(outcome),
+    let answer = match calls.answer(call) {
+        Some(CallResult::Outcome(outcome)) => Some(outcome),
         _ => None,
     };
-    let beneath = calls.beneath(call);
+    let passed = answer.is_some_and(|outcome| !outcome.is_error());
+    let (delegates, own): (Vec<_>, Vec<_>) =
+        calls.beneath(call).into_iter().partition(|child| child.origin == CallOrigin::Delegate);
     if call.is_custom {
-        beneath.into_iter().for_each(|child| add(calls, child, effects));
-        if let Some(outcome) = outcome.filter(|outcome| !outcome.memory.is_empty()) {
-            Effect::Memory(outcome.memory.clone()).push(effects);
-        }
-        return;
-    }
-    let mut delegates = beneath.into_iter().filter(|child| child.origin == CallOrigin::Delegate).peekable();
-    if delegates.peek().is_some() {
-        delegates.for_each(|child| add(calls, child, effects));
-    } else if outcome.is_some() && matches!(call.kind, ToolKind::Action | ToolKind::Assertion) {
+        own.into_iter().for_each(|child| add(calls, child, effects));
+    } else if delegates.is_empty() && passed && matches!(call.kind, ToolKind::Action | ToolKind::Assertion) {
         Effect::Call { tool: call.tool.clone(), args: Map::clone(&call.args) }.push(effects);
     }
+    // What a built-in tool remembers by itself is part of its call; its result is not.
+    let remembers = (call.is_custom || call.result_name.is_some()) && (passed || !delegates.is_empty());
+    if let Some(outcome) = answer.filter(|outcome| remembers && !outcome.memory.is_empty()) {
+        Effect::Memory(outcome.memory.clone()).push(effects);
+    }
+    delegates.into_iter().for_each(|child| add(calls, child, effects));
 }

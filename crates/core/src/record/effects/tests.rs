@@ -18,12 +18,20 @@ struct Made {
     name: &'static str,
     kind: ToolKind,
     is_custom: bool,
+    result_name: Option<&'static str>,
     outcome: Outcome,
     beneath: Vec<Made>,
 }
 
 fn built_in(name: &'static str) -> Made {
-    Made { name, kind: ToolKind::Action, is_custom: false, outcome: Outcome::default(), beneath: vec![] }
+    Made {
+        name,
+        kind: ToolKind::Action,
+        is_custom: false,
+        result_name: None,
+        outcome: Outcome::default(),
+        beneath: vec![],
+    }
 }
 
 fn custom(name: &'static str, beneath: Vec<Made>) -> Made {
@@ -57,6 +65,7 @@ impl Made {
             is_always_recorded: false,
             is_delegating: false,
             is_custom: self.is_custom,
+            result_name: self.result_name.map(str::to_string),
             source: "".into(),
         })));
         let origin = if self.outcome.delegates.is_empty() { CallOrigin::Callback } else { CallOrigin::Delegate };
@@ -119,6 +128,27 @@ fn memory_changes_where_it_changed_and_not_where_a_tool_failed() {
     custom("pay", vec![share, forgets, custom("query", vec![])]).remembering(json!({"paid": true}), &["old"]).check(
         json!([{"memory": {"set": {"share": "5", "old": 1}}}, {"tap": {}}, {"memory": {"set": {"paid": true}, "deleted": ["old"]}}]),
     );
+}
+
+#[test]
+fn memory_changes_before_delegates_are_called_even_if_one_of_them_fails() {
+    let delegates = |made: Made| {
+        let mut made = Made { beneath: vec![built_in("tap"), built_in("back").failing()], ..made };
+        made.outcome.delegates = vec![Delegate { tool: "tap".into(), args: Map::new() }; 2];
+        made.remembering(json!({"order": 7}), &[])
+    };
+    let expected = json!([{"memory": {"set": {"order": 7}}}, {"tap": {}}]);
+    delegates(custom("open", vec![])).check(expected.clone());
+    let mut failed = delegates(custom("open", vec![]));
+    failed.outcome.variant = Outcome::failed("no").variant;
+    failed.check(expected);
+}
+
+#[test]
+fn the_result_of_a_built_in_tool_is_an_effect_where_it_has_a_name() {
+    let query = Made { kind: ToolKind::Query, result_name: Some("seen"), ..built_in("isVisible") };
+    custom("login", vec![query.remembering(json!({"seen": true}), &[]), built_in("tap")])
+        .check(json!([{"memory": {"set": {"seen": true}}}, {"tap": {}}]));
 }
 
 #[test]

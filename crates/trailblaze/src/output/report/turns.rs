@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use serde_json::Value;
+use trailblaze_core::trail::parts_of;
 use trailblaze_protocol::event::{ModelPurpose, ModelReplied};
 
 use super::album::{Album, FileInPage};
@@ -129,8 +130,9 @@ fn reply(replied: &ModelReplied) -> ReplyView<'_> {
     }
 }
 
-/// A call on one line: `tap {"ref": …}`.
+/// A call on one line: `tap {"ref": …}`, or `getOrder {} as order`.
 pub fn written(call: &Value) -> String {
-    let call = call.as_object().and_then(|call| call.iter().next());
-    call.map(|(tool, args)| format!("{tool} {args}")).unwrap_or_default()
+    let Some((tool, args, result_name)) = parts_of(call) else { return String::new() };
+    let result_name = result_name.map(|name| format!(" as {name}")).unwrap_or_default();
+    format!("{tool} {args}{result_name}")
 }

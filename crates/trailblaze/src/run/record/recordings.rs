@@ -112,6 +112,7 @@ pub fn record(trail: &Trail, done: &[&Done]) -> Result<Recorded, SaveError> {
                     }
                 }
                 Due::Put(classifier) => {
+                    recorded.warnings.extend(step.why_not_replaced());
                     put.push((slot.clone(), classifier.clone()));
                     let calls = StepCalls { slot, calls: step.calls.clone() };
                     by_classifier.entry(classifier).or_default().push(calls);

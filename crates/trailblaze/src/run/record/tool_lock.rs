@@ -70,7 +70,10 @@ impl Tools<'_> {
         }
         let definition = match &self.custom(name)?.body {
             Body::Expansion(calls) => {
-                let call = |call: &ToolCall| json!([call.tool.value, yaml::loose(&call.args)]);
+                let call = |call: &ToolCall| match &call.result_name {
+                    None => json!([call.tool.value, yaml::loose(&call.args)]),
+                    Some(name) => json!([call.tool.value, yaml::loose(&call.args), name.value]),
+                };
                 Value::from(calls.iter().map(call).collect::<Vec<_>>()).to_string().into_bytes()
             }
             Body::Code(code) => code.definition()?.to_vec(),

@@ -153,6 +153,7 @@ impl Interactive {
             is_always_recorded: false,
             is_delegating: false,
             is_custom: known.is_some_and(|known| known.is_custom()),
+            result_name: None,
             source: known.map_or_else(|| Arc::from("unknown"), |known| Arc::clone(&known.contributor.label)),
             tool,
         })));

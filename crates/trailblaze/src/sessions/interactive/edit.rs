@@ -177,7 +177,9 @@ impl Interactive {
             }
             for written in &step.calls {
                 let Some(call) = delegate_of(written) else {
-                    return Err(format!("step {number}: a call is an object with one key, the tool; got {written}"));
+                    return Err(format!(
+                        "step {number}: a call is an object with one key, the tool, and perhaps `as`; got {written}"
+                    ));
                 };
                 if registry.get(&call.tool).is_none() {
                     return Err(format!("step {number}: {}", registry.explain_missing(&call.tool)));

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use trailblaze_core::record::fold::{RecordedStep, is_bound_to_device};
-use trailblaze_core::trail::{Merge, Merged, NewCalls, NewStep, SaveError, Trail, is_trail, merge, new_trail};
+use trailblaze_core::trail::{
+    Merge, Merged, NewCalls, NewStep, SaveError, Trail, is_trail, merge, new_trail, parts_of,
+};
 use trailblaze_core::yaml::Source;
 use trailblaze_protocol::event::StepKind;
 use trailblaze_protocol::exit::Exit;
@@ -77,8 +79,8 @@ fn n_starts(step: &RecordedStep) -> usize {
 
 /// The step text for a call that starts something.
 fn start(call: &Value) -> Option<&'static str> {
-    let (tool, args) = call.as_object()?.iter().next()?;
-    let (_, arg, words) = STARTS.iter().find(|(name, arg, _)| name == tool && args.get(arg).is_some())?;
+    let (tool, args, _) = parts_of(call)?;
+    let (_, arg, words) = STARTS.iter().find(|(name, arg, _)| *name == tool && args.get(arg).is_some())?;
     let is_page = args[arg].as_str().is_some_and(|what| what.contains("://"));
     Some(if is_page { OPEN_PAGE } else { words })
 }
@@ -140,11 +142,11 @@ pub fn remarks(recorded: &[RecordedStep]) -> Vec<String> {
         let text = &step.text;
         match step.needs_model.as_slice() {
             // A step that was tried again is there.
-            [] if recorded.iter().any(|other| other.text == *text && !is_empty(other)) => None,
+            [] if is_empty(step) && recorded.iter().any(|other| other.text == *text && !is_empty(other)) => None,
             [] if is_empty(step) && text != EXPLORE => {
                 Some(format!("step \"{text}\" was left out: it has no passing call that can be replayed"))
             }
-            [] => None,
+            [] => step.why_not_replaced(),
             tools => {
                 let tools = tools.join(", ");
                 Some(format!("step \"{text}\" needs a model: {tools} cannot be replayed, so only its text was saved"))
@@ -334,6 +336,7 @@ mod tests {
             is_by_model: false,
             is_edited: false,
             has_stand_ins: false,
+            not_replaced: Vec::new(),
         }
     }
 

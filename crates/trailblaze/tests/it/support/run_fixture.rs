@@ -151,6 +151,7 @@ impl Recorder {
             is_recordable: true,
             is_delegating: tool == "signIn",
             is_custom: false,
+            result_name: None,
             is_always_recorded: false,
             source: if tool == "signIn" { "tools/sign-in.tool.yaml" } else { "built-in" }.into(),
         })));
