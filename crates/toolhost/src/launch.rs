@@ -58,6 +58,11 @@ struct Found {
 }
 
 impl Found {
+    /// Before anything was looked for.
+    fn unknown() -> Found {
+        Found { bun: None, node: None, npm: None, tsx: None, node_runs_types: false }
+    }
+
     fn any(&self) -> bool {
         self.bun.is_some() || self.node.is_some()
     }
@@ -225,6 +230,66 @@ pub fn unbuilt_jar(launch: &Launch) -> Option<(String, Option<String>)> {
     Some((jar.to_string(), build_command(&launch.dir, jar)))
 }
 
+/// What to do about a jar that is older than the sources it is built from: a server started from it would run old code.
+pub fn stale_jar(server: &Server, root: &Path) -> Option<String> {
+    let jar = server.args.iter().skip_while(|arg| *arg != "-jar").nth(1)?;
+    let dir = server.working_dir.as_ref().map_or_else(|| root.to_path_buf(), |dir| root.join(dir));
+    let command = build_command(&dir, jar)?;
+    let built = dir.join(jar).metadata().and_then(|jar| jar.modified()).ok()?;
+    let project = dir.join(jar.split_once("target/")?.0);
+    let changed_since = |file: &Path| file.metadata().and_then(|file| file.modified()).is_ok_and(|at| at > built);
+    let newer = files_below(&project.join("src/main")).into_iter().find(|file| changed_since(file))?;
+    let newer = newer.strip_prefix(root).unwrap_or(&newer).display();
+    Some(format!("`{jar}` is older than `{newer}`, so it has old code; run `{command}` in `{}`", dir.display()))
+}
+
+/// The files of a folder and of those in it, as far as a source tree goes.
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    const MOST: usize = 10_000;
+    let (mut folders, mut files) = (vec![folder.to_path_buf()], Vec::new());
+    while let Some(folder) = folders.pop().filter(|_| files.len() < MOST) {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten().take(MOST) {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                Ok(kind) if kind.is_file() => files.push(entry.path()),
+                _ => {}
+            }
+        }
+    }
+    files
+}
+
+/// What to do about a script that imports an npm package that is not installed, judging by its output.
+pub fn missing_package(script: &Path, said: &str) -> Option<String> {
+    let quoted = |words: &str| {
+        let after = said.split_once(words)?.1;
+        after.split_once(['\'', '"']).map(|(name, _)| name)
+    };
+    let import = ["Cannot find package '", "Cannot find module '", "Cannot find package \"", "Cannot find module \""];
+    let import = import.into_iter().find_map(quoted)?;
+    let is_package = import.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '@') && !import.contains(':');
+    // `@scope/name/inner` is a part of `@scope/name`.
+    let n_parts = if import.starts_with('@') { 2 } else { 1 };
+    let package = import.split('/').take(n_parts).collect::<Vec<_>>().join("/");
+    if !is_package || package.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        return None;
+    }
+    let folder = script.parent()?;
+    let of_script = Package::of(folder);
+    let (place, command) = match &of_script {
+        Some(found) if found.names(&package) => {
+            (found.folder.as_path(), found.install_command(&Found::unknown()).to_string())
+        }
+        Some(found) => {
+            let command = found.install_command(&Found::unknown());
+            let add = if command.starts_with("npm") { command.to_string() } else { command.replace("install", "add") };
+            (found.folder.as_path(), format!("{add} {package}"))
+        }
+        None => (folder, format!("npm install {package}")),
+    };
+    Some(format!("the npm package `{package}` is not installed; run `{command}` in `{}`", place.display()))
+}
+
 fn for_command(command: &str, server: &Server, root: &Path) -> Launch {
     let dir = server.working_dir.as_ref().map_or_else(|| root.to_path_buf(), |dir| root.join(dir));
     Launch::new(program(command, root), dir)
@@ -360,4 +425,63 @@ async fn runs_types(node: &Path, supervisor: &Supervisor) -> bool {
     let mut parts = version.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
     let (major, minor) = (parts.next().unwrap_or(0), parts.next().unwrap_or(0));
     (major, minor) >= (23, 6) || (major == 22 && minor >= 18)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{File, create_dir_all, write};
+    use std::time::{Duration, SystemTime};
+
+    use trailblaze_core::yaml::{Problems, Source, decode};
+
+    use super::*;
+
+    #[test]
+    fn a_missing_package_is_named_with_the_command_that_installs_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let tools = folder.path().join("tools");
+        create_dir_all(&tools).unwrap();
+        let hint = |said: &str| missing_package(&tools.join("acme.ts"), said);
+        let bun = "error: Cannot find package 'left-pad' from '/p/tools/acme.ts'";
+        let at = |place: &Path, what: &str| Some(format!("{what} in `{}`", place.display()));
+        let told = "the npm package `left-pad` is not installed; run `npm install left-pad`";
+        assert_eq!(hint(bun), at(&tools, told));
+        write(tools.join("package.json"), r#"{"dependencies": {"@acme/pay": "1"}}"#).unwrap();
+        write(tools.join("bun.lock"), "").unwrap();
+        let told = "the npm package `left-pad` is not installed; run `bun add left-pad`";
+        assert_eq!(hint(bun), at(&tools, told));
+        let node = "Error [ERR_MODULE_NOT_FOUND]: Cannot find package '@acme/pay' imported from /p/tools/acme.ts";
+        let told = "the npm package `@acme/pay` is not installed; run `bun install`";
+        assert_eq!(hint(node), at(&tools, told));
+        let inner = "Cannot find module '@acme/pay/cards' from '/p/tools/acme.ts'";
+        assert_eq!(hint(inner), at(&tools, told));
+        for other in ["Cannot find module './cards' from 'acme.ts'", "Cannot find package 'node:sqlite'", "boom"] {
+            assert_eq!(hint(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_jar_that_is_older_than_its_sources_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        create_dir_all(root.join("tools/target")).unwrap();
+        create_dir_all(root.join("tools/src/main/kotlin")).unwrap();
+        let (jar, source) = (root.join("tools/target/tools.jar"), root.join("tools/src/main/kotlin/Tools.kt"));
+        for file in [&jar, &source, &root.join("tools/pom.xml")] {
+            write(file, "").unwrap();
+        }
+        let yaml = Source::new("a.yaml", "command: java\nargs: [-jar, tools/target/tools.jar]\n");
+        let server: Server = decode(&yaml, &mut Problems::new(&yaml)).unwrap();
+        let touched = |file: &Path, age: u64| {
+            let at = SystemTime::now() - Duration::from_secs(age);
+            File::options().write(true).open(file).unwrap().set_modified(at).unwrap();
+        };
+        touched(&source, 20);
+        touched(&jar, 10);
+        assert_eq!(stale_jar(&server, root), None);
+        touched(&source, 5);
+        let told = stale_jar(&server, root).unwrap();
+        assert!(told.starts_with("`tools/target/tools.jar` is older than `tools/src/main/kotlin/Tools.kt`"), "{told}");
+        assert!(told.contains("run `mvn -q -f tools package` in `"), "{told}");
+    }
 }

@@ -275,6 +275,7 @@ fn check_call(call: &ToolCall, registry: &Registry, problems: &mut Problems) {
         match hint {
             // Reported for the trails that need it, with the reason why its server is unavailable.
             _ if !registry.absent.is_empty() => {}
+            _ if registry.is_of_broken_file(name) => {}
             _ if registry.is_partial => {
                 let text = format!("`{name}` may be a tool of a server that was not queried; it was not checked");
                 problems.warning(call.tool.span, text);

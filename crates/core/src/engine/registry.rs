@@ -250,6 +250,13 @@ impl Registry {
         MissingTool { message: unknown, hint: near.map(|near| format!("did you mean `{near}`?")) }
     }
 
+    /// Whether a file defines this tool, but has errors, which are reported for themselves.
+    pub fn is_of_broken_file(&self, name: &str) -> bool {
+        let is_file = |contributor: &Contributor| matches!(contributor.origin, ToolOrigin::Yaml | ToolOrigin::Script);
+        let mut filtered = self.filtered.iter().filter(|filtered| filtered.tool == name);
+        filtered.any(|filtered| matches!(filtered.reason, LeftOut::Unusable(_)) && is_file(&filtered.contributor))
+    }
+
     /// Our tool that corresponds to a name that other test tools use.
     pub fn alias(&self, name: &str) -> Option<&'static str> {
         aliases::ours(name).iter().copied().find(|ours| self.tools.contains_key(*ours))
@@ -411,14 +418,14 @@ fn taken(tool: &Tool, earlier: &Tool) -> String {
     let (name, by, earlier_by) = (&tool.name, &tool.contributor, &earlier.contributor);
     let is_file = matches!(by.origin, ToolOrigin::Yaml | ToolOrigin::Script);
     if earlier_by.label == by.label {
-        format!("{} offers the tool `{name}` twice", by.label)
+        format!("{} offers the tool `{name}` twice", by.with_file())
     } else if is_file && replaces(&Tool { overrides: true, ..tool.clone() }, earlier) {
         let about = earlier.description.lines().next().unwrap_or_default();
         format!(
             "`{name}` is a built-in tool (\"{about}\"); choose another id, or write `override: true` to replace it in this project"
         )
     } else {
-        format!("the tool `{name}` is offered twice: by {} and by {}", earlier_by.label, by.label)
+        format!("the tool `{name}` is offered twice: by {} and by {}", earlier_by.with_file(), by.with_file())
     }
 }
 

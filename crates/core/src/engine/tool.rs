@@ -60,13 +60,23 @@ pub struct Contributor {
     /// A label for people: `built-in`, `trailblaze-config/tools/login.yaml`, `server acme-tools`.
     pub label: Arc<str>,
     pub origin: ToolOrigin,
+    /// The file of its author, if the label does not name it: the script of a server.
+    pub file: Option<Arc<str>>,
     /// Whether its tools may have reserved prefixes, whatever the project grants.
     pub allows_reserved: bool,
 }
 
 impl Contributor {
     pub fn new(label: &str, origin: ToolOrigin) -> Contributor {
-        Contributor { label: Arc::from(label), origin, allows_reserved: false }
+        Contributor { label: Arc::from(label), origin, file: None, allows_reserved: false }
+    }
+
+    /// The label, with the file of the author.
+    pub fn with_file(&self) -> String {
+        match &self.file {
+            Some(file) => format!("{} ({file})", self.label),
+            None => self.label.to_string(),
+        }
     }
 
     /// Checks the name of one of its tools. `granted` are the reserved prefixes that the project may use.

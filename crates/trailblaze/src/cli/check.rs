@@ -38,6 +38,7 @@ pub async fn check(context: &Context, args: CheckArgs) -> Result<Exit, Refusal> 
         devices: args.devices.device,
         is_strict: args.strict,
         is_offline: args.offline,
+        without_trails: false,
     };
     let wiring = context.wiring(&loaded, None);
     let has_servers = wiring.servers.has_any();

@@ -10,14 +10,14 @@ use trailblaze_core::yaml::Severity;
 use trailblaze_drivers::web::find_browser;
 use trailblaze_protocol::exit::Exit;
 use trailblaze_supervise::{Launch, Supervisor};
-use trailblaze_toolhost::launch::{Place, Runtimes, launch, unbuilt_jar};
+use trailblaze_toolhost::launch::{Place, Runtimes, launch, stale_jar, unbuilt_jar};
 
 use super::findings::{self, Finding, State};
 use super::{Context, Refusal};
 use crate::api::PORT;
 use crate::output::print;
 use crate::project::devices::DeviceSpec;
-use crate::project::loaded::{Loaded, PROJECT_FILE};
+use crate::project::loaded::{Loaded, PROJECT_FILE, missing_files};
 use crate::project::models::{self, ModelOptions, Models, Reason};
 use crate::servers::entries::entries;
 use crate::sessions::service::{Answer, Request};
@@ -157,29 +157,35 @@ impl Doctor<'_> {
                 findings.push(Finding::note("server", format!("server `{name}` at `{url}` was not contacted")));
                 continue;
             }
+            if let Some(path) = missing_files(&self.loaded.root, &named.entry).first() {
+                let message = format!("server `{name}` cannot start: `{path}` does not exist");
+                let hint = "correct the path in the server's entry; `trailblaze check` shows its line";
+                findings.push(Finding::bad("server", message).hint(hint));
+                continue;
+            }
             let script = named.entry.script.as_deref();
             let is_embedded = !devices.is_empty() && devices.iter().all(|device| named.is_embedded(&device.driver));
             findings.push(match script.filter(|_| is_embedded) {
-                Some(script) if self.loaded.root.join(script).is_file() => {
-                    Finding::good("server", format!("server `{name}` runs inside Trailblaze, from `{script}`"))
-                }
                 Some(script) => {
-                    Finding::bad("server", format!("server `{name}` cannot start: `{script}` does not exist"))
+                    Finding::good("server", format!("server `{name}` runs inside Trailblaze, from `{script}`"))
                 }
                 None => match launch(&named.entry, &place, &runtimes).await {
                     Err(error) => Finding::bad("server", format!("server `{name}` cannot start: {error}")),
-                    Ok(found) => self.server(name, &found),
+                    Ok(found) => self.server(name, &found, stale_jar(&named.entry, &self.loaded.root)),
                 },
             });
         }
         findings
     }
 
-    fn server(&self, name: &str, found: &Launch) -> Finding {
+    fn server(&self, name: &str, found: &Launch, stale: Option<String>) -> Finding {
         let program = Path::new(&found.program).display();
         if !self.is_program(&found.program) {
             return Finding::bad("server", format!("server `{name}` cannot start: there is no program `{program}`"))
                 .hint("install it, or correct `command` in the server's entry");
+        }
+        if let Some(stale) = stale {
+            return Finding::warning("server", format!("server `{name}`: {stale}"));
         }
         match unbuilt_jar(found) {
             Some((jar, command)) => {

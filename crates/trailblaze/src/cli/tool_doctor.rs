@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 use trailblaze_core::engine::registry::Batch;
 use trailblaze_core::engine::source::SourceError;
 use trailblaze_core::ids;
+use trailblaze_core::names::ToolOrigin;
 use trailblaze_core::record::events::{EventSink, Redacted, Shot};
 use trailblaze_core::yaml::{Severity, nearest};
 use trailblaze_protocol::event::{Event, Level};
@@ -30,10 +31,11 @@ use crate::sessions::wiring::Wiring;
 const OLDER: &str = "2025-11-25";
 const NEWER: &str = "2026-07-28";
 
-/// Start one tool server, shake hands in both generations of the protocol, list and check its tools, and stop it
+/// Start one tool server, shake hands in both generations of the protocol, list and check its tools, and stop it; or check
+/// a tool that needs no server
 #[derive(Args)]
 pub struct DoctorArgs {
-    /// The server, by its name in the configuration
+    /// The server, by its name in the configuration, or a tool of a file
     server: String,
     #[command(flatten)]
     devices: DeviceArgs,
@@ -49,6 +51,10 @@ pub async fn doctor(context: &Context, args: &DoctorArgs) -> Result<Exit, Refusa
     let wiring = context.wiring(&loaded, None);
     let names: Vec<&str> = wiring.servers.names().collect();
     if !names.contains(&args.server.as_str()) {
+        let has_tool = |batch: &&Batch| batch.tools.iter().any(|tool| tool.name == args.server);
+        if let Some(batch) = loaded.batches.iter().find(has_tool) {
+            return Ok(tool_of_file(batch, &loaded.project.reserved_prefixes, args));
+        }
         let near = nearest(&args.server, names.iter().copied()).map(|near| format!("did you mean `{near}`?"));
         let hint = near.or_else(|| (!names.is_empty()).then(|| format!("known servers: {}", names.join(", "))));
         return Err(Refusal::Usage { message: format!("the project has no tool server `{}`", args.server), hint });
@@ -87,6 +93,19 @@ pub async fn doctor(context: &Context, args: &DoctorArgs) -> Result<Exit, Refusa
     wiring.close().await;
     findings::print(("server", &args.server), &findings, args.json);
     Ok(exit)
+}
+
+/// Checks a tool that needs no server.
+fn tool_of_file(batch: &Batch, reserved_prefixes: &[String], args: &DoctorArgs) -> Exit {
+    let place = match batch.contributor.origin {
+        ToolOrigin::BuiltIn => "is built in".to_string(),
+        _ => format!("is defined in {}", batch.contributor.label),
+    };
+    let mut findings = vec![Finding::good("start", format!("it {place}, and needs no server"))];
+    let tool = batch.tools.iter().filter(|tool| tool.name == args.server).cloned().collect();
+    let exit = linted(&Batch::new(batch.contributor.clone(), tool), reserved_prefixes, &mut findings);
+    findings::print(("tool", &args.server), &findings, args.json);
+    exit
 }
 
 /// Runs the server once, and returns what it reported.
@@ -189,6 +208,10 @@ fn tools(batch: &Batch, granted: &[String], findings: &mut Vec<Finding>) -> Exit
         }),
         _ => findings.push(Finding::good("tools", format!("it lists {}", print::count(n_tools, "tool")))),
     }
+    linted(batch, granted, findings)
+}
+
+fn linted(batch: &Batch, granted: &[String], findings: &mut Vec<Finding>) -> Exit {
     let mut exit = Exit::Passed;
     for finding in lint::lint(batch, granted) {
         let state = match finding.severity {

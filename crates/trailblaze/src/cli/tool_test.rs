@@ -223,7 +223,8 @@ impl Runners<'_> {
         let classes: Vec<String> =
             files.iter().map(|file| file.file_stem().unwrap_or_default().to_string_lossy().into_owned()).collect();
         let mut launch = Launch::new(wrapper.map_or_else(|| "mvn".into(), PathBuf::into_os_string), self.root);
-        launch.args = ["-q", "-B", "-f"].map(OsString::from).to_vec();
+        // Without colours: compilers write escape codes even where the output is no terminal.
+        launch.args = ["-q", "-B", "-Dstyle.color=never", "-f"].map(OsString::from).to_vec();
         launch.args.extend([folder.join(POM).into_os_string(), "package".into()]);
         launch.args.push(format!("-Dtest={}", classes.join(",")).into());
         Ok(launch)

@@ -47,11 +47,8 @@ impl Knowledge {
 
     /// The problems that `check` finds in the project's files and in these trails.
     pub async fn problems(&self, host: &Host, trails: Vec<PathBuf>) -> Vec<Problem> {
-        // Without trails, `check` would read all of them.
-        if trails.is_empty() {
-            return self.loaded.problems.clone();
-        }
-        let options = CheckOptions { paths: trails, is_offline: true, ..CheckOptions::default() };
+        let without_trails = trails.is_empty();
+        let options = CheckOptions { paths: trails, is_offline: true, without_trails, ..CheckOptions::default() };
         let wiring = Wiring::new(&self.loaded, host, None);
         match check(&self.loaded, wiring, &options, Arc::new(Quiet)).await {
             Ok(found) => found.problems,

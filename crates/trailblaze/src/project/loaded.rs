@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use trailblaze_core::callers::preflight::check_tools;
-use trailblaze_core::config::{Project, Restart, Servers, Target, Toolset};
+use trailblaze_core::config::{Project, Restart, Server, Servers, Target, Toolset};
 use trailblaze_core::engine::registry::{Batch, Registry};
+use trailblaze_core::engine::tool::Contributor;
+use trailblaze_core::names::ToolOrigin;
 use trailblaze_core::tool_files::{self, FileTool};
 use trailblaze_core::tools;
 use trailblaze_core::trail::Trail;
@@ -116,6 +118,8 @@ impl Loaded {
             }
             let (tool, found) = tool_files::read(&source);
             self.problems.extend(found);
+            let n_batches = self.batches.len();
+            let is_alias = matches!(tool, Some(FileTool::Alias(_)));
             match tool {
                 Some(FileTool::Own(batch)) => self.batches.push(*batch),
                 Some(FileTool::Script(tool)) => {
@@ -129,6 +133,9 @@ impl Loaded {
                     Err(problem) => self.problems.push(problem),
                 },
                 None => {}
+            }
+            if self.batches.len() == n_batches && !is_alias {
+                self.batches.push(broken(&source));
             }
         }
         for (source, target) in &targets {
@@ -195,6 +202,12 @@ impl Loaded {
             if server.restart == Restart::OnFailure && server.url.is_some() {
                 let text = format!("`restart:` of `{}` does nothing: it is not started here", name.value);
                 problems.warning(name.span, text);
+            }
+            for path in missing_files(&self.root, server) {
+                let text = format!("`{path}` does not exist, so the server `{}` cannot start", name.value);
+                let folder = server.working_dir.as_deref().map_or("the project's folder", |_| "its `workingDir`");
+                let span = place_in_entry(source, &name.value, path).unwrap_or(name.span);
+                problems.warning_with_hint(span, text, format!("the path starts at {folder}"));
             }
         }
         self.problems.extend(problems.into_vec());
@@ -277,6 +290,39 @@ impl Loaded {
 }
 
 /// The value of a top-level key of the file, even if the file has other problems.
+/// The files that a server's entry names for its program and that do not exist. A jar may not be built yet.
+pub fn missing_files<'s>(root: &Path, server: &'s Server) -> Vec<&'s str> {
+    const SOURCES: [&str; 9] = ["py", "ts", "mts", "js", "mjs", "cjs", "rb", "sh", "kts"];
+    let dir = server.working_dir.as_ref().map_or_else(|| root.to_path_buf(), |dir| root.join(dir));
+    let is_source = |arg: &&str| {
+        let ending = Path::new(arg).extension().and_then(|ending| ending.to_str());
+        !arg.starts_with('-') && !arg.contains("://") && ending.is_some_and(|ending| SOURCES.contains(&ending))
+    };
+    let script = server.script.as_deref().filter(|script| !root.join(script).exists());
+    let args = server.args.iter().map(String::as_str).filter(|_| server.command.is_some()).filter(is_source);
+    script.into_iter().chain(args.filter(|arg| !dir.join(arg).exists())).collect()
+}
+
+/// Where the entry of a server names a file.
+fn place_in_entry(source: &Arc<Source>, server: &str, path: &str) -> Option<Span> {
+    let servers = root_key(source, "mcpServers").or_else(|| root_key(source, "mcp_servers"))?;
+    let entry = match servers.items() {
+        // A target lists its servers.
+        Some(items) => items.iter().find(|entry| entry.get("name").and_then(Node::raw) == Some(server)),
+        None => servers.get(server),
+    }?;
+    let named = entry.get("script").into_iter().chain(entry.get("args").and_then(Node::items).into_iter().flatten());
+    named.into_iter().find(|node| node.raw() == Some(path)).map(|node| node.span)
+}
+
+/// Stands for the tool of a file that has errors, so that its calls are not reported as well.
+fn broken(source: &Arc<Source>) -> Batch {
+    let stem = || Path::new(&source.path).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let id = root_key(source, "id").and_then(|id| id.raw().map(str::to_string)).unwrap_or_else(stem);
+    let contributor = Contributor::new(&source.path, ToolOrigin::Yaml);
+    Batch { unusable: vec![(id, "its file has errors".to_string())], ..Batch::new(contributor, Vec::new()) }
+}
+
 fn root_key(source: &Arc<Source>, key: &str) -> Option<Node> {
     read(source, &mut Problems::new(source))?.get(key).cloned()
 }

@@ -29,6 +29,8 @@ pub struct CheckOptions {
     pub is_strict: bool,
     /// Start no tool servers.
     pub is_offline: bool,
+    /// Read no trails, whatever `paths` says.
+    pub without_trails: bool,
 }
 
 /// What was found.
@@ -57,6 +59,7 @@ pub async fn check(
     let mut devices = loaded.devices_of_trails(&options.devices)?;
     let mut problems = loaded.problems.clone();
     let trails = match loaded.trails(&options.paths) {
+        _ if options.without_trails => Vec::new(),
         // A project may have tools and no trails yet.
         Err(LoadError::Select(SelectError::NoTrails { .. } | SelectError::Missing { .. }))
             if options.paths.is_empty() =>

@@ -1,6 +1,7 @@
 //! The entries of `mcpServers:`, of the project and of its targets.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use trailblaze_core::config::{Runtime, Server as Entry};
 use trailblaze_core::engine::tool::Contributor;
@@ -31,7 +32,8 @@ impl Named {
     /// Who contributes its tools.
     pub fn contributor(&self) -> Contributor {
         let contributor = Contributor::new(&format!("server {}", self.name), self.origin);
-        Contributor { allows_reserved: self.entry.allow_reserved, ..contributor }
+        let file = self.entry.script.as_deref().map(Arc::from);
+        Contributor { file, allows_reserved: self.entry.allow_reserved, ..contributor }
     }
 
     /// Whether its script runs in this process, in a session with this driver.

@@ -24,7 +24,7 @@ use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::SessionId;
 use trailblaze_supervise::Supervisor;
 use trailblaze_toolhost::embedded::Programs;
-use trailblaze_toolhost::launch::{Place, Runtimes, missing_jar, missing_module};
+use trailblaze_toolhost::launch::{Place, Runtimes, missing_jar, missing_module, missing_package, stale_jar};
 use trailblaze_toolhost::listing::RawListing;
 use trailblaze_toolhost::notification_router::ServerEvents;
 use trailblaze_toolhost::offline::Remembered;
@@ -404,6 +404,9 @@ impl ToolServers {
     ) -> Result<Arc<Server>, SourceError> {
         let Named { name, entry, .. } = *named;
         let place = Place { root: &self.root, base_url, session };
+        if let Some(stale) = stale_jar(entry, &self.root) {
+            self.tell(Level::Warning, &format!("server `{name}`: {stale}"));
+        }
         let reach = match is_embedded {
             true => embedded(entry, &place, secrets, &self.programs),
             false => reach(entry, &place, &self.runtimes, secrets, session.is_none()).await,
@@ -500,7 +503,11 @@ fn with_hint(error: SourceError, entry: &Entry, root: &Path) -> SourceError {
     match error {
         SourceError::NotStarted { source_name, mut evidence } => {
             let command = entry.command.as_deref().unwrap_or_default();
-            if let Some(hint) = missing_module(command, root, &evidence).or_else(|| missing_jar(root, &evidence)) {
+            let script = entry.script.as_ref().map(|script| root.join(script));
+            let hint = missing_module(command, root, &evidence)
+                .or_else(|| missing_jar(root, &evidence))
+                .or_else(|| missing_package(&script?, &evidence));
+            if let Some(hint) = hint {
                 evidence.push_str(&format!("\nhint: {hint}"));
             }
             SourceError::NotStarted { source_name, evidence }

@@ -170,8 +170,9 @@ impl EffectsFile {
     }
 }
 
-/// Stores the results of a run, and keeps those of other classifiers. The caller must hold the project's lock.
-pub fn keep(root: &Path, trail: &str, sections: Vec<Section>) -> Result<(), RecordError> {
+/// Stores the results of a run, and keeps those of other classifiers. Returns whether the file changed. The caller must hold the
+/// project's lock.
+pub fn keep(root: &Path, trail: &str, sections: Vec<Section>) -> Result<bool, RecordError> {
     let name = file(trail);
     let path = root.join(&name);
     let (kept, problems) = EffectsFile::read(root, trail);
@@ -220,17 +221,18 @@ pub fn keep(root: &Path, trail: &str, sections: Vec<Section>) -> Result<(), Reco
     let new: Map<String, Value> = parts.map(|(name, part)| (name.to_string(), part.into())).collect();
     let write_error = |source| RecordError::Write { path: name.clone(), source };
     if new.is_empty() {
-        return if path.is_file() { std::fs::remove_file(path).map_err(write_error) } else { Ok(()) };
+        let was_there = path.is_file();
+        return if was_there { std::fs::remove_file(path).map(|()| true).map_err(write_error) } else { Ok(false) };
     }
     let new = Value::Object(new);
     let text = format!("{HEAD}{}", yaml::block(&new, 0));
     if text == kept.source.text {
-        return Ok(());
+        return Ok(false);
     }
     if !says(&name, &text, &new) {
         return Err(RecordError::EffectsFile { path: name, problem: "it would not read back the same".to_string() });
     }
-    write_in_project(root, &path, &text).map_err(write_error)
+    write_in_project(root, &path, &text).map(|()| true).map_err(write_error)
 }
 
 /// A call that was healed.

@@ -72,8 +72,8 @@ pub fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, recor
         });
         match saved {
             Ok((written, beside)) => {
-                console.say(&said(path, &written));
-                match beside {
+                console.say(&said(path, &written, beside.as_ref().is_ok_and(|beside| beside.has_changed)));
+                match beside.map(|beside| beside.n_calls) {
                     Ok(0) if level == Level::Effects => {
                         console.say(&format!("{path} calls no custom tools whose effects could be saved"));
                     }
@@ -100,7 +100,7 @@ pub fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, recor
 }
 
 /// Describes how recording changed a trail.
-fn said(path: &str, written: &Recorded) -> String {
+fn said(path: &str, written: &Recorded, has_changed_beside: bool) -> String {
     let mut said = Vec::new();
     if !written.classifiers.is_empty() {
         said.push(format!("recorded {} in {path}", written.classifiers.join(", ")));
@@ -109,16 +109,27 @@ fn said(path: &str, written: &Recorded) -> String {
         let removed = written.removed.join(", ");
         said.push(format!("removed recordings for {removed} from {path} that equal `tools:`"));
     }
-    if said.is_empty() {
+    if said.is_empty() && has_changed_beside {
+        let file = effects_file::file(path);
+        said.push(format!("nothing to record in {path}; {file}, which describes its tools and elements, was updated"));
+    } else if said.is_empty() {
         said.push(format!("nothing to record in {path}: it is up to date"));
     }
     said.join("\n")
 }
 
-/// Saves the pins of the trail's custom tools and, if requested, their effects. Returns the number of calls.
-fn keep_beside(shared: &Shared, job: &Job, text: &str, done: &[&Done], level: Level) -> Result<usize, RecordError> {
+/// What was saved next to a trail.
+#[derive(Default)]
+struct Beside {
+    /// The number of calls whose effects were saved.
+    n_calls: usize,
+    has_changed: bool,
+}
+
+/// Saves the pins of the trail's custom tools and, if requested, their effects.
+fn keep_beside(shared: &Shared, job: &Job, text: &str, done: &[&Done], level: Level) -> Result<Beside, RecordError> {
     let path = &job.trail.source.path;
-    let Some(trail) = Trail::read(&Source::new(path.as_str(), text)).0 else { return Ok(0) };
+    let Some(trail) = Trail::read(&Source::new(path.as_str(), text)).0 else { return Ok(Beside::default()) };
     let wiring = &shared.wiring;
     let (files, target) = (ServerFiles::read(&wiring.loaded), wiring.target_of(&trail));
     let section = |done: &&Done| Section {
@@ -135,6 +146,6 @@ fn keep_beside(shared: &Shared, job: &Job, text: &str, done: &[&Done], level: Le
     };
     let sections: Vec<Section> = done.iter().map(section).collect();
     let n_calls = sections.iter().flat_map(|section| &section.effects).map(Vec::len).sum();
-    effects_file::keep(&wiring.loaded.root, path, sections)?;
-    Ok(n_calls)
+    let has_changed = effects_file::keep(&wiring.loaded.root, path, sections)?;
+    Ok(Beside { n_calls, has_changed })
 }

@@ -123,6 +123,59 @@ fn tools_that_run_inside_the_program_need_no_runtime() {
 }
 
 #[test]
+fn a_path_of_a_server_that_does_not_exist_is_told_with_its_line() {
+    let project = Project::empty();
+    let entry = "mcpServers:\n  acme:\n    command: python3\n    args: [-u, tools/acme.py]\n";
+    project.write("trailblaze.yaml", entry);
+    project.write("trails/a.trail.yaml", "trail:\n  - step: Go back\n    tools: [{pressBack: {}}]\n");
+    let told = doctor(&project, &["python3"], &["--json"]).exits(2).json();
+    assert_eq!(finding(&told, "server", "`acme` cannot start: `tools/acme.py` does not exist")["state"], "error");
+    let found = project.run(&["check", "--offline", "--json"]).exits(0).json();
+    let problem = &found["problems"][0];
+    assert_eq!(
+        (&problem["file"], &problem["line"], &problem["column"]),
+        (&"trailblaze.yaml".into(), &4.into(), &16.into())
+    );
+    assert_eq!(problem["message"], "`tools/acme.py` does not exist, so the server `acme` cannot start");
+    project.write("tools/acme.py", "");
+    assert_eq!(
+        project.run(&["check", "--offline", "--json"]).exits(0).json()["problems"].as_array().map(Vec::len),
+        Some(0)
+    );
+}
+
+#[test]
+fn a_tool_without_a_server_can_be_checked_too() {
+    let project = Project::empty();
+    project.write(
+        "trailblaze-config/tools/login.yaml",
+        "id: login\ndescription: Log in.\nparameters: []\ntools: [{pressBack: {}}]\n",
+    );
+    let told = project.run(&["tool", "doctor", "login", "--json"]).exits(0).json();
+    assert_eq!(told["tool"], "login");
+    let first = "it is defined in trailblaze-config/tools/login.yaml, and needs no server";
+    assert_eq!(finding(&told, "start", first)["state"], "ok");
+    let told = project.run(&["tool", "doctor", "tap"]).exits(0).stdout;
+    assert!(told.contains("it is built in, and needs no server"), "{told}");
+}
+
+#[test]
+fn calls_of_a_tool_whose_file_is_broken_are_not_reported_too() {
+    let project = Project::empty();
+    project.write(
+        "trailblaze-config/tools/login.yaml",
+        "id: login\ndescripton: Log in.\nparameters: []\ntools: [{pressBack: {}}]\n",
+    );
+    project.write("trails/a.trail.yaml", "trail:\n  - step: Log in\n    tools: [{login: {}}, {logout: {}}]\n");
+    let found = project.run(&["check", "--json"]).exits(3).json();
+    let problems = found["problems"].as_array().expect("problems");
+    let messages: Vec<&str> = problems.iter().filter_map(|problem| problem["message"].as_str()).collect();
+    assert!(messages.iter().any(|message| message.contains("descripton")), "{messages:?}");
+    assert!(messages.contains(&"unknown tool `logout`"), "{messages:?}");
+    assert!(!messages.contains(&"unknown tool `login`"), "{messages:?}");
+}
+
+#[test]
 fn a_wrong_device_or_model_of_the_project_is_an_error() {
     let project = Project::empty();
     project.write("trailblaze.yaml", "devices: [{id: android/pixel}]\n");

@@ -196,6 +196,21 @@ fn an_editor_shows_the_problems_that_check_finds() {
 }
 
 #[test]
+fn the_calls_of_a_tool_file_are_checked_although_no_trail_is_open() {
+    let (file, text) = (
+        "trailblaze-config/tools/payTwice.yaml",
+        "id: payTwice\ndescription: Pay.\nparameters: []\ntools:\n  - tapp: {text: Pay}\n",
+    );
+    let project = Project::wallet().with(file, text);
+    let mut editor = Editor::start(&project);
+    editor.open(file, text);
+    let found = editor.problems(file, |found| !found.is_empty());
+    assert!(found[0]["message"].as_str().expect("text").contains("unknown tool `tapp`"), "{found:#?}");
+    assert_eq!(found[0]["range"]["start"], json!({"line": 4, "character": 4}));
+    editor.end();
+}
+
+#[test]
 fn what_concerns_the_whole_project_hides_no_problems_of_a_trail() {
     let (project, text) = project("      - tapp: {text: Pay}\n");
     let config = project.read("trailblaze.yaml");

@@ -31,8 +31,11 @@ fn record(project: &Project, device: &str) -> Ran {
 fn a_changed_assertion_is_not_hidden_by_a_recording_of_the_old_one() {
     let project = Project::counter().with(TRAIL, counting("Count: 1"));
     let ran = record(&project, "android/sim-1");
-    assert!(ran.stderr.contains("nothing to record in trails/a.trail.yaml"), "{}", ran.stderr);
+    let told = "nothing to record in trails/a.trail.yaml; trails/a.effects.yaml, which describes its tools and elements, was updated";
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
     assert_eq!(project.read(TRAIL), counting("Count: 1"), "what `tools:` says is not copied");
+    let again = record(&project, "android/sim-1");
+    assert!(again.stderr.contains("nothing to record in trails/a.trail.yaml: it is up to date"), "{}", again.stderr);
 
     project.write(TRAIL, counting("Count: 9"));
     project.run(&["run", TRAIL, "-d", "android/sim-1"]).exits(1);

@@ -57,8 +57,21 @@ fn what_cannot_run_in_the_engine_is_explained() {
         "import { run, tool } from '@trailblaze/scripting';\ntool('a b', { description: '' }, () => {});\nrun();",
     );
     assert!(told.contains("`a b` is not a valid tool name"), "{told}");
+    // On a busy machine, the time that a script may compute can be longer than a server may take to start.
+    serve(&lab, "script: tools/toolset.ts, runtime: embedded, startupTimeout: 30m");
     let told = refused("\n\nfor (;;) {}\n");
     assert!(told.contains("in the loop at tools/toolset.ts:3:1"), "{told}");
+}
+
+#[test]
+fn tools_of_one_name_are_told_with_the_files_of_their_authors() {
+    let Some(lab) = toolset(Runtime::Nothing) else { return };
+    serve(&lab, "script: tools/toolset.ts, runtime: embedded}\n  again: {script: tools/again.ts, runtime: embedded");
+    lab.with("tools/again.ts", "import './toolset.ts';\n");
+    let told = lab.go(&["tool", "-d", "android/sim-1", "count"]);
+    assert_ne!(told.code, Some(0), "{}", told.stdout);
+    let files = "is offered twice: by server tools (tools/toolset.ts) and by server again (tools/again.ts)";
+    assert!(told.stderr.contains(files), "{}", told.stderr);
 }
 
 #[test]

@@ -115,7 +115,7 @@ fn two_servers_that_claim_one_name_are_both_named_and_nothing_runs() {
     let lab = lab.fixture("small.js").target(&[SCRIPT, other]).calls(&["fixture_add: {a: 1, b: 2}"]);
     let ran = lab.go(&["run", "--pictures", "off"]).exits(3);
     insta::assert_snapshot!(ran.normal(&ran.stderr), @r#"
-    error: the tool `fixture_add` is offered twice: by server fixture and by server other
+    error: the tool `fixture_add` is offered twice: by server fixture (tools/toolset.ts) and by server other (tools/small.js)
      --> trailblaze-config/targets/fixture.yaml:4:12
       |
     4 |   - {name: other, script: tools/small.js, env: {SMALL_TOOLS: '["other_go", "fixture_add"]'}}
@@ -126,7 +126,7 @@ fn two_servers_that_claim_one_name_are_both_named_and_nothing_runs() {
     assert_eq!(lab.project.last_run().calls().len(), 0);
     // Nothing of the second server is registered.
     let why = lab.go(&["toolbox", "why", "fixture_add"]).exits(0).stdout;
-    assert!(why.contains("the tool `fixture_add` is offered twice: by server fixture and by server other"), "{why}");
+    assert!(why.contains("the tool `fixture_add` is offered twice: by server fixture (tools/toolset.ts) and by server other (tools/small.js)"), "{why}");
     let why = lab.go(&["toolbox", "why", "other_go"]).exits(0).stdout;
     assert!(why.contains("server other offers it, but none of its tools can be used: the tool `fixture_add`"), "{why}");
     assert!(!why.contains("it can be called by name"), "{why}");
