@@ -7,5 +7,6 @@ pub mod tool_servers;
 pub mod transport;
 pub(crate) mod cache;
 pub mod cassettes;
+pub(crate) mod imports;
 pub mod server_sources;
 pub mod digest;
