@@ -3,6 +3,7 @@
 pub mod callback;
 pub mod process;
 pub(crate) mod entries;
+pub(crate) mod on_demand;
 pub mod tool_servers;
 pub mod transport;
 pub(crate) mod cache;
