@@ -4,14 +4,14 @@
 
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use sha2::{Digest, Sha256};
 use trailblaze_core::config::{Server, Servers};
 
 use crate::files::hex;
 use crate::project::loaded::Loaded;
-use crate::servers::imports::imported;
+use crate::servers::imports::Parts;
 use crate::servers::server_sources::Key;
 
 /// The digests of servers' files.
@@ -42,17 +42,9 @@ impl ServerFiles {
 
 /// `None` if the entry names no file of the project, or a file cannot be read.
 fn digest(root: &Path, server: &Server) -> Option<String> {
-    let folder = server.working_dir.as_ref().map_or_else(|| root.to_path_buf(), |dir| root.join(dir));
-    let program = server.command.iter().filter(|command| command.contains('/')).map(|command| root.join(command));
-    let script = server.script.iter().map(|script| root.join(script));
-    // The installation path on this machine is irrelevant.
-    let is_own = |arg: &&String| Path::new(arg).is_relative();
-    let args = server.args.iter().filter(is_own).map(|arg| folder.join(arg));
-    let named = program.filter(|program| program.starts_with(root)).chain(script).chain(args);
-    let files: Vec<PathBuf> = named.filter(|path| path.is_file()).collect();
-    let imported = imported(root, &folder, &files, &server.args);
+    let Parts { named, imported } = Parts::of(root, server);
     let mut digest = Sha256::new();
-    for file in &files {
+    for file in &named {
         digest.update(content(file)?);
     }
     let real_root = root.canonicalize().ok()?;
@@ -63,7 +55,7 @@ fn digest(root: &Path, server: &Server) -> Option<String> {
         digest.update(shown.to_string_lossy().as_bytes());
         digest.update(content(file)?);
     }
-    (!files.is_empty() || !imported.is_empty()).then(|| hex(&digest.finalize()))
+    (!named.is_empty() || !imported.is_empty()).then(|| hex(&digest.finalize()))
 }
 
 /// Read in pieces, because a program or a jar may be large.

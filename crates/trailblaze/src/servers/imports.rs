@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use trailblaze_core::config::Server;
 use trailblaze_core::limits;
 use trailblaze_script::project_files;
 
@@ -12,9 +13,31 @@ pub const MANIFESTS: [&str; 2] = ["package.json", "tsconfig.json"];
 /// How many files of Python are read at most.
 const MOST: usize = 2_000;
 
-/// The files of the project that these files import, without these files themselves, sorted. `folder` is where the server is
-/// started, and `args` are its arguments: `-m` names a module of Python.
-pub fn imported(root: &Path, folder: &Path, files: &[PathBuf], args: &[String]) -> Vec<PathBuf> {
+/// What a server is made of.
+#[derive(Debug, Clone, Default)]
+pub struct Parts {
+    /// The files that its entry names.
+    pub named: Vec<PathBuf>,
+    /// The files that these import, sorted, without the named ones.
+    pub imported: Vec<PathBuf>,
+}
+
+impl Parts {
+    pub fn of(root: &Path, server: &Server) -> Parts {
+        let folder = server.working_dir.as_ref().map_or_else(|| root.to_path_buf(), |dir| root.join(dir));
+        let program = server.command.iter().filter(|command| command.contains('/')).map(|command| root.join(command));
+        let script = server.script.iter().map(|script| root.join(script));
+        // The installation path on this machine is irrelevant.
+        let args = server.args.iter().filter(|arg| Path::new(arg).is_relative()).map(|arg| folder.join(arg));
+        let named = program.filter(|program| program.starts_with(root)).chain(script).chain(args);
+        let named: Vec<PathBuf> = named.filter(|path| path.is_file()).collect();
+        let imported = imported(root, &folder, &named, &server.args);
+        Parts { named, imported }
+    }
+}
+
+/// `folder` is where the server is started, and `args` are its arguments: `-m` names a module of Python.
+fn imported(root: &Path, folder: &Path, files: &[PathBuf], args: &[String]) -> Vec<PathBuf> {
     let mut found = BTreeSet::new();
     let mut modules = Vec::new();
     for file in files {

@@ -56,8 +56,9 @@ impl Concerns {
         if named.is_empty() { keys(&|concern| concern.has_source(&path)) } else { named }
     }
 
-    /// Changes with every file that affects the server. Its contents are not read, so that this is cheap enough for every call.
-    pub fn stamp(&self, key: &Key) -> Stamp {
+    /// Changes with every file that affects the server, among them those that it imports from elsewhere. Contents are not read,
+    /// so that this is cheap enough for every call.
+    pub fn stamp(&self, key: &Key, imported: &[PathBuf]) -> Stamp {
         let Some(concern) = self.0.iter().find(|concern| concern.key == *key) else { return Stamp::default() };
         let sources = concern.folders.iter().flat_map(|folder| {
             let mut walk = ignore::WalkBuilder::new(folder);
@@ -67,7 +68,7 @@ impl Concerns {
             walk.build().flatten().map(ignore::DirEntry::into_path).take(MOST_SOURCES)
         });
         let is_its = |path: &PathBuf| self.servers(path).contains(&key);
-        Stamp::of(concern.files.iter().cloned().chain(sources.filter(is_its)))
+        Stamp::of(concern.files.iter().chain(imported).cloned().chain(sources.filter(is_its)))
     }
 
     /// The folders with code of servers that are outside this folder, or that links in it lead to.

@@ -41,6 +41,7 @@ use crate::servers::cache::ToolCache;
 use crate::servers::callback::NoAddress;
 use crate::servers::cassettes::{Cassettes, Library, Recording};
 use crate::servers::entries::{Named, entries};
+use crate::servers::imports::Parts;
 use crate::servers::on_demand::OnDemand;
 use crate::servers::process::ProcessParts;
 use crate::servers::server_sources::{Concerns, Key};
@@ -83,8 +84,15 @@ pub struct ToolServers {
 struct Started {
     key: Key,
     server: Weak<Server>,
-    /// The state of its files when its newest instance was started.
-    stamp: Arc<Mutex<Stamp>>,
+    /// What its newest instance was started from.
+    origin: Arc<Mutex<Origin>>,
+}
+
+/// The files that a server was started from.
+#[derive(Clone, PartialEq)]
+struct Origin {
+    imported: Vec<PathBuf>,
+    stamp: Stamp,
 }
 
 /// A server that a session needs.
@@ -531,11 +539,11 @@ impl ToolServers {
             spin_turn: Arc::clone(&self.process.spin_turn),
         };
         let server = Server::new(spec, reach, Arc::clone(&self.supervisor));
-        let (key, stamp) = (named.key(), self.concerns.stamp(&named.key()));
+        let (key, origin) = (named.key(), self.origin(&named.key()));
         server.start().await.map_err(|error| with_hint(error, entry, &self.root))?;
         let mut started = self.started.lock();
         started.retain(|started| started.server.strong_count() > 0);
-        started.push(Started { key, server: Arc::downgrade(&server), stamp: Arc::new(Mutex::new(stamp)) });
+        started.push(Started { key, server: Arc::downgrade(&server), origin: Arc::new(Mutex::new(origin)) });
         drop(started);
         Ok(server)
     }
@@ -557,12 +565,20 @@ impl ToolServers {
     /// already started from the changed files.
     pub async fn renew(&self, paths: &[PathBuf]) -> Vec<(String, Result<Renewed, SourceError>)> {
         let concerned: Vec<&Key> = paths.iter().flat_map(|path| self.concerns.servers(path)).collect();
-        if concerned.is_empty() {
-            return Vec::new();
-        }
         // A server that did not start before may start now.
         self.failed.lock().retain(|key, _| !concerned.contains(&key));
-        self.renew_outdated(|key| concerned.contains(&key)).await
+        let imports = |started: &Started| {
+            let origin = started.origin.lock();
+            paths.iter().any(|path| origin.imported.contains(path))
+        };
+        self.renew_outdated(|started| concerned.contains(&&started.key) || imports(started)).await
+    }
+
+    /// The files of a server as they are now.
+    fn origin(&self, key: &Key) -> Origin {
+        let entry = self.entries.iter().find(|named| named.key() == *key).map(|named| &named.entry);
+        let imported = entry.map(|entry| Parts::of(&self.root, entry).imported).unwrap_or_default();
+        Origin { stamp: self.concerns.stamp(key, &imported), imported }
     }
 
     /// The same for all servers whose files changed. Also waits for the restarts that are under way.
@@ -570,13 +586,13 @@ impl ToolServers {
         self.renew_outdated(|_| true).await
     }
 
-    async fn renew_outdated(&self, is_meant: impl Fn(&Key) -> bool) -> Vec<(String, Result<Renewed, SourceError>)> {
+    async fn renew_outdated(&self, is_meant: impl Fn(&Started) -> bool) -> Vec<(String, Result<Renewed, SourceError>)> {
         let started = self.started.lock().clone();
-        let at_work = started.iter().filter(|started| is_meant(&started.key));
+        let at_work = started.iter().filter(|started| is_meant(started));
         let at_work: Vec<_> = at_work.filter_map(|started| Some((started, started.server.upgrade()?))).collect();
         let waiting = Waiting::new(at_work.iter().map(|(started, _)| started.key.1.clone()).collect());
-        let renewed = at_work.iter().map(async |(Started { key, stamp, .. }, server)| {
-            let Some(restart) = FromStamp::begin(stamp, self.concerns.stamp(key)) else {
+        let renewed = at_work.iter().map(async |(Started { key, origin, .. }, server)| {
+            let Some(restart) = self.begin_restart(key, origin) else {
                 server.renewed().await;
                 waiting.no_more(&key.1);
                 return None;
@@ -596,6 +612,16 @@ impl ToolServers {
             () = waiting.complain(self.outlets.console.as_deref()) => unreachable!("it never returns"),
         };
         renewed.into_iter().flatten().collect()
+    }
+
+    /// `None` if the newest instance of a server was started from its files as they are now.
+    fn begin_restart<'o>(&self, key: &Key, origin: &'o Mutex<Origin>) -> Option<FileRestart<'o>> {
+        let mut known = origin.lock();
+        if self.concerns.stamp(key, &known.imported) == known.stamp {
+            return None;
+        }
+        let before = Some(std::mem::replace(&mut *known, self.origin(key)));
+        Some(FileRestart { origin, before })
     }
 
     /// Reports something about the tools, on the screen and in the record.
@@ -654,30 +680,21 @@ fn log_name(server: &str, session: Option<&SessionId>) -> String {
 }
 
 /// A restart because files changed. If it is dropped before it has finished, the next one begins anew.
-struct FromStamp<'s> {
-    stamp: &'s Mutex<Stamp>,
-    before: Option<Stamp>,
+struct FileRestart<'o> {
+    origin: &'o Mutex<Origin>,
+    before: Option<Origin>,
 }
 
-impl FromStamp<'_> {
-    /// `None` if the newest instance was started from these files.
-    fn begin(stamp: &Mutex<Stamp>, now: Stamp) -> Option<FromStamp<'_>> {
-        let mut known = stamp.lock();
-        (*known != now).then(|| {
-            let before = Some(std::mem::replace(&mut *known, now));
-            FromStamp { stamp, before }
-        })
-    }
-
+impl FileRestart<'_> {
     fn finish(mut self) {
         self.before = None;
     }
 }
 
-impl Drop for FromStamp<'_> {
+impl Drop for FileRestart<'_> {
     fn drop(&mut self) {
         if let Some(before) = self.before.take() {
-            *self.stamp.lock() = before;
+            *self.origin.lock() = before;
         }
     }
 }

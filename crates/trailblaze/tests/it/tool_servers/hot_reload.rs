@@ -388,6 +388,14 @@ fn every_call_is_answered_while_a_server_is_edited_again_and_again() {
         lab.with("tools/acme.ts", &saying(&format!("row {n}")));
     }
     assert_eq!(author.ask("acme_say"), "row 9");
+    // What it imports from another folder belongs to it.
+    lab.with("shared/word.ts", "export const word = 'shared one';\n");
+    let sharing =
+        format!("import {{ word as shared }} from '../shared/word.ts';\n{}", ACME.replace("'@WORD@'", "shared"));
+    lab.with("tools/acme.ts", &sharing);
+    assert_eq!(author.ask("acme_say"), "shared one");
+    lab.with("shared/word.ts", "export const word = 'shared two';\n");
+    assert_eq!(author.ask("acme_say"), "shared two");
     // A tool that only the new version has.
     let next = saying("more").replace("/*@TOOLS@*/", ", tool('acme_more')");
     lab.with("tools/acme.ts", &next);
