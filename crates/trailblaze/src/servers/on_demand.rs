@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
+use parking_lot::Mutex;
 use serde_json::{Map, Value};
 use tokio::sync::{OnceCell, watch};
 use trailblaze_core::config::Restart;
@@ -19,8 +20,15 @@ use trailblaze_toolhost::server::Server;
 
 use crate::servers::entries::Named;
 
+/// How often a call that waits for its server reports that it is not silent.
+const RENEWAL: Duration = Duration::from_millis(50);
+
 /// Starts the server and lists its tools.
-pub(crate) type Starter = Box<dyn Fn() -> BoxFuture<'static, Result<Arc<Server>, SourceError>> + Send + Sync>;
+pub(crate) type Starter =
+    Box<dyn Fn() -> BoxFuture<'static, Result<(Arc<Server>, FirstListing), SourceError>> + Send + Sync>;
+
+/// What a server listed when it was started, at this revision. It is not asked again for the same list.
+pub(crate) type FirstListing = (u64, Listing);
 
 pub(crate) struct OnDemand {
     pub named: Named,
@@ -28,6 +36,7 @@ pub(crate) struct OnDemand {
     remembered: Option<RawListing>,
     starter: Starter,
     server: OnceCell<Arc<Server>>,
+    first: Mutex<Option<FirstListing>>,
     phase: watch::Sender<Phase>,
     me: Weak<OnDemand>,
 }
@@ -45,7 +54,8 @@ enum Phase {
 impl OnDemand {
     pub fn new(named: Named, remembered: Option<RawListing>, starter: Starter) -> Arc<OnDemand> {
         let (server, phase) = (OnceCell::new(), watch::Sender::new(Phase::Idle));
-        Arc::new_cyclic(|me| OnDemand { named, remembered, starter, server, phase, me: Weak::clone(me) })
+        let first = Mutex::default();
+        Arc::new_cyclic(|me| OnDemand { named, remembered, starter, server, first, phase, me: Weak::clone(me) })
     }
 
     /// Whether nothing is known about its tools until it is started.
@@ -55,7 +65,12 @@ impl OnDemand {
 
     /// The running server, which is started if it is not running.
     pub async fn running(&self) -> Result<&Arc<Server>, SourceError> {
-        let started = self.server.get_or_try_init(|| (self.starter)()).await;
+        let start = || async {
+            let (server, first) = (self.starter)().await?;
+            *self.first.lock() = Some(first);
+            Ok(server)
+        };
+        let started = self.server.get_or_try_init(start).await;
         self.phase.send_if_modified(|phase| {
             let next = match (&*phase, &started) {
                 (Phase::Idle, Err(error)) => Phase::Failed(error.clone()),
@@ -67,6 +82,19 @@ impl OnDemand {
             true
         });
         started
+    }
+
+    /// The same for a call, whose time does not begin before the server is running. The start has a limit of its own.
+    async fn running_for(&self, cx: &Cx) -> Result<&Arc<Server>, SourceError> {
+        let running = self.running();
+        tokio::pin!(running);
+        loop {
+            tokio::select! {
+                biased;
+                running = &mut running => return running,
+                () = tokio::time::sleep(RENEWAL) => cx.renew(),
+            }
+        }
     }
 
     /// How often its tools may have changed because it was started.
@@ -95,7 +123,11 @@ impl ToolSource for OnDemand {
 
     async fn list(&self) -> Result<Listing, SourceError> {
         if let Some(server) = self.server.get() {
-            return server.list().await;
+            let first = self.first.lock().take();
+            return match first {
+                Some((revision, listing)) if revision == server.revision() => Ok(listing),
+                _ => server.list().await,
+            };
         }
         let (Some(raw), Some(me)) = (&self.remembered, self.me.upgrade()) else {
             return match &*self.phase.borrow() {
@@ -108,7 +140,7 @@ impl ToolSource for OnDemand {
     }
 
     async fn call(&self, cx: &Cx, tool: &str, args: &Map<String, Value>) -> Result<Outcome, SourceError> {
-        self.running().await?.call(cx, tool, args).await
+        self.running_for(cx).await?.call(cx, tool, args).await
     }
 
     fn call_idle(&self) -> Option<Duration> {

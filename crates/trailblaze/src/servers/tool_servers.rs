@@ -42,7 +42,7 @@ use crate::servers::callback::NoAddress;
 use crate::servers::cassettes::{Cassettes, Library, Recording};
 use crate::servers::entries::{Named, entries};
 use crate::servers::imports::Parts;
-use crate::servers::on_demand::OnDemand;
+use crate::servers::on_demand::{FirstListing, OnDemand};
 use crate::servers::process::ProcessParts;
 use crate::servers::server_sources::{Concerns, Key};
 use crate::servers::transport::{embedded, reach};
@@ -310,7 +310,7 @@ impl ToolServers {
         named: &Named,
         session: (&SessionId, &Description),
         secrets: &Arc<Secrets>,
-    ) -> Result<Arc<Server>, SourceError> {
+    ) -> Result<(Arc<Server>, FirstListing), SourceError> {
         // A server that did not start is not started again for every trail.
         if let Some(error) = self.failed.lock().get(&named.key()) {
             return Err(error.clone());
@@ -322,17 +322,20 @@ impl ToolServers {
                 true => self.shared(&wanted, &base_url, secrets).await?,
                 false => self.started(&wanted, &base_url, Some(session), secrets).await?,
             };
-            if let Err(error) = server.list().await {
-                server.stop().await;
-                return Err(error);
+            let revision = server.revision();
+            match server.list().await {
+                Ok(listing) => Ok((server, (revision, listing))),
+                Err(error) => {
+                    server.stop().await;
+                    Err(error)
+                }
             }
-            Ok(server)
         };
-        let server = run.await.inspect_err(|error| {
+        let (server, first) = run.await.inspect_err(|error| {
             self.failed.lock().insert(named.key(), error.clone());
         })?;
         self.cache.keep(named.target.as_deref(), &named.name, &named.entry, &server.raw_listing());
-        Ok(server)
+        Ok((server, first))
     }
 
     /// Starts those servers of a session concurrently that are needed and not running yet. One that does not start is listed
