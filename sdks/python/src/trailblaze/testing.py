@@ -155,7 +155,7 @@ class FakeDevice:
         tool = method[:1].lower() + method[1:]
         args = {name: value for name, value in params.items() if name not in _IDS}
         if tool == "callTool":
-            inner = args.get("args") or {}
+            inner: dict[str, Any] = args.get("args") or {}
             name = str(args.get("name"))
             with self._lock:
                 is_known = name in self._reactions or name in _COMMANDS
