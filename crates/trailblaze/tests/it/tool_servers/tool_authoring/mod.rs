@@ -114,6 +114,9 @@ fn a_new_python_tool_runs_at_once() {
         "Next:\n  python3 -m venv .venv\n  .venv/bin/python -m pip install -r requirements.txt\n  trailblaze tool ";
     assert!(new.stderr.contains(next), "{}", new.stderr);
     assert!(lab.project.read("trailblaze.yaml").contains("mcpServers: # those of the project\n  python-tools:\n"));
+    // As if the package had been installed.
+    let package = lab.project.root().join(".trailblaze/python/src/trailblaze");
+    std::os::unix::fs::symlink(package, lab.project.root().join("tools/trailblaze")).expect("a link");
     // Another tool joins the same server.
     let second = lab.go(&["tool", "new", "acme_otherEmail", "--lang", "py", "--json"]).exits(0).json();
     assert_eq!(second["changed"], json!(["tools/tool_server.py"]), "{second}");
@@ -122,6 +125,11 @@ fn a_new_python_tool_runs_at_once() {
         assert!(called.stdout.starts_with("ada+") && called.stdout.ends_with("@example.com\n"), "{}", called.stdout);
     }
     lab.run(&[], 0);
+    lab.with("lines", "launchApp packageId=com.example.counter\nacme_newEmail name=ada field='Your name'\nsnapshot\n");
+    let mut shell = lab.command(&["shell", "-d", "android/sim-1"]);
+    shell.stdin(std::fs::File::open(lab.path("lines")).expect("a file"));
+    let shown = lab.finish(shell).exits(0).stdout;
+    assert!(shown.contains("Hello, ada+"), "it was typed: {shown}");
     let tested = lab.go(&["tool", "test", "acme_newEmail"]).exits(0);
     assert!(tested.stdout.starts_with("passed  tools/test_acme_newEmail.py\n"), "{}", tested.stdout);
     assert_eq!(lab.go(&["tool", "lint", "acme_newEmail"]).exits(0).stdout, "1 tool, no problems\n");
