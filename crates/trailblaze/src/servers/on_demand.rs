@@ -70,7 +70,7 @@ impl OnDemand {
             *self.first.lock() = Some(first);
             Ok(server)
         };
-        let started = self.server.get_or_try_init(start).await;
+        let started: Result<_, SourceError> = self.server.get_or_try_init(start).await;
         self.phase.send_if_modified(|phase| {
             let next = match (&*phase, &started) {
                 (Phase::Idle, Err(error)) => Phase::Failed(error.clone()),
