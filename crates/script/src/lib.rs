@@ -13,7 +13,7 @@ pub mod serve;
 pub mod world;
 
 pub use error::{Frame, ScriptError, Thrown};
-pub use link::{Entry, LinkError, Linked, link};
+pub use link::{Entry, LinkError, Linked, link, project_files};
 pub use program::{Offset, Program};
 pub use run::{Ended, Host, HostError, call};
 pub use serve::{Served, ServedCall};

@@ -94,6 +94,10 @@ pub struct Server {
     renewing: tokio::sync::Mutex<()>,
     /// Cancels the previous [`Server::renew`] when files change again.
     latest_renewal: Mutex<CancellationToken>,
+    /// How many renewals are under way.
+    n_renewals: watch::Sender<usize>,
+    /// Why the last renewal failed: the instance at work is from older files.
+    outdated: Mutex<Option<SourceError>>,
     /// Cancels the task that watches the current instance.
     watching: Mutex<CancellationToken>,
     /// Tasks that wait for replaced instances to finish their calls and stop.
@@ -139,6 +143,8 @@ impl Server {
             reopening: tokio::sync::Mutex::default(),
             renewing: tokio::sync::Mutex::default(),
             latest_renewal: Mutex::default(),
+            n_renewals: watch::Sender::new(0),
+            outdated: Mutex::default(),
             watching: Mutex::default(),
             retiring: Mutex::default(),
             stopping: CancellationToken::new(),

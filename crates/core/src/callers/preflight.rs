@@ -1,6 +1,6 @@
 //! Checks of a trail before anything starts: unknown tools, wrong arguments, steps that need a model.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use serde_json::Value;
 use trailblaze_protocol::driver::Platform;
@@ -220,30 +220,70 @@ fn undeclared<'c>(call: &'c ToolCall, declared: &[&str]) -> Vec<(Token<'c>, Span
 /// The unavailable servers that a trail would need on such a device, so that nothing is started in vain. An unknown tool
 /// may belong to any server whose tools are unknown.
 pub fn missing(trail: &Trail, registry: &Registry, lineage: &[String]) -> Vec<SourceError> {
-    if trail.config.skip_reason(lineage).is_some() {
-        return Vec::new();
-    }
-    let mut names: Vec<&str> = calls(trail, lineage).map(|call| call.tool.value.as_str()).collect();
-    let mut seen = HashSet::new();
     let mut missing: Vec<SourceError> = Vec::new();
-    while let Some(name) = names.pop() {
-        if !seen.insert(name) {
-            continue;
-        }
+    for name in reached(trail, registry, lineage) {
         let absent = match registry.get(name).map(|tool| &tool.body) {
             None => registry.absent.clone(),
-            Some(Body::Foreign(source)) => source.death().into_iter().collect(),
-            Some(Body::Expansion(calls)) => {
-                names.extend(calls.iter().map(|call| call.tool.value.as_str()));
-                continue;
-            }
-            Some(Body::BuiltIn(_) | Body::Code(_) | Body::Effects(_)) => continue,
+            Some(Body::Foreign(source)) => source.unavailable().into_iter().collect(),
+            Some(_) => continue,
         };
         let is_new = |error: &SourceError| !missing.contains(error);
         let new: Vec<SourceError> = absent.into_iter().filter(is_new).collect();
         missing.extend(new);
     }
     missing
+}
+
+/// The servers whose tools a trail calls on such a device, also through YAML tools; `None` if that cannot be known, because
+/// a step is carried out by a model, which is offered all tools, or because a call names a tool that nothing is known to
+/// offer.
+pub fn called_servers(
+    trail: &Trail,
+    registry: &Registry,
+    lineage: &[String],
+    has_model: bool,
+) -> Option<BTreeSet<String>> {
+    let is_run = trail.config.skip_reason(lineage).is_none();
+    if has_model && is_run && steps(trail).any(|step| matches!(step.plan(lineage), StepPlan::Model)) {
+        return None;
+    }
+    let mut servers = BTreeSet::new();
+    for name in reached(trail, registry, lineage) {
+        match registry.get(name) {
+            Some(tool) => servers.extend(tool.source().map(|source| source.name().to_string())),
+            None if registry.knows(name) => {}
+            None => return None,
+        }
+    }
+    Some(servers)
+}
+
+/// Whether all calls of YAML tools name tools that something offers.
+pub fn is_closed(registry: &Registry) -> bool {
+    let mut calls = registry.tools().flat_map(|tool| match &tool.body {
+        Body::Expansion(calls) => &calls[..],
+        _ => &[],
+    });
+    calls.all(|call| registry.knows(&call.tool.value))
+}
+
+/// The names of the tools that a trail calls on such a device, also through YAML tools.
+fn reached<'a>(trail: &'a Trail, registry: &'a Registry, lineage: &'a [String]) -> Vec<&'a str> {
+    if trail.config.skip_reason(lineage).is_some() {
+        return Vec::new();
+    }
+    let (mut reached, mut seen) = (Vec::new(), HashSet::new());
+    let mut names: Vec<&str> = calls(trail, lineage).map(|call| call.tool.value.as_str()).collect();
+    while let Some(name) = names.pop() {
+        if !seen.insert(name) {
+            continue;
+        }
+        reached.push(name);
+        if let Some(Body::Expansion(calls)) = registry.get(name).map(|tool| &tool.body) {
+            names.extend(calls.iter().map(|call| call.tool.value.as_str()));
+        }
+    }
+    reached
 }
 
 /// The problems of the calls of YAML tools.

@@ -30,7 +30,7 @@ table! {
         /// Additional tools of sessions.
         "tools" => tools: Vec<Spanned<String>> = Vec::new(),
         /// Tools to hide from sessions.
-        "excluded_tools" => excluded_tools: Vec<String> = Vec::new(),
+        "excluded_tools" => excluded_tools: Vec<Spanned<String>> = Vec::new(),
         /// The drivers that can run it.
         "drivers" => drivers: Vec<String> = Vec::new(),
         /// The URL of a web app.

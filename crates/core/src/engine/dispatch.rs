@@ -19,7 +19,7 @@ use crate::engine::cx::{CodeOutside, Cx, Deadline};
 use crate::engine::fault::{Fault, Stop};
 use crate::engine::play::play;
 use crate::engine::registry::Registry;
-use crate::engine::source::ToolSource;
+use crate::engine::source::{ShelfError, ToolSource};
 use crate::engine::tool::{Args, Body, Tool};
 use crate::engine::withhold::withhold;
 use crate::template::{self, Fill, Token};
@@ -107,10 +107,26 @@ pub fn dispatch_named(cx: &Cx, mut call: Call) -> BoxFuture<'_, (Option<CallId>,
                 },
             }),
         };
-        let registry = cx.session.registry_with(&call.tool).await;
+        let looked_up = async {
+            // A call beneath another one belongs to the tools that this one was made with.
+            let refreshed = match cx.frame() {
+                Some(_) => Ok(()),
+                None => cx.session.refresh(false).await,
+            };
+            (refreshed, cx.session.registry_with(&call.tool).await)
+        };
+        // Servers may have to be started first.
+        let (refreshed, registry) = tokio::select! {
+            biased;
+            looked_up = looked_up => looked_up,
+            () = cx.cancel.cancelled() => return (None, Err(Fault::Cancelled)),
+        };
         let stand_in = call.stand_in.take();
         let tool = stand_in.as_deref().or_else(|| registry.get(&call.tool).map(AsRef::as_ref));
-        let prepared = prepare(cx, &mut call, tool, &registry);
+        let prepared = match (refreshed, tool) {
+            (Err(outdated), Some(tool)) if tool.is_of_file() => Prepared::outdated(&call, &outdated),
+            (_, tool) => prepare(cx, &mut call, tool, &registry),
+        };
         let mut opened = Opened::new(cx, call, tool, &prepared);
         let answer = match (prepared.verdict, tool) {
             (Ok(mut args), Some(tool)) => carry_out(&opened.cx, &registry, tool, &prepared.authored, &mut args).await,
@@ -137,6 +153,12 @@ struct Prepared {
 }
 
 impl Prepared {
+    /// The tool's file changed, and what it says now cannot be used.
+    fn outdated(call: &Call, why: &ShelfError) -> Prepared {
+        let text = format!("the project's files changed, and `{}` cannot be used: {why}", call.tool);
+        Prepared { authored: Arc::new(call.args.loose()), verdict: Err(Stop::failed(text)), unknown: Vec::new() }
+    }
+
     fn refused(authored: Map<String, Value>, fault: Fault) -> Prepared {
         Prepared { authored: Arc::new(authored), verdict: Err(fault.into()), unknown: Vec::new() }
     }

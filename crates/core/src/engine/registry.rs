@@ -80,6 +80,8 @@ pub struct Registry {
     /// Batches that could not be registered.
     pub refused: Vec<Refusal>,
     pub warnings: Vec<String>,
+    /// Toolsets that the target lists and that neither a file nor a tool declares.
+    pub undeclared_toolsets: Vec<String>,
     /// The toolsets that this session has, each with the tools it offers.
     pub toolsets: BTreeMap<String, ActiveToolset>,
     not_offered: BTreeMap<String, String>,
@@ -169,6 +171,7 @@ impl Registry {
             filtered: Vec::new(),
             refused: Vec::new(),
             warnings: Vec::new(),
+            undeclared_toolsets: Vec::new(),
             toolsets: BTreeMap::new(),
             not_offered: BTreeMap::new(),
             groups: BTreeMap::new(),
@@ -224,6 +227,11 @@ impl Registry {
     /// Why a registered tool is not offered to models.
     pub fn why_not_offered(&self, name: &str) -> Option<&str> {
         self.not_offered.get(name).map(String::as_str)
+    }
+
+    /// Whether something offers a tool of this name, even if this session cannot use it.
+    pub fn knows(&self, name: &str) -> bool {
+        self.tools.contains_key(name) || self.filtered.iter().any(|filtered| filtered.tool == name)
     }
 
     /// Explains why there is no tool of this name.
@@ -396,6 +404,7 @@ impl Registry {
         for set in wanted.into_iter().flatten().filter(|set| !known.contains(&set.value)) {
             let text = format!("the target lists the toolset `{}`, which is not declared anywhere", set.value);
             self.warnings.push(text);
+            self.undeclared_toolsets.push(set.value.clone());
         }
         for (tool, sets) in &memberships {
             for set in sets {
@@ -450,7 +459,7 @@ fn filter(tool: &Tool, scope: &ToolScope) -> Option<LeftOut> {
 }
 
 fn is_excluded(name: &str, scope: &ToolScope) -> bool {
-    scope.target.as_ref().is_some_and(|target| target.excluded_tools.iter().any(|excluded| excluded == name))
+    scope.target.as_ref().is_some_and(|target| target.excluded_tools.iter().any(|excluded| excluded.value == name))
 }
 
 fn is_named_by_target(name: &str, scope: &ToolScope) -> bool {

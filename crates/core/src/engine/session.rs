@@ -182,13 +182,14 @@ impl Session {
         Arc::clone(&self.registry.read())
     }
 
-    /// The registry to look this tool up in. If the tool is missing, first loads the changes that sources have announced but
-    /// that are not loaded yet.
+    /// The registry to look this tool up in. If the tool is missing, first starts the sources whose tools are not known, and
+    /// loads the changes that sources have announced but that are not loaded yet.
     pub async fn registry_with(&self, tool: &str) -> Arc<Registry> {
         let registry = self.registry();
         if registry.get(tool).is_some() {
             return registry;
         }
+        join_all(self.sources.iter().map(|source| source.tools.wake())).await;
         if self.announced().is_some() {
             self.catch_up().await;
         }
@@ -219,15 +220,33 @@ impl Session {
         }
     }
 
+    /// Starts those sources concurrently that are needed and idle, and loads their tools. One that does not start is
+    /// unavailable from now on.
+    pub async fn start_sources(&self, is_needed: impl Fn(&str) -> bool) {
+        let idle = self.sources.iter().filter(|source| source.tools.is_idle() && is_needed(source.tools.name()));
+        join_all(idle.map(|source| source.tools.start())).await;
+        if self.announced().is_some() {
+            self.catch_up().await;
+        }
+    }
+
     /// Waits until every source that may have died either has, or has not.
     pub async fn settled(&self) {
-        futures::future::join_all(self.sources.iter().map(|source| source.tools.settled())).await;
+        join_all(self.sources.iter().map(|source| source.tools.settled())).await;
     }
 
     /// Fails if a vital source has died: the session cannot be trusted any more.
     pub fn check_alive(&self) -> Result<(), SourceError> {
         let mut vital = self.sources.iter().filter(|source| source.tools.is_vital());
         vital.find_map(|source| source.tools.death()).map_or(Ok(()), Err)
+    }
+
+    /// Loads what changed on disk, if the session follows changes or `is_asked`, so that the next call uses it.
+    pub async fn refresh(&self, is_asked: bool) -> Result<(), ShelfError> {
+        match &self.shelf {
+            Some(shelf) => shelf.refresh(self, is_asked).await,
+            None => Ok(()),
+        }
     }
 
     /// Replaces the registry with a newly loaded one. Calls in flight keep the old one.

@@ -9,6 +9,7 @@ use trailblaze_protocol::outcome::Outcome;
 
 use crate::engine::cx::Cx;
 use crate::engine::registry::{Batch, Group, Registry};
+use crate::engine::session::Session;
 use crate::engine::tool::{Contributor, Tool};
 
 /// A source of tools.
@@ -52,11 +53,24 @@ pub trait ToolSource: Send + Sync {
         None
     }
 
+    /// Why it cannot carry out calls: it died, or it could not be started.
+    fn unavailable(&self) -> Option<SourceError> {
+        self.death()
+    }
+
     /// Whether its death ends the session, because its tools may have been interrupted halfway. If not, only its own tools
     /// become unavailable.
     fn is_vital(&self) -> bool {
         true
     }
+
+    /// Whether it is started only when it is needed, and was not needed yet, or could not be started.
+    fn is_idle(&self) -> bool {
+        false
+    }
+
+    /// Called when a session does not have a tool: a source whose tools are not known because it is idle starts now.
+    async fn wake(&self) {}
 
     /// Counts how often its tools may have changed since it started.
     fn revision(&self) -> u64 {
@@ -120,6 +134,12 @@ impl SourceError {
 pub trait Shelf: Send + Sync {
     /// Builds a registry with the session's current tools.
     async fn registry(&self, generation: u64) -> Result<Registry, ShelfError>;
+
+    /// Loads what changed since the session's tools were loaded, and waits for it, if the session follows changes or
+    /// `is_asked`. Fails if the tool files that changed cannot be used, or if `is_asked` and a changed source does not start.
+    async fn refresh(&self, _session: &Session, _is_asked: bool) -> Result<(), ShelfError> {
+        Ok(())
+    }
 }
 
 /// Why tools could not be reloaded.

@@ -134,6 +134,11 @@ impl Tool {
         !matches!(self.body, Body::BuiltIn(_)) && self.contributor.origin != ToolOrigin::BuiltIn
     }
 
+    /// Whether a file of the project defines it.
+    pub fn is_of_file(&self) -> bool {
+        matches!(self.contributor.origin, ToolOrigin::Yaml | ToolOrigin::Script)
+    }
+
     /// Its code, if it is a script or compiled in.
     pub fn code(&self) -> Option<&Arc<dyn Code>> {
         match &self.body {

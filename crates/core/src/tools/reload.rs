@@ -20,11 +20,19 @@ pub const ROWS: &[Row] = &[Row::new(
 )];
 
 async fn reload(cx: &Cx) -> Result<Outcome, Stop> {
+    let before = cx.session.registry();
+    // What is wrong with the files is reported by the reload.
+    if let Err(ShelfError::Source(changed)) = cx.session.refresh(true).await {
+        return Err(Stop::failed(changed.to_string()));
+    }
     let reloaded = match cx.session.reload().await {
         Ok(reloaded) => reloaded,
         Err(ShelfError::Source(dead)) => return Err(dead.into()),
         Err(wrong) => return Err(Stop::failed(wrong.to_string())),
     };
+    // The refresh may have loaded some of them already.
+    let (old, new) = (before.tools().map(AsRef::as_ref), cx.session.registry());
+    let reloaded = Reloaded { changes: Changes::between(old, new.tools().map(AsRef::as_ref)), ..reloaded };
     let text = reloaded.to_string();
     let Reloaded { changes: Changes { added, removed, changed }, total } = reloaded;
     let changed: Vec<String> = changed.into_iter().map(|changed| changed.tool).collect();

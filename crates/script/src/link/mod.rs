@@ -64,6 +64,19 @@ pub fn link(root: &Path, entry: Entry<'_>) -> Result<Linked, Vec<LinkError>> {
     generate::program(linker.entry, linker.nodes)
 }
 
+/// The files of a project that a script is made of, the script first: those that it imports, directly or indirectly, without
+/// packages. A file that cannot be parsed is one of them, but nothing that it imports is. Blocks while it reads files.
+pub fn project_files(root: &Path, script: &Path) -> Vec<PathBuf> {
+    let entry = Entry::file(script, Role::Module);
+    let Ok(mut linker) = Linker::new(root, script) else { return Vec::new() };
+    linker.follows_packages = false;
+    // What was read before a limit was exceeded counts.
+    let _ = linker.read_all(&entry);
+    let first = linker.nodes.remove(&linker.entry);
+    let others = linker.nodes.into_iter().filter(|(id, _)| id != EMPTY).map(|(_, node)| node);
+    first.into_iter().chain(others).map(|node| node.path).collect()
+}
+
 /// A file of the program, and what it asks for.
 struct Node {
     path: PathBuf,
@@ -105,6 +118,8 @@ struct Linker {
     taken: HashSet<String>,
     nodes: BTreeMap<String, Node>,
     queue: VecDeque<(String, PathBuf, Area)>,
+    /// Whether the files of packages are read too.
+    follows_packages: bool,
     n_bytes: usize,
 }
 
@@ -131,6 +146,7 @@ impl Linker {
             taken: HashSet::from([id.clone()]),
             nodes: BTreeMap::new(),
             queue: VecDeque::from([(id, path, area)]),
+            follows_packages: true,
             n_bytes: 0,
         })
     }
@@ -192,6 +208,7 @@ impl Linker {
                     Err(_) => !is_package && !request.is_optional,
                 };
             let target = match found {
+                Ok(found) if found.area.package.is_some() && !self.follows_packages => Ok(self.empty()),
                 Ok(found) => Ok(self.id_of(found.path, found.area)),
                 Err(Missing::LeftOut) => Ok(self.empty()),
                 Err(missing) => Err(self.problem(&request.specifier, request.at, missing)),

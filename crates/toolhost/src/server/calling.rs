@@ -74,6 +74,9 @@ impl Server {
         tool: &str,
         args: &Map<String, Value>,
     ) -> Result<Outcome, SourceError> {
+        if let Err(outdated) = self.up_to_date().await {
+            return Ok(outdated);
+        }
         let style = self.style(tool);
         let carrier = self.carrier(&style);
         let mut instance = self.instance().await?;

@@ -4,14 +4,32 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use tokio::sync::watch;
 use trailblaze_core::engine::changes::Changes;
 use trailblaze_core::engine::source::{SourceError, ToolSource};
 use trailblaze_protocol::event::Level;
+use trailblaze_protocol::outcome::Outcome;
 
 use super::{Server, State};
 use crate::instance::{Instance, Transport};
 use crate::limits;
 use crate::listing::RawListing;
+
+/// A renewal in progress, which ends when this is dropped.
+struct UnderWay<'s>(&'s watch::Sender<usize>);
+
+impl UnderWay<'_> {
+    fn begin(n_renewals: &watch::Sender<usize>) -> UnderWay<'_> {
+        n_renewals.send_modify(|n| *n += 1);
+        UnderWay(n_renewals)
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.0.send_modify(|n| *n -= 1);
+    }
+}
 
 /// The result of replacing a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,10 +40,41 @@ pub struct Renewed {
 }
 
 impl Server {
-    /// Starts a new instance next to the running one, which stays if that fails. A dead server comes back. Returns
-    /// `None` if there is nothing to start: the server runs elsewhere, was never started, is stopping, or a later
-    /// `renew` superseded this one.
+    /// Starts a new instance next to the running one. A dead server comes back. Calls wait for the new instance; if it does
+    /// not start, they fail with the reason until a later `renew` succeeds. Returns `None` if there is nothing to start: the
+    /// server runs elsewhere, was never started, is stopping, or a later `renew` superseded this one.
     pub async fn renew(&self) -> Result<Option<Renewed>, SourceError> {
+        let _under_way = UnderWay::begin(&self.n_renewals);
+        let renewed = self.replace().await;
+        match &renewed {
+            Ok(None) => {}
+            Ok(Some(_)) => *self.outdated.lock() = None,
+            Err(error) => *self.outdated.lock() = Some(error.clone()),
+        }
+        renewed
+    }
+
+    /// Returns once no renewal is under way.
+    pub async fn renewed(&self) {
+        // Cannot fail: the sender lives as long as `self`.
+        let _ = self.n_renewals.subscribe().wait_for(|n| *n == 0).await;
+    }
+
+    /// Waits for the instance from the newest files. Fails if it could not be started.
+    pub(super) async fn up_to_date(&self) -> Result<(), Outcome> {
+        if *self.n_renewals.borrow() > 0 {
+            self.renewed().await;
+        }
+        match &*self.outdated.lock() {
+            None => Ok(()),
+            Some(error) => {
+                let (name, why) = (&self.spec.name, error.evidence());
+                Err(Outcome::failed(format!("server `{name}` changed, and its new version cannot be used: {why}")))
+            }
+        }
+    }
+
+    async fn replace(&self) -> Result<Option<Renewed>, SourceError> {
         // Only the newest files count: cancels a start from older ones, even one that hangs.
         let newest = self.stopping.child_token();
         std::mem::replace(&mut *self.latest_renewal.lock(), newest.clone()).cancel();

@@ -65,7 +65,7 @@ async fn measure(script: &Script) -> (Vec<Duration>, Vec<Duration>) {
     let events = Arc::clone(&folder) as Arc<dyn EventSink>;
     let mut wiring = Wiring::new(&loaded, &crate::support::host(), None);
     let outlets = Outlets { events: Some(Arc::clone(&events)), console: None, folder: Some(folder.path.clone()) };
-    wiring.servers = wiring.tool_servers(Mode::Start).with_outlets(outlets);
+    wiring.servers = wiring.tool_servers(Mode::Start).with_outlets(outlets).into();
     let device = loaded.devices(&[]).expect("a device").remove(0);
     let sink = DeviceLog::new(device.id.clone(), events, Arc::new(Progress::new(true)));
     let session = wiring.open_whole(&device, None, Arc::new(sink)).await;

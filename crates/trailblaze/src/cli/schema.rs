@@ -129,7 +129,7 @@ async fn with_tools(context: &Context, args: &SchemaArgs) -> Result<(PathBuf, Va
     };
     let mode = if args.offline { Mode::Remember } else { Mode::Start };
     let outlets = Outlets { console: Some(Arc::new(Progress::new(true))), ..Outlets::default() };
-    wiring.servers = wiring.tool_servers(mode).with_outlets(outlets).for_devices(devices.len());
+    wiring.servers = wiring.tool_servers(mode).with_outlets(outlets).for_devices(devices.len()).into();
     let registries = registries(&wiring, devices).await?;
     let tools = registries.iter().flat_map(|(_, registry)| registry.tools()).map(AsRef::as_ref);
     Ok((loaded.root.clone(), trail_schema::trail_schema(tools)))

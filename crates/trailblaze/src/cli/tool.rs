@@ -14,6 +14,7 @@ use super::shell::{OnDeviceArgs, on_device, show};
 use super::{Context, Refusal, pairs, tool_bundle, tool_doctor, tool_install, tool_lint, tool_new, tool_test};
 use crate::output::print;
 use crate::project::loaded::Loaded;
+use crate::servers::tool_servers::Mode;
 use crate::sessions::arguments::typed;
 use crate::sessions::editor_schema;
 use crate::sessions::interactive::{CallArguments, Command, Reply, Usage};
@@ -123,7 +124,7 @@ async fn call(context: &Context, args: CallArgs) -> Result<Exit, Refusal> {
             false => help(&files, &args),
             true => {
                 let cassettes = args.on.cassettes.open(&loaded)?;
-                wiring.servers = wiring.servers.with_cassettes(cassettes);
+                wiring.servers = wiring.tool_servers(Mode::Start).with_cassettes(cassettes).into();
                 let target = wiring.target.as_deref();
                 let registry = wiring.prepare_whole(&device, target).await?.discard().await;
                 wiring.close().await;

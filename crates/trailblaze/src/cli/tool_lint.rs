@@ -16,7 +16,7 @@ use super::{Context, Refusal};
 use crate::kit::lint::{self, Finding};
 use crate::output::print;
 use crate::output::progress::Progress;
-use crate::servers::tool_servers::{Mode, Outlets};
+use crate::servers::tool_servers::{Mode, Needed, Outlets};
 
 /// Check the project's own tools: names, schemas, descriptions, size for models, metadata
 #[derive(Args)]
@@ -46,19 +46,14 @@ pub async fn lint(context: &Context, args: &LintArgs) -> Result<Exit, Refusal> {
     wiring.check_target()?;
     let mode = if args.offline { Mode::Remember } else { Mode::Start };
     let outlets = Outlets { console: Some(Arc::new(Progress::new(args.json))), ..Outlets::default() };
-    wiring.servers = wiring.tool_servers(mode).with_outlets(outlets);
+    wiring.servers = wiring.tool_servers(mode).with_outlets(outlets).into();
     let target = wiring.target.clone();
     let (session, driver) = (ids::session(), wiring.driver(&device));
     // No tool is called: servers are started, queried and stopped.
-    let started = wiring.servers.start(target.as_deref(), (&session, driver.describe()), &wiring.secrets).await;
-    let servers = match started {
-        Ok(servers) => servers,
-        Err(error) => {
-            wiring.close().await;
-            return Err(error.into());
-        }
-    };
-    stop_own(&servers.sources).await;
+    let mut servers =
+        wiring.servers.of_session(target.as_deref(), (&session, driver.describe()), &wiring.secrets).await?;
+    wiring.servers.start(&mut servers, &Needed::All).await;
+    stop_own(&servers.sources()).await;
     wiring.close().await;
     if let Some(error) = servers.absent.errors.first() {
         return Err(error.clone().into());
@@ -70,7 +65,7 @@ pub async fn lint(context: &Context, args: &LintArgs) -> Result<Exit, Refusal> {
         .batches
         .iter()
         .filter(|batch| batch.contributor.origin != ToolOrigin::BuiltIn)
-        .chain(&servers.batches)
+        .chain(servers.batches())
         .collect();
     let tools: Vec<&str> = own.iter().flat_map(|batch| &batch.tools).map(|tool| tool.name.as_str()).collect();
     let unusable = own.iter().flat_map(|batch| &batch.unusable).map(|(name, _)| name.as_str());
@@ -85,7 +80,7 @@ pub async fn lint(context: &Context, args: &LintArgs) -> Result<Exit, Refusal> {
     let granted = &loaded.project.reserved_prefixes;
     let mut findings: Vec<Finding> = own.iter().flat_map(|batch| lint::lint(batch, granted)).collect();
     findings.retain(|finding| is_wanted(finding.tool.as_deref()));
-    let all = loaded.batches.iter().chain(&servers.batches);
+    let all = loaded.batches.iter().chain(servers.batches());
     let registry = Registry::build(1, all, &wiring.scope(&device, target.as_deref()));
     findings.extend(refused(&registry, &findings, &is_wanted));
     // Problems in files are reported at their place in the file.

@@ -17,7 +17,7 @@ use super::tool::VERBS;
 use super::{Context, Refusal};
 use crate::files::write_in_project;
 use crate::kit::blueprint::{self, Language, NewFile};
-use crate::kit::{kotlin_sdk, python_sdk, scripting};
+use crate::kit::{kotlin_sdk, python_sdk, rust_sdk, scripting};
 use crate::output::print;
 use crate::project::loaded::{Loaded, PROJECT_FILE};
 
@@ -49,6 +49,8 @@ enum LanguageArg {
     Py,
     /// Kotlin, with TrailblazeToolSet: for teams that write Kotlin, and tools that use libraries of the JVM
     Kotlin,
+    /// Rust, with trailblaze-tools: for teams that write Rust
+    Rust,
     /// JavaScript inside Trailblaze: for tools that decide, loop or compute, and need no packages
     Js,
     /// YAML: for a sequence of calls under one name
@@ -61,6 +63,7 @@ impl From<LanguageArg> for Language {
             LanguageArg::Ts => Language::Ts,
             LanguageArg::Py => Language::Py,
             LanguageArg::Kotlin => Language::Kotlin,
+            LanguageArg::Rust => Language::Rust,
             LanguageArg::Js => Language::Js,
             LanguageArg::Yaml => Language::Yaml,
         }
@@ -90,7 +93,9 @@ pub fn new(context: &Context, args: &NewArgs) -> Result<Exit, Refusal> {
         return Ok(Exit::Passed);
     }
     let copy_of = |path: &str| {
-        let own = [python_sdk::FOLDER, kotlin_sdk::FOLDER].into_iter().find(|folder| path.starts_with(folder));
+        let own = [python_sdk::FOLDER, kotlin_sdk::FOLDER, rust_sdk::FOLDER]
+            .into_iter()
+            .find(|folder| path.starts_with(folder));
         scripting::folder_of(path).or(own)
     };
     // Of a copy of our libraries, the folder is enough.
@@ -160,8 +165,9 @@ impl Plan {
         let shared = blueprint::shared_files(args.language());
         match args.language() {
             Language::Ts => plan.add_script_parts(root, name, target)?,
-            Language::Py => plan.add_python_needs(root)?,
+            Language::Py => plan.add_python_parts(root, name, target)?,
             Language::Kotlin => plan.add_kotlin_parts(root, name)?,
+            Language::Rust => plan.add_rust_parts(root, name)?,
             Language::Js | Language::Yaml => {}
         }
         plan.new.extend(shared.into_iter().filter(|(path, _)| !is_there(&root.join(path))));
@@ -179,11 +185,15 @@ impl Plan {
     }
 
     /// A copy of our libraries. Files of another version are replaced, because versions do not mix. Returns whether anything is written.
-    fn add_copy(&mut self, root: &Path, files: impl Iterator<Item = (String, &'static str)>) -> Result<bool, Refusal> {
+    fn add_copy<T: Into<String>>(
+        &mut self,
+        root: &Path,
+        files: impl Iterator<Item = (String, T)>,
+    ) -> Result<bool, Refusal> {
         let n_before = self.new.len() + self.changed.len();
         for (path, text) in files {
             let before = read_if_there(root, &path)?;
-            self.add_file(path, before.as_deref(), text.to_string());
+            self.add_file(path, before.as_deref(), text.into());
         }
         Ok(self.new.len() + self.changed.len() > n_before)
     }
@@ -201,6 +211,20 @@ impl Plan {
             self.needs.push(kotlin_sdk::install_command());
         }
         self.needs.push("mvn -q -f tools package".to_string());
+        Ok(())
+    }
+
+    /// The server of all Rust tools, and the crates that it uses.
+    fn add_rust_parts(&mut self, root: &Path, name: &str) -> Result<(), Refusal> {
+        let path = blueprint::RUST_SERVER.to_string();
+        let existing = read_if_there(root, &path)?;
+        let text = blueprint::rust_server(existing.as_deref(), name).ok_or_else(|| Refusal::Usage {
+            message: format!("`{path}` exists, but it is not clear where it adds toolsets"),
+            hint: Some("write `.main()` on a line of its own, after the toolsets, and try again".to_string()),
+        })?;
+        self.add_file(path, existing.as_deref(), text);
+        self.add_copy(root, rust_sdk::files())?;
+        self.needs.push("cargo build --manifest-path tools/Cargo.toml".to_string());
         Ok(())
     }
 
@@ -238,7 +262,15 @@ impl Plan {
         Ok(())
     }
 
-    fn add_python_needs(&mut self, root: &Path) -> Result<(), Refusal> {
+    /// The server of all Python tools, and the package that it may use.
+    fn add_python_parts(&mut self, root: &Path, name: &str, target: Option<&str>) -> Result<(), Refusal> {
+        let path = blueprint::py_server_file(target);
+        let existing = read_if_there(root, &path)?;
+        let text = blueprint::py_server(existing.as_deref(), name).ok_or_else(|| Refusal::Usage {
+            message: format!("`{path}` exists, but it is not clear where it adds tools"),
+            hint: Some(format!("add `import {name}_tool` and `server.mount({name}_tool.tools)` to it and try again")),
+        })?;
+        self.add_file(path, existing.as_deref(), text);
         self.add_copy(root, python_sdk::files())?;
         let listed = std::fs::read_to_string(root.join("requirements.txt")).unwrap_or_default();
         let lists = |start: &str| listed.is_empty() || listed.lines().any(|line| line.trim_start().starts_with(start));
@@ -259,7 +291,7 @@ impl Plan {
 
     /// Adds the entry of the tool's server, unless it exists.
     fn add_server(&mut self, loaded: &Loaded, args: &NewArgs) -> Result<(), Refusal> {
-        let Some(new) = blueprint::server(args.language(), &args.name, args.target.as_deref()) else {
+        let Some(new) = blueprint::server(args.language(), args.target.as_deref()) else {
             return match &args.target {
                 None => Ok(()),
                 Some(_) => Err(Refusal::Usage {
@@ -296,6 +328,14 @@ impl Plan {
                 hint: Some(format!("use `--target {id}`, or move its entry from `{path}` to `{PROJECT_FILE}`")),
             });
         }
+        if let (Some(id), Some(toolset)) = (&args.target, new.entry.get("toolset").and_then(Value::as_str)) {
+            let target = loaded.target(id).ok();
+            let platforms = target.into_iter().flat_map(|target| &target.platforms.0);
+            if platforms.into_iter().any(|(_, entry)| entry.tool_sets.is_some()) {
+                self.needs
+                    .push(format!("# in {path}: add `{toolset}` to `tool_sets:`, so that models are offered the tool"));
+            }
+        }
         let new = NewServer { name: free_name(&new.name, servers), ..new };
         let before = read_if_there(&loaded.root, &path)?;
         let source = Source::new(path.as_str(), before.clone().unwrap_or_default());
@@ -329,7 +369,10 @@ fn starts_the_same(server: &Server, new: &NewServer) -> bool {
     let script = server.script.as_deref().map(|script| script.trim_start_matches("./"));
     match new.entry.get("script") {
         Some(own) => script == own.as_str(),
-        None => !server.args.is_empty() && Some(&json!(server.args)) == new.entry.get("args"),
+        None if server.args.is_empty() => {
+            server.command.is_some() && server.command.as_deref() == new.entry.get("command").and_then(Value::as_str)
+        }
+        None => Some(&json!(server.args)) == new.entry.get("args"),
     }
 }
 

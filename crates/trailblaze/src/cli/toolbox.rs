@@ -117,7 +117,7 @@ pub async fn toolbox(context: &Context, args: ToolboxArgs) -> Result<Exit, Refus
     };
     let mode = if args.offline { Mode::Remember } else { Mode::Start };
     let outlets = Outlets { console: Some(Arc::new(Progress::new(args.json))), ..Outlets::default() };
-    wiring.servers = wiring.tool_servers(mode).with_outlets(outlets).for_devices(devices.len());
+    wiring.servers = wiring.tool_servers(mode).with_outlets(outlets).for_devices(devices.len()).into();
     let registries = registries(&wiring, devices).await?;
     // `why` is used when something is wrong; all other commands use the tools that a run would use.
     if !matches!(args.verb, Some(Verb::Why { .. })) {

@@ -46,7 +46,7 @@ pub async fn types(context: &Context, args: TypesArgs) -> Result<Exit, Refusal> 
     let devices = loaded.devices(&args.devices.device)?;
     let mode = if args.offline { Mode::Remember } else { Mode::Start };
     let outlets = Outlets { console: Some(Arc::new(Progress::new(args.json))), ..Outlets::default() };
-    wiring.servers = wiring.tool_servers(mode).with_outlets(outlets).for_devices(devices.len());
+    wiring.servers = wiring.tool_servers(mode).with_outlets(outlets).for_devices(devices.len()).into();
     let registries = registries(&wiring, devices).await?;
     let tools = || registries.iter().flat_map(|(_, registry)| registry.tools()).map(AsRef::as_ref);
     let text = declarations(tools());

@@ -20,7 +20,7 @@ use super::table::{Claim, Reserved, Table};
 use super::trails;
 use crate::project::devices::{DeviceError, DeviceSpec};
 use crate::project::loaded::Loaded;
-use crate::servers::tool_servers::Mode;
+use crate::servers::tool_servers::{Mode, Needed};
 use crate::sessions::editor_schema;
 use crate::sessions::interactive::{self, Command, InteractiveOptions, OpenError, Reply, Usage};
 use crate::sessions::service::{
@@ -306,12 +306,12 @@ impl LocalService {
         request: &ToolboxRequest,
     ) -> Result<Listed, ServiceError> {
         let mut wiring = Wiring::new(loaded, &self.projects.host, None);
-        wiring.servers = wiring.tool_servers(Mode::Remember);
+        wiring.servers = wiring.tool_servers(Mode::Remember).into();
         let target = wiring.target.clone();
         let mut registries = Vec::new();
         let mut failed = None;
         for device in &devices {
-            match wiring.prepare(device, target.as_deref()).await {
+            match wiring.prepare(device, target.as_deref(), |_| Needed::All).await {
                 Ok(prepared) => registries.push(prepared.discard().await),
                 Err(error) => failed = Some(ServiceError::environment(error.to_string())),
             }

@@ -6,6 +6,7 @@ pub mod lock;
 mod names;
 pub mod runtime;
 pub mod private;
+pub mod stamp;
 
 pub use atomic::write_atomically;
 pub use inside::{check_links, is_inside, write_in_project, write_private};

@@ -10,6 +10,8 @@ use crate::files::slug;
 const NAME: &str = "NAME_OF_TOOL";
 /// The placeholder for the name of its class.
 const CLASS: &str = "CLASS_OF_TOOL";
+/// The placeholder for the name of its module.
+const MODULE: &str = "MODULE_OF_TOOL";
 /// The placeholder for the path of its script.
 const SCRIPT: &str = "PATH_OF_SCRIPT";
 
@@ -22,6 +24,8 @@ pub enum Language {
     Py,
     /// Kotlin, with TrailblazeToolSet: for teams that write Kotlin, and tools that use libraries of the JVM
     Kotlin,
+    /// Rust, with trailblaze-tools: for teams that write Rust
+    Rust,
     /// JavaScript inside Trailblaze: for tools that decide, loop or compute, and need no packages
     Js,
     /// YAML: for a sequence of calls under one name
@@ -40,8 +44,19 @@ pub fn ts_server_file(target: Option<&str>) -> String {
     }
 }
 
+/// The server of all Python tools of a project, or of one target.
+pub fn py_server_file(target: Option<&str>) -> String {
+    match target {
+        None => "tools/tool_server.py".to_string(),
+        Some(target) => format!("tools/tool_server_{}.py", slug(target)),
+    }
+}
+
 /// The server of all Kotlin tools of a project.
 pub const KOTLIN_SERVER: &str = "tools/src/main/kotlin/Main.kt";
+
+/// The server of all Rust tools of a project.
+pub const RUST_SERVER: &str = "tools/src/main.rs";
 
 /// The tool and its tests. `trails` is the folder of the project's trails, and `script_root` that of its scripts.
 pub fn own_files(
@@ -63,13 +78,17 @@ pub fn own_files(
         ],
         Language::Py => vec![
             // A module with the tool's name could hide a standard module, or be a keyword.
-            (python_server(name), include_str!("templates/tool.py")),
+            (format!("tools/{name}_tool.py"), include_str!("templates/tool.py")),
             (format!("tools/test_{name}.py"), include_str!("templates/test_tool.py")),
             (trail, include_str!("templates/py.trail.yaml")),
         ],
         Language::Kotlin => vec![
             (format!("tools/src/main/kotlin/{}.kt", class_of(name)), include_str!("templates/tool.kt")),
             (format!("tools/src/test/kotlin/{}Test.kt", class_of(name)), include_str!("templates/Test.kt")),
+            (trail, include_str!("templates/ts.trail.yaml")),
+        ],
+        Language::Rust => vec![
+            (format!("tools/src/{}.rs", module_of(name)), include_str!("templates/tool.rs")),
             (trail, include_str!("templates/ts.trail.yaml")),
         ],
         Language::Js => vec![
@@ -82,7 +101,7 @@ pub fn own_files(
             (trail, include_str!("templates/yaml.trail.yaml")),
         ],
     };
-    let named = |text: &str| text.replace(CLASS, &class_of(name)).replace(NAME, name);
+    let named = |text: &str| text.replace(CLASS, &class_of(name)).replace(MODULE, &module_of(name)).replace(NAME, name);
     let filled = |text: &str| match target {
         None => named(text).replace(SCRIPT, &script),
         // The tool is available only in sessions of its target.
@@ -107,8 +126,16 @@ fn class_of(name: &str) -> String {
     name.split('_').map(capital).collect()
 }
 
-fn python_server(name: &str) -> String {
-    format!("tools/{name}_server.py")
+/// The name of a tool as that of a module: `acme_countText` is `acme_count_text_tool`. A keyword cannot be the name of one.
+fn module_of(name: &str) -> String {
+    let mut module = String::new();
+    for char in name.chars() {
+        if char.is_ascii_uppercase() && !module.is_empty() && !module.ends_with('_') {
+            module.push('_');
+        }
+        module.push(if char == '-' { '_' } else { char.to_ascii_lowercase() });
+    }
+    format!("{module}_tool")
 }
 
 /// The files that a project has once, for all its tools; written if missing.
@@ -120,6 +147,7 @@ pub fn shared_files(language: Language) -> Vec<NewFile> {
         ],
         Language::Py => &[("requirements.txt", include_str!("templates/requirements.txt"))],
         Language::Kotlin => &[("tools/pom.xml", include_str!("templates/kotlin.pom.xml"))],
+        Language::Rust => &[("tools/Cargo.toml", include_str!("templates/rust.Cargo.toml"))],
         Language::Js | Language::Yaml => &[],
     };
     files.iter().map(|(path, text)| (path.to_string(), text.to_string())).collect()
@@ -142,6 +170,25 @@ pub fn ts_server(existing: Option<&str>, name: &str) -> Option<String> {
     Some(format!("{}{line_break}{import}{}", lines[..at].concat(), lines[at..].concat()))
 }
 
+/// The server of Python tools with this tool added; `None` if the place for it is not clear.
+pub fn py_server(existing: Option<&str>, name: &str) -> Option<String> {
+    let Some(text) = existing else {
+        return Some(include_str!("templates/tool_server.py").replace(NAME, name));
+    };
+    let (import, mount) = (format!("import {name}_tool\n"), format!("server.mount({name}_tool.tools)\n"));
+    if text.contains(&mount) {
+        return Some(text.to_string());
+    }
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let last = |starts: &[&str]| lines.iter().rposition(|line| starts.iter().any(|start| line.starts_with(start)));
+    let (imported, mounted) = (last(&["import ", "from "])?, last(&["server.mount(", "server = "])?);
+    (imported < mounted).then(|| {
+        let part = |from: usize, to: usize| lines[from..to].concat();
+        let (before, between) = (part(0, imported + 1), part(imported + 1, mounted + 1));
+        format!("{before}{import}{between}{mount}{}", part(mounted + 1, lines.len()))
+    })
+}
+
 /// The server of Kotlin tools with this tool added; `None` if the place for it is not clear.
 pub fn kotlin_server(existing: Option<&str>, name: &str) -> Option<String> {
     let Some(text) = existing else {
@@ -155,28 +202,49 @@ pub fn kotlin_server(existing: Option<&str>, name: &str) -> Option<String> {
     Some(format!("{before}\n    {added}\n    .run({after}"))
 }
 
+/// The server of Rust tools with this tool added; `None` if the place for it is not clear.
+pub fn rust_server(existing: Option<&str>, name: &str) -> Option<String> {
+    let (module, class) = (module_of(name), class_of(name));
+    let Some(text) = existing else {
+        return Some(include_str!("templates/main.rs").replace(MODULE, &module).replace(CLASS, &class));
+    };
+    let added = format!(".toolset({module}::{class})");
+    if text.contains(&added) {
+        return Some(text.to_string());
+    }
+    let (before, after) = text.split_once("\n        .main()")?;
+    let is_module = |line: &&str| line.starts_with("mod ") && line.trim_end().ends_with(';');
+    let lines: Vec<&str> = before.split_inclusive('\n').collect();
+    let at = lines.iter().rposition(is_module)? + 1;
+    let (modules, rest) = (lines[..at].concat(), lines[at..].concat());
+    Some(format!("{modules}mod {module};\n{rest}\n        {added}\n        .main(){after}"))
+}
+
 /// The entry of the tool's server in the configuration. A tool without a server needs none.
-pub fn server(language: Language, name: &str, target: Option<&str>) -> Option<NewServer> {
-    let (name, entry) = match language {
-        Language::Ts => {
-            let name = target.map_or_else(|| "tools".to_string(), |target| format!("{target}-tools"));
-            (name, json!({"script": ts_server_file(target), "multiDevice": "stdio"}))
-        }
-        Language::Py => (name.to_string(), json!({"command": "python3", "args": [python_server(name)]})),
+pub fn server(language: Language, target: Option<&str>) -> Option<NewServer> {
+    let (name, mut entry) = match language {
+        Language::Ts => ("tools", json!({"script": ts_server_file(target), "multiDevice": "stdio"})),
+        Language::Py => ("python-tools", json!({"command": "python3", "args": [py_server_file(target)]})),
         Language::Kotlin => {
             let entry =
                 json!({"command": "java", "args": ["-jar", "tools/target/kotlin-tools.jar"], "multiDevice": "stdio"});
-            ("kotlin-tools".to_string(), entry)
+            ("kotlin-tools", entry)
         }
+        Language::Rust => ("rust-tools", json!({"command": "tools/target/debug/rust-tools", "multiDevice": "stdio"})),
         Language::Js | Language::Yaml => return None,
     };
+    let name = target.map_or_else(|| name.to_string(), |target| format!("{target}-{name}"));
+    if target.is_some() {
+        // Models are offered a target's tools only through toolsets.
+        entry["toolset"] = json!(name);
+    }
     Some(NewServer { name, entry: entry.as_object().cloned().unwrap_or_default() })
 }
 
 /// A working call of the new tool, to try it.
 pub fn example_call(language: Language, name: &str) -> String {
     let argument = match language {
-        Language::Ts | Language::Kotlin | Language::Js | Language::Yaml => "text=Pay",
+        Language::Ts | Language::Kotlin | Language::Rust | Language::Js | Language::Yaml => "text=Pay",
         Language::Py => "name=ada",
     };
     format!("trailblaze tool {name} {argument}")
@@ -197,6 +265,17 @@ mod tests {
     }
 
     #[test]
+    fn a_second_tool_joins_the_server_in_python() {
+        let first = py_server(None, "acme_a").unwrap();
+        let both = py_server(Some(&first), "acme_b").unwrap();
+        let expected = "import acme_a_tool\nimport acme_b_tool\n\nserver = FastMCP(\"tools\")\n\
+                        server.mount(acme_a_tool.tools)\nserver.mount(acme_b_tool.tools)\n";
+        assert!(both.contains(expected), "{both}");
+        assert_eq!(py_server(Some(&both), "acme_b").as_deref(), Some(both.as_str()), "once is enough");
+        assert_eq!(py_server(Some("serve()\n"), "x"), None);
+    }
+
+    #[test]
     fn a_second_class_of_tools_joins_the_server_in_kotlin() {
         let first = kotlin_server(None, "acme_a").unwrap();
         let both = kotlin_server(Some(&first), "acme_countAll").unwrap();
@@ -206,10 +285,21 @@ mod tests {
     }
 
     #[test]
+    fn a_second_toolset_joins_the_server_in_rust() {
+        let first = rust_server(None, "acme_a").unwrap();
+        let both = rust_server(Some(&first), "acme_countAll").unwrap();
+        assert!(both.contains("\nmod acme_a_tool;\nmod acme_count_all_tool;\n\nfn main()"), "{both}");
+        let toolsets = "        .toolset(acme_a_tool::AcmeA)\n        .toolset(acme_count_all_tool::AcmeCountAll)\n";
+        assert!(both.contains(toolsets), "{both}");
+        assert_eq!(rust_server(Some(&both), "acme_countAll").as_deref(), Some(both.as_str()), "once is enough");
+        assert_eq!(rust_server(Some("fn main() {}\n"), "x"), None);
+    }
+
+    #[test]
     fn no_template_keeps_its_placeholder() {
-        for language in [Language::Ts, Language::Py, Language::Kotlin, Language::Js, Language::Yaml] {
+        for language in [Language::Ts, Language::Py, Language::Kotlin, Language::Rust, Language::Js, Language::Yaml] {
             for (path, text) in own_files(language, "acme_x", None, "trails", None) {
-                assert!(![NAME, CLASS, SCRIPT].iter().any(|placeholder| text.contains(placeholder)), "{path}");
+                assert!(![NAME, CLASS, MODULE, SCRIPT].iter().any(|placeholder| text.contains(placeholder)), "{path}");
                 assert!(text.contains("acme_x"), "{path}");
             }
         }

@@ -5,6 +5,7 @@ pub mod cost;
 pub mod kotlin_sdk;
 pub mod lint;
 pub mod python_sdk;
+pub mod rust_sdk;
 pub mod scripting;
 pub mod test_files;
 pub mod types;

@@ -39,6 +39,7 @@ const SOURCES: &[(&str, &str)] = sources![
     "py.typed",
     "pytest_plugin.py",
     "result.py",
+    "testing.py",
 ];
 
 /// All files of the copy, by their paths in the project.

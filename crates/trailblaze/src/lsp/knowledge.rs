@@ -14,7 +14,7 @@ use crate::project::environment::Environment;
 use crate::project::loaded::{Loaded, PROJECT_FILE};
 use crate::run::check::{CheckOptions, check};
 use crate::servers::entries::entries;
-use crate::servers::tool_servers::Mode;
+use crate::servers::tool_servers::{Mode, Needed};
 use crate::sessions::host::Host;
 use crate::sessions::wiring::Wiring;
 
@@ -32,11 +32,11 @@ impl Knowledge {
     pub async fn read(root: &Path, environment: &Arc<Environment>, host: &Host) -> Option<Knowledge> {
         let loaded = Arc::new(Loaded::read(root, environment).ok()?);
         let mut wiring = Wiring::new(&loaded, host, None);
-        wiring.servers = wiring.tool_servers(Mode::Remember);
+        wiring.servers = wiring.tool_servers(Mode::Remember).into();
         let target = wiring.target.clone();
         let mut tools = BTreeMap::new();
         for device in loaded.all_devices().unwrap_or_default() {
-            if let Ok(prepared) = wiring.prepare(&device, target.as_deref()).await {
+            if let Ok(prepared) = wiring.prepare(&device, target.as_deref(), |_| Needed::All).await {
                 let registry = prepared.discard().await;
                 tools.extend(registry.tools().map(|tool| (tool.name.clone(), Arc::clone(tool))));
             }

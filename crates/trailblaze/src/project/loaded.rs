@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use trailblaze_core::callers::preflight::check_tools;
 use trailblaze_core::config::{Project, Restart, Server, Servers, Target, Toolset};
-use trailblaze_core::engine::registry::{Batch, Registry};
+use trailblaze_core::engine::registry::{Batch, MissingTool, Registry};
 use trailblaze_core::engine::tool::Contributor;
 use trailblaze_core::names::ToolOrigin;
 use trailblaze_core::tool_files::{self, FileTool};
@@ -14,7 +14,9 @@ use trailblaze_core::tools;
 use trailblaze_core::trail::Trail;
 use trailblaze_core::yaml::decode;
 use trailblaze_core::yaml::{Node, Problem, Problems, Severity, Source, Span, nearest, read};
+use trailblaze_protocol::driver::Platform;
 
+use crate::files::stamp::Stamp;
 use crate::project::environment::Environment;
 use crate::project::scripts;
 use crate::project::select::{SelectError, trail_files};
@@ -235,9 +237,47 @@ impl Loaded {
         found
     }
 
+    /// Tools that a target adds or excludes on the platform of a registry, and that nothing offers.
+    pub fn unknown_tools(&self, target: Option<&str>, platform: Platform, registry: &Registry) -> Vec<Problem> {
+        let target = target.and_then(|id| self.target(id).ok());
+        let (Some(target), false) = (target, registry.is_partial || !registry.absent.is_empty()) else {
+            return Vec::new();
+        };
+        let entry = target.on(platform).into_iter();
+        let named = entry.flat_map(|entry| entry.tools.iter().chain(&entry.excluded_tools));
+        let unknown: Vec<_> = named.filter(|name| !registry.knows(&name.value)).collect();
+        let path = self.files.targets.get(&target.id.value).filter(|_| !unknown.is_empty());
+        let mut found = Vec::new();
+        if let Some(source) = path.and_then(|path| read_source(&self.root, &self.root.join(path), &mut found)) {
+            let mut problems = Problems::new(&source);
+            for name in unknown {
+                let MissingTool { message, hint } = registry.explain_missing(&name.value);
+                let hint = hint.unwrap_or_else(|| "`trailblaze toolbox --all` lists the tools".to_string());
+                problems.error_with_hint(name.span, message, hint);
+            }
+            found.extend(problems.into_vec());
+        }
+        found
+    }
+
     /// Where a tool is defined in the project's files, by the label of its contributor: its own file, or the entry of its server.
     pub fn place(&self, label: &str) -> Option<&(Arc<Source>, Span)> {
         self.places.get(label).or_else(|| self.server_places.get(label))
+    }
+
+    /// The state of the files that tools come from, and of those of an earlier one: an import that is broken now may be one of
+    /// them. A folder changes with the files that are added to it.
+    pub fn tool_stamp(&self, earlier: Option<&Stamp>) -> Stamp {
+        let mut files = vec![self.root.join(PROJECT_FILE)];
+        for kind in ["targets", "toolsets", "tools"] {
+            let folder = self.root.join(CONFIG_DIR).join(kind);
+            files.extend(entries(&folder).unwrap_or_default());
+            files.push(folder);
+        }
+        let scripts = self.batches.iter().flat_map(|batch| &batch.tools).filter_map(|tool| tool.code());
+        files.extend(scripts.flat_map(|code| code.files().to_vec()).map(|file| self.root.join(file)));
+        files.extend(earlier.into_iter().flat_map(Stamp::paths).cloned());
+        Stamp::of(files)
     }
 
     /// Whether a tool's contributor is a file of the project.

@@ -83,7 +83,7 @@ pub async fn check(
     devices.take_those_of(loaded, jobs.iter().map(|job| &job.trail).chain(&broken))?;
     let mode = if options.is_offline { Mode::Remember } else { Mode::Start };
     let outlets = Outlets { console: Some(console), ..Outlets::default() };
-    wiring.servers = wiring.tool_servers(mode).with_outlets(outlets).for_devices(devices.all.len());
+    wiring.servers = wiring.tool_servers(mode).with_outlets(outlets).for_devices(devices.all.len()).into();
     for device in &devices.all {
         problems.extend(loaded.tool_problems(&wiring.file_registry(device, wiring.target.as_deref())));
     }
@@ -93,7 +93,7 @@ pub async fn check(
         Err(error) if error.is_environment() => None,
         Err(error) => return Err(error.into()),
     };
-    let rule = Rule { changes: strictness(options.is_strict), replay: Replay::Intent, no_model };
+    let rule = Rule { changes: strictness(options.is_strict), replay: Replay::Intent, no_model, starts_all: true };
     let judgement = before_start(&wiring, (&jobs, &broken), &devices, &rule).await;
     wiring.close().await;
     problems.extend(judgement.problems);

@@ -89,7 +89,8 @@ pub async fn execute(mut plan: RunPlan, sinks: Sinks, mut watch: Option<&mut Wat
         .tool_servers(mode)
         .with_outlets(outlets)
         .with_cassettes(cassettes)
-        .for_devices(plan.kinds.iter().map(|kind| kind.devices.len()).sum());
+        .for_devices(plan.kinds.iter().map(|kind| kind.devices.len()).sum())
+        .into();
     if let Some(watch) = watch.as_deref_mut() {
         watch.begin(&plan.jobs, plan.wiring.servers.concerns());
     }

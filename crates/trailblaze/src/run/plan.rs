@@ -178,6 +178,7 @@ impl RunPlan {
             changes: self.options.changes,
             replay: self.options.replay,
             no_model: self.wiring.models.absence().map(str::to_string),
+            starts_all: false,
         }
     }
 
@@ -190,7 +191,7 @@ impl RunPlan {
     /// Finds all problems, without starting a device or a server.
     pub async fn check_offline(&mut self) -> Vec<Problem> {
         let cassettes = self.cassettes.take();
-        self.wiring.servers = self.wiring.tool_servers(self.mode(Mode::Remember)).with_cassettes(cassettes);
+        self.wiring.servers = self.wiring.tool_servers(self.mode(Mode::Remember)).with_cassettes(cassettes).into();
         let judgement =
             preflight::before_start(&self.wiring, (&self.jobs, &self.broken), &self.devices, &self.rule()).await;
         preflight::in_order(self.problems.iter().cloned().chain(judgement.problems).collect())

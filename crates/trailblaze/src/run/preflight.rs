@@ -4,12 +4,14 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 
 use serde_json::{Map, Value};
-use trailblaze_core::callers::preflight::{missing, preflight, preflight_broken, preflight_played};
+use trailblaze_core::callers::preflight::{
+    called_servers, is_closed, missing, preflight, preflight_broken, preflight_played,
+};
 use trailblaze_core::callers::shadow::shadowed;
 use trailblaze_core::engine::registry::Registry;
 use trailblaze_core::engine::source::SourceError;
 use trailblaze_core::trail::{Trail, lineage};
-use trailblaze_core::yaml::{Problem, Problems, Severity, inline};
+use trailblaze_core::yaml::{Entries, Problem, Problems, Severity, inline};
 
 use crate::project::devices::{DeviceSpec, Devices};
 use crate::project::loaded::{LoadError, Loaded};
@@ -18,6 +20,7 @@ use crate::run::job::{Job, Replay};
 use crate::run::record::effects_file::{EffectsFile, classifier, kept_args};
 use crate::run::record::tool_lock::Tools;
 use crate::servers::digest::ServerFiles;
+use crate::servers::tool_servers::Needed;
 use crate::sessions::wiring::{Prepared, Wiring};
 
 /// The trails at some paths, and the problems in their files and arguments.
@@ -108,7 +111,9 @@ pub async fn before_start(
     let mut problems: Vec<Problem> = jobs.iter().flat_map(|job| own_target(&wiring.loaded, &job.trail)).collect();
     let groups = groups(wiring, (jobs, broken), devices);
     let files = ServerFiles::read(&wiring.loaded);
-    let prepared = groups.iter().map(|group| wiring.prepare(&group.device, group.target));
+    let prepared = groups
+        .iter()
+        .map(|group| wiring.prepare(&group.device, group.target, |registry| group.needed(wiring, registry, rule)));
     let prepared = futures::future::join_all(prepared).await;
     let mut drift: Vec<Problem> = Vec::new();
     for (group, prepared) in groups.iter().zip(prepared) {
@@ -150,6 +155,8 @@ pub struct Rule {
     pub replay: Replay,
     /// Why steps without a recording cannot be carried out; `None` if they can.
     pub no_model: Option<String>,
+    /// Start all servers, also those that no trail needs.
+    pub starts_all: bool,
 }
 
 /// The problems of a run that were found before it starts.
@@ -202,6 +209,29 @@ fn groups<'a>(wiring: &'a Wiring, (jobs, broken): (&'a [Job], &'a [Trail]), devi
 }
 
 impl Group<'_> {
+    /// The servers to start, judging by the tools that are known so far. If something about these is wrong or unclear, all of
+    /// them are started, because what servers listed earlier is no proof.
+    fn needed(&self, wiring: &Wiring, registry: &Registry, rule: &Rule) -> Needed {
+        let is_clear = registry.refused.is_empty()
+            && registry.undeclared_toolsets.is_empty()
+            && is_closed(registry)
+            && wiring.loaded.unknown_tools(self.target, self.device.platform, registry).is_empty();
+        if rule.starts_all || !is_clear {
+            return Needed::All;
+        }
+        let mut needed = BTreeSet::new();
+        for (trail, job) in &self.trails {
+            let Some(servers) = called_servers(trail, registry, &self.lineage, rule.no_model.is_none()) else {
+                return Needed::All;
+            };
+            needed.extend(servers);
+            // Tools that were called by the code of others when the trail was recorded.
+            let pins = job.and_then(|job| job.kept.tools(classifier(trail, &self.lineage)));
+            needed.extend(pins.into_iter().flat_map(|Entries(pins)| pins).filter_map(|(_, pin)| pin.server.clone()));
+        }
+        Needed::Some(needed)
+    }
+
     /// The servers that its trails need and that are not running.
     fn missing(&self, registry: &Registry) -> Vec<SourceError> {
         self.trails.iter().flat_map(|(trail, _)| missing(trail, registry, &self.lineage)).collect()
@@ -213,7 +243,11 @@ impl Group<'_> {
         let mut problems = match rule.replay {
             // Tools that call a server's tools are not called in this mode.
             Replay::Effects => Vec::new(),
-            Replay::Intent | Replay::Verify => wiring.loaded.tool_problems(registry),
+            Replay::Intent | Replay::Verify => {
+                let mut problems = wiring.loaded.tool_problems(registry);
+                problems.extend(wiring.loaded.unknown_tools(self.target, self.device.platform, registry));
+                problems
+            }
         };
         for (trail, job) in &self.trails {
             let Some(Job { kept, args, .. }) = job else {

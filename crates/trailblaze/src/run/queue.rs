@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::callers::heal::Healer;
-use trailblaze_core::callers::preflight::missing;
+use trailblaze_core::callers::preflight::{called_servers, missing};
 use trailblaze_core::callers::replay::{AttemptResult, RecordedNames, Try, fail_before_start, replay};
 use trailblaze_core::callers::script::Custom;
 use trailblaze_core::driver::TrailStart;
@@ -293,6 +293,13 @@ impl DeviceWorker<'_> {
         }
         let Some((_, _, session)) = &self.open else { unreachable!("a session was opened") };
         let lineage = lineage(&session.device.description().classifiers);
+        // Most are running already: what the trails of a run need is started when they are checked.
+        let has_model = shared.wiring.models.absence().is_none();
+        match called_servers(trail, &session.registry(), &lineage, has_model) {
+            _ if shared.replay == Replay::Effects => {}
+            Some(servers) => session.start_sources(|name| servers.contains(name)).await,
+            None => session.start_sources(|_| true).await,
+        }
         if let Some(error) = missing(trail, &session.registry(), &lineage).first() {
             let ended = fail_before_start(session, about, (task.number, task.repeat), error);
             return Done { is_begun: false, ..self.done(task, ended, started, session) };

@@ -1,16 +1,18 @@
-//! Digests of what a project's servers are started from: the files that their entries name, and the source in the folders
-//! of these files. Installed packages are not followed.
+//! Digests of what a project's servers are made of: the files that their entries name, among them a program inside the
+//! project, and the files of the project that these import. Installed packages are not followed, nor are imports whose names
+//! are computed.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::io::Read;
+use std::path::Path;
 
 use sha2::{Digest, Sha256};
 use trailblaze_core::config::{Server, Servers};
-use trailblaze_core::limits;
 
 use crate::files::hex;
 use crate::project::loaded::Loaded;
-use crate::servers::server_sources::{Concerns, Key};
+use crate::servers::imports::Parts;
+use crate::servers::server_sources::Key;
 
 /// The digests of servers' files.
 #[derive(Debug, Clone, Default)]
@@ -18,13 +20,11 @@ pub struct ServerFiles(BTreeMap<Key, String>);
 
 impl ServerFiles {
     pub fn read(loaded: &Loaded) -> ServerFiles {
-        let concerns = Concerns::of(loaded);
         let mut digests = BTreeMap::new();
         let mut add = |target: Option<&str>, servers: &Servers| {
-            for (name, server) in &servers.0 {
-                let key = (target.map(str::to_string), name.value.clone());
-                if let Some(digest) = digest(&loaded.root, server, &concerns.sources(&loaded.root, &key)) {
-                    digests.insert(key, digest);
+            for (name, server) in servers.0.iter().filter(|(_, server)| server.url.is_none()) {
+                if let Some(digest) = digest(&loaded.root, server) {
+                    digests.insert((target.map(str::to_string), name.value.clone()), digest);
                 }
             }
         };
@@ -40,26 +40,115 @@ impl ServerFiles {
     }
 }
 
-/// `None` if the entry names no file, or a file does not exist.
-fn digest(root: &Path, server: &Server, sources: &[PathBuf]) -> Option<String> {
-    let folder = server.working_dir.as_ref().map_or_else(|| root.to_path_buf(), |dir| root.join(dir));
-    let script = server.script.iter().map(|script| root.join(script));
-    // The installation path on this machine is irrelevant.
-    let args = server.args.iter().filter(|arg| Path::new(arg).is_relative()).map(|arg| folder.join(arg));
-    let files: Vec<PathBuf> = script.chain(args).filter(|path| path.is_file()).collect();
+/// `None` if the entry names no file of the project, or a file cannot be read.
+fn digest(root: &Path, server: &Server) -> Option<String> {
+    let Parts { named, imported } = Parts::of(root, server);
     let mut digest = Sha256::new();
-    for file in &files {
+    for file in &named {
         digest.update(content(file)?);
     }
-    for file in sources {
-        digest.update(file.strip_prefix(root).unwrap_or(file).to_string_lossy().as_bytes());
+    let real_root = root.canonicalize().ok()?;
+    for file in &imported {
+        // Outside the project, only the name is the same on every machine.
+        let inside = file.strip_prefix(root).or_else(|_| file.strip_prefix(&real_root)).ok();
+        let shown = inside.or_else(|| file.file_name().map(Path::new)).unwrap_or(file);
+        digest.update(shown.to_string_lossy().as_bytes());
         digest.update(content(file)?);
     }
-    (!files.is_empty()).then(|| hex(&digest.finalize()))
+    (!named.is_empty() || !imported.is_empty()).then(|| hex(&digest.finalize()))
 }
 
+/// Read in pieces, because a program or a jar may be large.
 fn content(file: &Path) -> Option<[u8; 32]> {
-    let is_small = std::fs::metadata(file).is_ok_and(|about| about.len() <= limits::FILE_BYTES as u64);
-    let bytes = is_small.then(|| std::fs::read(file).ok()).flatten()?;
-    Some(Sha256::digest(&bytes).into())
+    let mut file = std::fs::File::open(file).ok()?;
+    let (mut digest, mut piece) = (Sha256::new(), vec![0; 1 << 16]);
+    loop {
+        match file.read(&mut piece).ok()? {
+            0 => return Some(digest.finalize().into()),
+            n => digest.update(&piece[..n]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Writes a project, and returns the digests of its servers.
+    fn digests(root: &Path, files: &[(&str, &str)]) -> ServerFiles {
+        for (path, text) in files {
+            let path = root.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let loaded = Loaded::read(root, &Default::default()).unwrap();
+        assert!(!loaded.has_errors(), "{:?}", loaded.problems);
+        ServerFiles::read(&loaded)
+    }
+
+    #[test]
+    fn the_digest_of_a_server_covers_what_it_uses_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let first = digests(
+            &root,
+            &[
+                (
+                    "trailblaze.yaml",
+                    "mcpServers:\n  shop: {script: tools/shop.ts}\n  \
+                     bank: {command: python3, args: [bank.py], workingDir: bank}\n  \
+                     mail: {command: python3, args: [-m, acme.mail], workingDir: mail}\n  \
+                     native: {command: bin/native, args: [--fast]}\n",
+                ),
+                ("tools/shop.ts", "import { price } from './parts/price.ts';\nimport zod from 'zod';\nprice(zod);\n"),
+                ("tools/parts/price.ts", "export { price } from './tax.js';\n"),
+                ("tools/parts/tax.ts", "export const price = 1;\n"),
+                ("tools/node_modules/zod/package.json", "{\"name\": \"zod\", \"main\": \"index.js\"}"),
+                ("tools/node_modules/zod/index.js", "module.exports = 1;\n"),
+                (
+                    "bank/bank.py",
+                    "import json, money as m\nfrom ledger import (\n    book,  # the first\n    entry,\n)\n",
+                ),
+                ("bank/money.py", "from ledger.rules import rate\n"),
+                ("bank/ledger/__init__.py", ""),
+                ("bank/ledger/book.py", "from . import entry\nfrom .rules import rate\n"),
+                ("bank/ledger/entry.py", ""),
+                ("bank/ledger/rules.py", "rate = 1\n"),
+                ("mail/acme/__init__.py", ""),
+                ("mail/acme/mail.py", "from acme import post\n"),
+                ("mail/acme/post.py", ""),
+                ("bin/native", "\u{7f}ELF one"),
+            ],
+        );
+        let all = ["shop", "bank", "mail", "native"];
+        for name in all {
+            assert!(first.digest(None, name).is_some(), "{name}");
+        }
+        for (path, expected) in [
+            ("tools/unrelated.ts", &[][..]),
+            ("tools/parts/unrelated.ts", &[]),
+            ("tools/node_modules/zod/index.js", &[]),
+            ("bank/unrelated.py", &[]),
+            ("bank/ledger/unrelated.py", &[]),
+            ("tools/parts/tax.ts", &["shop"]),
+            ("tools/package.json", &["shop"]),
+            ("bank/money.py", &["bank"]),
+            ("bank/ledger/__init__.py", &["bank"]),
+            ("bank/ledger/entry.py", &["bank"]),
+            ("bank/ledger/rules.py", &["bank"]),
+            ("mail/acme/mail.py", &["mail"]),
+            ("mail/acme/post.py", &["mail"]),
+            ("bin/native", &["native"]),
+        ] {
+            let before = std::fs::read(root.join(path)).ok();
+            let now = digests(&root, &[(path, "# changed\n")]);
+            let changed: Vec<&str> =
+                all.into_iter().filter(|name| now.digest(None, name) != first.digest(None, name)).collect();
+            assert_eq!(changed, expected, "{path}");
+            match before {
+                Some(text) => std::fs::write(root.join(path), text).unwrap(),
+                None => std::fs::remove_file(root.join(path)).unwrap(),
+            }
+        }
+    }
 }

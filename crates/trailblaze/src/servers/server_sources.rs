@@ -4,14 +4,14 @@ use std::path::{Component, Path, PathBuf};
 
 use trailblaze_core::config::{Server as Entry, Servers};
 
+use crate::files::stamp::Stamp;
 use crate::project::loaded::Loaded;
 use crate::project::test_runner::runner_of;
+use crate::servers::imports::MANIFESTS;
 
 /// Extensions of source files. JSON is not one of them: servers keep their own state in it, and would be restarted by
 /// their own writes.
 const SOURCES: [&str; 10] = ["ts", "tsx", "mts", "cts", "js", "jsx", "mjs", "cjs", "py", "pyi"];
-/// JSON files that control how a server runs.
-const MANIFESTS: [&str; 2] = ["package.json", "tsconfig.json"];
 /// Folders of installed or generated files.
 const NOT_WRITTEN: [&str; 9] =
     ["node_modules", ".venv", "venv", "__pycache__", "logs", ".trailblaze", ".git", "dist", "target"];
@@ -56,24 +56,19 @@ impl Concerns {
         if named.is_empty() { keys(&|concern| concern.has_source(&path)) } else { named }
     }
 
-    /// The source files of a server within the project, sorted by path, without the files that its entry names.
-    pub fn sources(&self, root: &Path, key: &Key) -> Vec<PathBuf> {
-        let Some(concern) = self.0.iter().find(|concern| concern.key == *key) else { return Vec::new() };
-        let folders = concern.folders.iter().filter(|folder| folder.starts_with(root));
-        let files = folders.flat_map(|folder| {
+    /// Changes with every file that affects the server, among them those that it imports from elsewhere. Contents are not read,
+    /// so that this is cheap enough for every call.
+    pub fn stamp(&self, key: &Key, imported: &[PathBuf]) -> Stamp {
+        let Some(concern) = self.0.iter().find(|concern| concern.key == *key) else { return Stamp::default() };
+        let sources = concern.folders.iter().flat_map(|folder| {
             let mut walk = ignore::WalkBuilder::new(folder);
             walk.standard_filters(false).filter_entry(|entry| {
                 !entry.file_name().to_str().is_some_and(|name| entry.depth() > 0 && NOT_WRITTEN.contains(&name))
             });
             walk.build().flatten().map(ignore::DirEntry::into_path).take(MOST_SOURCES)
         });
-        let is_its = |path: &PathBuf| {
-            path.is_file() && !concern.files.contains(path) && self.servers(path).contains(&key) && is_source(path)
-        };
-        let mut files: Vec<PathBuf> = files.filter(is_its).collect();
-        files.sort();
-        files.dedup();
-        files
+        let is_its = |path: &PathBuf| self.servers(path).contains(&key);
+        Stamp::of(concern.files.iter().chain(imported).cloned().chain(sources.filter(is_its)))
     }
 
     /// The folders with code of servers that are outside this folder, or that links in it lead to.

@@ -1,11 +1,12 @@
 //! From the entries of `mcpServers:` to running servers: which ones a session has, how they are shared, and how they stop.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use futures::FutureExt;
 use futures::future::join_all;
 use parking_lot::Mutex;
 use tokio::sync::OnceCell;
@@ -32,6 +33,7 @@ use trailblaze_toolhost::restarts::Restarts;
 use trailblaze_toolhost::server::{Renewed, Server, Spec};
 
 use crate::files::slug;
+use crate::files::stamp::Stamp;
 use crate::output::console::Console;
 use crate::output::words::count;
 use crate::project::loaded::Loaded;
@@ -39,6 +41,8 @@ use crate::servers::cache::ToolCache;
 use crate::servers::callback::NoAddress;
 use crate::servers::cassettes::{Cassettes, Library, Recording};
 use crate::servers::entries::{Named, entries};
+use crate::servers::imports::Parts;
+use crate::servers::on_demand::{FirstListing, OnDemand};
 use crate::servers::process::ProcessParts;
 use crate::servers::server_sources::{Concerns, Key};
 use crate::servers::transport::{embedded, reach};
@@ -67,10 +71,28 @@ pub struct ToolServers {
     /// Servers that did not start, and why.
     failed: Mutex<HashMap<Key, SourceError>>,
     /// All servers that were started, as long as they are in use.
-    started: Mutex<Vec<(Key, Weak<Server>)>>,
+    started: Mutex<Vec<Started>>,
     concerns: Concerns,
+    /// Whether the tools of open sessions follow changes of files.
+    is_following: AtomicBool,
     cache: ToolCache,
     outlets: Outlets,
+}
+
+/// A server that was started.
+#[derive(Clone)]
+struct Started {
+    key: Key,
+    server: Weak<Server>,
+    /// What its newest instance was started from.
+    origin: Arc<Mutex<Origin>>,
+}
+
+/// The files that a server was started from.
+#[derive(Clone, PartialEq)]
+struct Origin {
+    imported: Vec<PathBuf>,
+    stamp: Stamp,
 }
 
 /// A server that a session needs.
@@ -102,14 +124,49 @@ pub struct Outlets {
     pub folder: Option<PathBuf>,
 }
 
+/// Which servers must run before a session is used. The others are started by the first call that needs them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Needed {
+    All,
+    /// Those of these names.
+    Some(BTreeSet<String>),
+}
+
+impl Needed {
+    fn includes(&self, server: &str) -> bool {
+        match self {
+            Needed::All => true,
+            Needed::Some(names) => names.contains(server),
+        }
+    }
+}
+
 /// The tool servers of one session: its tool sources, and the servers that are missing.
 #[derive(Default)]
 pub struct SessionServers {
-    pub sources: Vec<SessionSource>,
-    pub batches: Vec<Batch>,
+    members: Vec<Member>,
     /// Servers that were never started, so that their tools are not known.
     pub unknown: Vec<String>,
     pub absent: Absent,
+}
+
+/// A server of a session.
+struct Member {
+    source: SessionSource,
+    batch: Batch,
+    /// Set until it is started.
+    idle: Option<Arc<OnDemand>>,
+}
+
+impl SessionServers {
+    pub fn sources(&self) -> Vec<SessionSource> {
+        self.members.iter().map(|member| member.source.clone()).collect()
+    }
+
+    /// The tools of the servers, as they listed them now or when last started.
+    pub fn batches(&self) -> impl Iterator<Item = &Batch> {
+        self.members.iter().map(|member| &member.batch).chain(&self.absent.batches)
+    }
 }
 
 /// The servers of a session that did not start.
@@ -141,6 +198,7 @@ impl ToolServers {
             failed: Mutex::default(),
             started: Mutex::default(),
             concerns: Concerns::of(loaded),
+            is_following: AtomicBool::new(false),
             cache: ToolCache::new(&loaded.root),
             outlets: Outlets::default(),
         }
@@ -205,9 +263,9 @@ impl ToolServers {
         self.entries.iter().filter(move |named| named.target.is_none() || named.target.as_deref() == target)
     }
 
-    /// Starts all servers of a session concurrently. One that does not start is listed as absent, with the reason.
-    pub async fn start(
-        &self,
+    /// The servers of a session. None is started yet.
+    pub async fn of_session(
+        self: &Arc<Self>,
         target: Option<&str>,
         session: (&SessionId, &Description),
         secrets: &Arc<Secrets>,
@@ -220,56 +278,110 @@ impl ToolServers {
             Mode::Remember => return self.remember(target).await,
             Mode::Absent => return Ok(SessionServers::default()),
         }
-        let wanted: Vec<Wanted<'_>> = self.of(target).map(|named| self.wanted(named, session.1)).collect();
-        if wanted.is_empty() {
-            return Ok(SessionServers::default());
+        let mut session_servers = SessionServers::default();
+        for named in self.of(target) {
+            let idle = self.on_demand(named, session, secrets);
+            let is_shared = self.wanted(named, session.1).is_shared;
+            let batch = list(&*idle).await?;
+            let source = SessionSource { tools: Arc::clone(&idle) as _, is_shared, revision: 0 };
+            session_servers.members.push(Member { source, batch, idle: Some(idle) });
         }
-        let base_url = self.base_url(&wanted).await?;
-        let waiting = Waiting::new(wanted.iter().map(|wanted| wanted.named.name.clone()).collect());
-        let started = wanted.iter().map(|wanted| {
-            let (named, is_shared, waiting, base_url) = (wanted.named, wanted.is_shared, &waiting, &base_url);
-            async move {
-                // A server that did not start is not started again for every trail.
-                let failed = self.failed.lock().get(&named.key()).cloned();
-                let server = match (failed, is_shared) {
-                    (Some(error), _) => Err(error),
-                    (None, true) => self.shared(wanted, base_url, secrets).await,
-                    (None, false) => self.started(wanted, base_url, Some(session), secrets).await,
-                };
-                let server = server.inspect_err(|_| waiting.no_more(&named.name))?;
-                let revision = server.revision();
-                let listed = list(&*server).await;
-                waiting.no_more(&named.name);
-                match listed {
-                    Ok(batch) => {
-                        self.cache.keep(named.target.as_deref(), &named.name, &named.entry, &server.raw_listing());
-                        Ok((SessionSource { tools: server, is_shared, revision }, batch))
-                    }
-                    Err(error) => {
-                        server.stop().await;
-                        Err(error)
-                    }
+        Ok(session_servers)
+    }
+
+    fn on_demand(
+        self: &Arc<Self>,
+        named: &Named,
+        (id, device): (&SessionId, &Description),
+        secrets: &Arc<Secrets>,
+    ) -> Arc<OnDemand> {
+        let remembered = self.cache.read(named.target.as_deref(), &named.name, &named.entry);
+        let own = (Arc::clone(self), named.clone(), id.clone(), device.clone(), Arc::clone(secrets));
+        let starter = move || {
+            let (servers, named, id, device, secrets) = own.clone();
+            async move { servers.run(&named, (&id, &device), &secrets).await }.boxed()
+        };
+        OnDemand::new(named.clone(), remembered, Box::new(starter))
+    }
+
+    /// Starts a server, and lists its tools.
+    async fn run(
+        &self,
+        named: &Named,
+        session: (&SessionId, &Description),
+        secrets: &Arc<Secrets>,
+    ) -> Result<(Arc<Server>, FirstListing), SourceError> {
+        // A server that did not start is not started again for every trail.
+        if let Some(error) = self.failed.lock().get(&named.key()) {
+            return Err(error.clone());
+        }
+        let run = async {
+            let wanted = self.wanted(named, session.1);
+            let base_url = self.base_url(std::slice::from_ref(&wanted)).await?;
+            let server = match wanted.is_shared {
+                true => self.shared(&wanted, &base_url, secrets).await?,
+                false => self.started(&wanted, &base_url, Some(session), secrets).await?,
+            };
+            let revision = server.revision();
+            match server.list().await {
+                Ok(listing) => Ok((server, (revision, listing))),
+                Err(error) => {
+                    server.stop().await;
+                    Err(error)
                 }
             }
+        };
+        let (server, first) = run.await.inspect_err(|error| {
+            self.failed.lock().insert(named.key(), error.clone());
+        })?;
+        self.cache.keep(named.target.as_deref(), &named.name, &named.entry, &server.raw_listing());
+        Ok((server, first))
+    }
+
+    /// Starts those servers of a session concurrently that are needed and not running yet. One that does not start is listed
+    /// as absent, with the reason. Returns whether there were any.
+    pub async fn start(&self, session_servers: &mut SessionServers, needed: &Needed) -> bool {
+        let is_due = |member: &Member| member.idle.as_ref().is_some_and(|idle| needed.includes(idle.name()));
+        let due: Vec<usize> =
+            (0..session_servers.members.len()).filter(|n| is_due(&session_servers.members[*n])).collect();
+        let idle: Vec<Arc<OnDemand>> = due.iter().filter_map(|n| session_servers.members[*n].idle.take()).collect();
+        if idle.is_empty() {
+            return false;
+        }
+        let waiting = Waiting::new(idle.iter().map(|idle| idle.named.name.clone()).collect());
+        let started = idle.iter().map(async |idle| {
+            let running = idle.running().await;
+            let listed = match running {
+                Ok(_) => list(&**idle).await,
+                Err(error) => Err(error),
+            };
+            waiting.no_more(&idle.named.name);
+            Ok((listed?, idle.revision()))
         });
-        let started = tokio::select! {
+        let started: Vec<Result<(Batch, u64), SourceError>> = tokio::select! {
             started = join_all(started) => started,
             () = waiting.complain(self.outlets.console.as_deref()) => unreachable!("it never returns"),
         };
-        let mut session_servers = SessionServers::default();
-        for (source, Wanted { named, .. }) in started.into_iter().zip(&wanted) {
-            match source {
-                Ok((source, batch)) => {
-                    session_servers.sources.push(source);
-                    session_servers.batches.push(batch);
+        let mut lost = Vec::new();
+        for ((n, idle), started) in due.into_iter().zip(idle).zip(started) {
+            match started {
+                Ok((batch, revision)) => {
+                    let member = &mut session_servers.members[n];
+                    (member.batch, member.source.revision) = (batch, revision);
                 }
                 Err(error) => {
-                    self.failed.lock().insert(named.key(), error.clone());
-                    self.miss(named, error, &mut session_servers.absent).await;
+                    lost.push(n);
+                    self.miss(&idle.named, error, &mut session_servers.absent).await;
                 }
             }
         }
-        Ok(session_servers)
+        lost.into_iter().rev().for_each(|n| drop(session_servers.members.remove(n)));
+        true
+    }
+
+    /// Whether the servers of a session are all started at once, because each is recorded.
+    pub fn starts_all(&self) -> bool {
+        self.recording().is_some()
     }
 
     /// The servers of a session, replayed from their cassettes. None is started.
@@ -278,12 +390,9 @@ impl ToolServers {
         for named in self.of(target) {
             match library.player(&named.key()) {
                 Ok(player) => {
-                    session_servers.batches.push(list(&**player).await?);
-                    session_servers.sources.push(SessionSource {
-                        tools: Arc::clone(player) as _,
-                        is_shared: true,
-                        revision: 0,
-                    });
+                    let batch = list(&**player).await?;
+                    let source = SessionSource { tools: Arc::clone(player) as _, is_shared: true, revision: 0 };
+                    session_servers.members.push(Member { source, batch, idle: None });
                 }
                 Err(no_cassette) => {
                     let (source_name, evidence) = (named.name.clone(), no_cassette.to_string());
@@ -346,7 +455,9 @@ impl ToolServers {
                 continue;
             };
             let server = Remembered::new(&named.name, named.contributor(), named.entry.toolset.as_deref(), raw);
-            session_servers.batches.push(list(&*server).await?);
+            let batch = list(&*server).await?;
+            let source = SessionSource { tools: server, is_shared: true, revision: 0 };
+            session_servers.members.push(Member { source, batch, idle: None });
         }
         Ok(session_servers)
     }
@@ -434,10 +545,11 @@ impl ToolServers {
             spin_turn: Arc::clone(&self.process.spin_turn),
         };
         let server = Server::new(spec, reach, Arc::clone(&self.supervisor));
+        let (key, origin) = (named.key(), self.origin(&named.key()));
         server.start().await.map_err(|error| with_hint(error, entry, &self.root))?;
         let mut started = self.started.lock();
-        started.retain(|(_, server)| server.strong_count() > 0);
-        started.push((named.key(), Arc::downgrade(&server)));
+        started.retain(|started| started.server.strong_count() > 0);
+        started.push(Started { key, server: Arc::downgrade(&server), origin: Arc::new(Mutex::new(origin)) });
         drop(started);
         Ok(server)
     }
@@ -446,25 +558,76 @@ impl ToolServers {
         &self.concerns
     }
 
-    /// Restarts the servers that changed files affect, concurrently, each while the old one is still running.
+    /// From now on, the tools of open sessions follow changes of files.
+    pub fn follow_changes(&self) {
+        self.is_following.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_following(&self) -> bool {
+        self.is_following.load(Ordering::Relaxed)
+    }
+
+    /// Restarts the servers that changed files affect, concurrently, each while the old one is still running, unless they were
+    /// already started from the changed files.
     pub async fn renew(&self, paths: &[PathBuf]) -> Vec<(String, Result<Renewed, SourceError>)> {
         let concerned: Vec<&Key> = paths.iter().flat_map(|path| self.concerns.servers(path)).collect();
-        if concerned.is_empty() {
-            return Vec::new();
-        }
         // A server that did not start before may start now.
         self.failed.lock().retain(|key, _| !concerned.contains(&key));
+        let imports = |started: &Started| {
+            let origin = started.origin.lock();
+            paths.iter().any(|path| origin.imported.contains(path))
+        };
+        self.renew_outdated(|started| concerned.contains(&&started.key) || imports(started)).await
+    }
+
+    /// The files of a server as they are now.
+    fn origin(&self, key: &Key) -> Origin {
+        let entry = self.entries.iter().find(|named| named.key() == *key).map(|named| &named.entry);
+        let imported = entry.map(|entry| Parts::of(&self.root, entry).imported).unwrap_or_default();
+        Origin { stamp: self.concerns.stamp(key, &imported), imported }
+    }
+
+    /// The same for all servers whose files changed. Also waits for the restarts that are under way.
+    pub async fn renew_all(&self) -> Vec<(String, Result<Renewed, SourceError>)> {
+        self.renew_outdated(|_| true).await
+    }
+
+    async fn renew_outdated(&self, is_meant: impl Fn(&Started) -> bool) -> Vec<(String, Result<Renewed, SourceError>)> {
         let started = self.started.lock().clone();
-        let at_work = started.iter().filter(|(key, _)| concerned.contains(&key));
-        let renewed = at_work.filter_map(|(key, server)| Some((key, server.upgrade()?))).map(async |(key, server)| {
-            let renewed = server.renew().await.transpose()?;
+        let at_work = started.iter().filter(|started| is_meant(started));
+        let at_work: Vec<_> = at_work.filter_map(|started| Some((started, started.server.upgrade()?))).collect();
+        let waiting = Waiting::new(at_work.iter().map(|(started, _)| started.key.1.clone()).collect());
+        let renewed = at_work.iter().map(async |(Started { key, origin, .. }, server)| {
+            let Some(restart) = self.begin_restart(key, origin) else {
+                server.renewed().await;
+                waiting.no_more(&key.1);
+                return None;
+            };
+            let renewed = server.renew().await;
+            restart.finish();
+            waiting.no_more(&key.1);
+            let renewed = renewed.transpose()?;
             let entry = self.entries.iter().find(|named| named.key() == *key).map(|named| &named.entry);
             if let (Ok(_), Some(entry)) = (&renewed, entry) {
                 self.cache.keep(key.0.as_deref(), &key.1, entry, &server.raw_listing());
             }
             Some((key.1.clone(), renewed))
         });
-        join_all(renewed).await.into_iter().flatten().collect()
+        let renewed = tokio::select! {
+            renewed = join_all(renewed) => renewed,
+            () = waiting.complain(self.outlets.console.as_deref()) => unreachable!("it never returns"),
+        };
+        renewed.into_iter().flatten().collect()
+    }
+
+    /// `None` if the newest instance of a server was started from its files as they are now.
+    fn begin_restart<'o>(&self, key: &Key, origin: &'o Mutex<Origin>) -> Option<FileRestart<'o>> {
+        let mut known = origin.lock();
+        if self.concerns.stamp(key, &known.imported) == known.stamp {
+            return None;
+        }
+        let before = Some(std::mem::replace(&mut *known, self.origin(key)));
+        Some(FileRestart { origin, before })
     }
 
     /// Reports something about the tools, on the screen and in the record.
@@ -523,6 +686,26 @@ fn log_name(server: &str, session: Option<&SessionId>) -> String {
         // The whole id would grant access; its beginning is enough to distinguish sessions.
         Some(session) => format!("servers/{name}-{}.log", session.as_str().get(2..8).unwrap_or_default()),
         None => format!("servers/{name}-{}.log", ids::run_suffix()),
+    }
+}
+
+/// A restart because files changed. If it is dropped before it has finished, the next one begins anew.
+struct FileRestart<'o> {
+    origin: &'o Mutex<Origin>,
+    before: Option<Origin>,
+}
+
+impl FileRestart<'_> {
+    fn finish(mut self) {
+        self.before = None;
+    }
+}
+
+impl Drop for FileRestart<'_> {
+    fn drop(&mut self) {
+        if let Some(before) = self.before.take() {
+            *self.origin.lock() = before;
+        }
     }
 }
 

@@ -16,7 +16,7 @@ pub async fn refresh(loaded: &Arc<Loaded>, host: &Host) -> Option<PathBuf> {
     let file = loaded.root.join(trail_schema::FILE);
     let current = std::fs::read_to_string(&file).ok()?;
     let mut wiring = Wiring::new(loaded, host, None);
-    wiring.servers = wiring.tool_servers(Mode::Remember);
+    wiring.servers = wiring.tool_servers(Mode::Remember).into();
     let target = wiring.target.clone();
     let mut registries = Vec::new();
     let mut is_whole = true;

@@ -1,9 +1,9 @@
-//! Hot-swaps changed tools into the open sessions: restarts servers whose files changed, and reads YAML tools again. A
-//! change that cannot be used leaves the tools unchanged.
+//! Hot-swaps changed tools into the open sessions: restarts servers whose files changed, and reads YAML tools again. The
+//! tools of a change that cannot be used fail until the next one. A call does not wait for the watch: it compares the files
+//! itself.
 
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
@@ -16,6 +16,7 @@ use trailblaze_toolhost::server::Renewed;
 use crate::project::changes::FileChanges;
 use crate::project::loaded::{CONFIG_DIR, PROJECT_FILE};
 use crate::project::source::shown;
+use crate::servers::tool_servers::ToolServers;
 use crate::sessions::wiring::Wiring;
 
 /// Editors write a file several times; changes within this time are one change.
@@ -29,6 +30,7 @@ pub async fn follow(
     mut seen: impl FnMut(&[PathBuf]),
     swapped: impl Fn(),
 ) -> Infallible {
+    wiring.servers.follow_changes();
     for folder in wiring.servers.concerns().folders_outside(&wiring.loaded.root) {
         changes.watch_too(folder);
     }
@@ -85,26 +87,49 @@ impl Wiring {
                 said.extend(session.reload_error().map(|error| (Level::Warning, error.to_string())));
             }
         }
-        // Several devices report the same change.
-        let mut once: Vec<(Level, String)> = Vec::new();
-        for news in said {
-            if !once.contains(&news) {
-                once.push(news);
-            }
-        }
-        for (level, text) in &once {
-            self.servers.tell(*level, text);
-        }
-        !once.is_empty()
+        tell(&self.servers, said)
     }
 }
 
+/// Swaps what changed since the tools of a session were loaded, before the watch reports it, and waits for it. Fails if a
+/// changed server does not start.
+pub async fn catch_up(servers: &ToolServers, session: &Session, are_files_outdated: bool) -> Result<(), SourceError> {
+    let mut said = Vec::new();
+    if are_files_outdated {
+        said.extend(reread(session).await);
+    }
+    let renewed = servers.renew_all().await;
+    let failed = renewed.iter().find_map(|(_, renewed)| renewed.as_ref().err().cloned());
+    said.extend(renewed.into_iter().flat_map(|(name, renewed)| news(&name, renewed)));
+    session.catch_up().await;
+    tell(servers, said);
+    failed.map_or(Ok(()), Err)
+}
+
+/// Reports changes, each once. Returns whether there were any.
+fn tell(servers: &ToolServers, said: Vec<(Level, String)>) -> bool {
+    // Several devices report the same change.
+    let mut once: Vec<(Level, String)> = Vec::new();
+    for news in said {
+        if !once.contains(&news) {
+            once.push(news);
+        }
+    }
+    for (level, text) in &once {
+        servers.tell(*level, text);
+    }
+    !once.is_empty()
+}
+
 /// The changes to tools defined in files.
-async fn reread(session: &Arc<Session>) -> Option<(Level, String)> {
+async fn reread(session: &Session) -> Option<(Level, String)> {
+    let known = session.reload_error();
     match session.reload().await {
         Ok(reloaded) if reloaded.changes.is_empty() => None,
         Ok(reloaded) => Some((Level::Info, listed("the project's files changed", &reloaded.changes.lines()))),
-        Err(error) => Some((Level::Warning, format!("the tools are unchanged: {error}"))),
+        // Already reported.
+        Err(error) if known.as_ref() == Some(&error) => None,
+        Err(error) => Some((Level::Warning, format!("the tools were not reloaded: {error}"))),
     }
 }
 
@@ -119,7 +144,7 @@ fn news(name: &str, renewed: Result<Renewed, SourceError>) -> Vec<(Level, String
             let odd = warnings.into_iter().map(|warning| (Level::Warning, format!("server `{name}`: {warning}")));
             std::iter::once(swapped).chain(odd).collect()
         }
-        Err(error) => vec![(Level::Warning, format!("server `{name}` is unchanged: {}", error.evidence()))],
+        Err(error) => vec![(Level::Warning, format!("server `{name}` was not swapped: {}", error.evidence()))],
     }
 }
 

@@ -1,6 +1,6 @@
 //! The wiring: from what a project says to sessions that can be called. Here, once, and nowhere else.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 
@@ -25,15 +25,17 @@ use trailblaze_protocol::event::{Device, Event, Level};
 use trailblaze_protocol::ids::SessionId;
 use trailblaze_supervise::Supervisor;
 
+use crate::files::stamp::Stamp;
 use crate::project::devices::DeviceSpec;
 use crate::project::environment::Environment;
 use crate::project::loaded::Loaded;
 use crate::project::models::{ModelChoiceError, all_key_variables};
 use crate::project::sim::{SimOptions, SimSetup};
-use crate::servers::tool_servers::{Absent, Mode, ToolServers};
+use crate::servers::tool_servers::{Absent, Mode, Needed, ToolServers};
 use crate::servers::transport::{declared_secrets, declared_values};
 use crate::sessions::drivers::Drivers;
 use crate::sessions::host::Host;
+use crate::sessions::hot_swap;
 use crate::sessions::models::{AgentOptions, SessionModels};
 
 /// What every session of a run shares.
@@ -52,7 +54,9 @@ pub struct Wiring {
     pub groups: Vec<String>,
     pub prefixes: Vec<String>,
     pub models: SessionModels,
-    pub servers: ToolServers,
+    pub servers: Arc<ToolServers>,
+    /// The state of the files that the tools were loaded from.
+    stamp: Stamp,
     /// Starts and owns every process of the run.
     pub supervisor: Supervisor,
     browsers: Arc<Browsers>,
@@ -98,7 +102,8 @@ impl Wiring {
             groups: Vec::new(),
             prefixes: Vec::new(),
             models: SessionModels::none(),
-            servers: ToolServers::new(loaded, Mode::Start, &supervisor, host.process.clone()),
+            servers: ToolServers::new(loaded, Mode::Start, &supervisor, host.process.clone()).into(),
+            stamp: loaded.tool_stamp(None),
             browsers: Browsers::new(browser_options(loaded, false), supervisor.clone()),
             supervisor,
             ready: Mutex::default(),
@@ -168,7 +173,7 @@ impl Wiring {
 
     /// Makes a session ready with all of its servers, or not at all.
     pub async fn prepare_whole(&self, device: &DeviceSpec, target: Option<&str>) -> Result<Prepared, SourceError> {
-        let prepared = self.prepare(device, target).await?;
+        let prepared = self.prepare(device, target, |_| Needed::All).await?;
         match prepared.absent.errors.first().cloned() {
             None => Ok(prepared),
             Some(error) => {
@@ -178,17 +183,30 @@ impl Wiring {
         }
     }
 
-    /// Makes a session ready: starts its servers and asks for their tools. It does without those that do not start.
-    pub async fn prepare(&self, device: &DeviceSpec, target: Option<&str>) -> Result<Prepared, SourceError> {
+    /// Makes a session ready: starts the servers that are needed, judging by the tools that are known so far, and asks for
+    /// their tools. It does without those that do not start.
+    pub async fn prepare(
+        &self,
+        device: &DeviceSpec,
+        target: Option<&str>,
+        needed: impl Fn(&Registry) -> Needed,
+    ) -> Result<Prepared, SourceError> {
         let id = ids::session();
         let driver = self.driver(device);
-        let servers = self.servers.start(target, (&id, driver.describe()), &self.secrets).await?;
-        let absent = servers.absent;
-        let batches = self.loaded.batches.iter().chain(&servers.batches).chain(&absent.batches);
-        let mut registry = Registry::build(1, batches, &self.scope(device, target));
-        registry.is_partial = !servers.unknown.is_empty() || self.loaded.has_unread_servers();
-        registry.absent = absent.unknown.clone();
-        Ok(Prepared { id, driver, sources: servers.sources, registry, unknown_servers: servers.unknown, absent })
+        let scope = self.scope(device, target);
+        let mut servers = self.servers.of_session(target, (&id, driver.describe()), &self.secrets).await?;
+        let registry = loop {
+            let mut registry = Registry::build(1, self.loaded.batches.iter().chain(servers.batches()), &scope);
+            registry.is_partial = !servers.unknown.is_empty() || self.loaded.has_unread_servers();
+            registry.absent = servers.absent.unknown.clone();
+            let needed = if self.servers.starts_all() { Needed::All } else { needed(&registry) };
+            // A server may list other tools than when last started, so the others may be needed now.
+            if !self.servers.start(&mut servers, &needed).await {
+                break registry;
+            }
+        };
+        let sources = servers.sources();
+        Ok(Prepared { id, driver, sources, registry, unknown_servers: servers.unknown, absent: servers.absent })
     }
 
     /// Keeps a session that was made ready until it is opened; or why it could not be, for all that want it.
@@ -217,7 +235,8 @@ impl Wiring {
         let kept = self.ready.lock().remove(&prepared_key(device, target));
         let prepared = match kept {
             Some(kept) => kept,
-            None => self.prepare(device, target).await,
+            // What its trails need was started when they were checked, and the rest is started by the calls that need it.
+            None => self.prepare(device, target, |_| Needed::Some(BTreeSet::new())).await,
         };
         self.opened_or_not(prepared, device, target, events)
     }
@@ -262,6 +281,8 @@ impl Wiring {
             prefixes: self.prefixes.clone(),
             sources: prepared.sources.clone(),
             absent: prepared.absent,
+            servers: Arc::clone(&self.servers),
+            stamp: Mutex::new(self.stamp.clone()),
         };
         let events = match self.servers.recording() {
             Some(recording) => recording.observed(events),
@@ -431,6 +452,9 @@ struct DiskShelf {
     prefixes: Vec<String>,
     sources: Vec<SessionSource>,
     absent: Absent,
+    servers: Arc<ToolServers>,
+    /// The state of the files that the tools were loaded from.
+    stamp: Mutex<Stamp>,
 }
 
 #[async_trait]
@@ -438,20 +462,46 @@ impl Shelf for DiskShelf {
     async fn registry(&self, generation: u64) -> Result<Registry, ShelfError> {
         let loaded =
             Loaded::read(&self.root, &self.environment).map_err(|error| ShelfError::Files(error.to_string()))?;
+        let stamp = loaded.tool_stamp(Some(&self.stamp.lock()));
+        *self.stamp.lock() = stamp;
         let mut batches = loaded.batches.clone();
+        let (mut unknown, mut is_partial) = (self.absent.unknown.clone(), false);
         for source in &self.sources {
-            batches.push(source.tools.list().await?.batch(source.tools.contributor()));
+            match source.tools.list().await {
+                Ok(listing) => {
+                    // One that was never started has no list.
+                    is_partial |= source.tools.is_idle() && listing.tools.is_empty();
+                    batches.push(listing.batch(source.tools.contributor()));
+                }
+                Err(error) if source.tools.is_idle() => unknown.push(error),
+                Err(error) => return Err(error.into()),
+            }
         }
         batches.extend(self.absent.batches.iter().cloned());
         let scope = scope(&loaded, &self.device, self.target.as_deref(), &self.groups, &self.prefixes);
         let mut registry = Registry::build(generation, &batches, &scope);
-        registry.absent = self.absent.unknown.clone();
+        registry.is_partial = is_partial;
+        registry.absent = unknown;
         let problems = loaded.problems.iter().cloned().chain(loaded.tool_problems(&registry));
         let errors: Vec<String> =
             problems.filter(|problem| problem.severity == Severity::Error).map(|problem| problem.to_string()).collect();
         match errors.is_empty() {
             true => Ok(registry),
             false => Err(ShelfError::Files(errors.join("\n"))),
+        }
+    }
+
+    async fn refresh(&self, session: &Session, is_asked: bool) -> Result<(), ShelfError> {
+        if !is_asked && !self.servers.is_following() {
+            return Ok(());
+        }
+        let is_outdated = self.stamp.lock().is_outdated();
+        let renewed = hot_swap::catch_up(&self.servers, session, is_outdated).await;
+        match session.reload_error() {
+            Some(error @ ShelfError::Files(_)) => Err(error),
+            // A call of one of its tools says so itself.
+            _ if !is_asked => Ok(()),
+            _ => Ok(renewed?),
         }
     }
 }

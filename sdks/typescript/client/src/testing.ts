@@ -3,7 +3,14 @@
 import { TrailblazeClient, type ClientOptions } from './client.ts';
 import type { Transport } from './connect.ts';
 import { messageOf, TrailblazeError } from './errors.ts';
-import { GROUPS, TRAILBLAZE_COMMANDS, TRAILBLAZE_MEMORY, TRAILBLAZE_SESSION } from './generated.ts';
+import {
+  GROUPS,
+  TRAILBLAZE_COMMANDS,
+  TRAILBLAZE_MEMORY,
+  TRAILBLAZE_SESSION,
+  type Element,
+  type ScreenState,
+} from './generated.ts';
 import { isRecord, type Json, type MethodSpec } from './method.ts';
 
 /**
@@ -65,4 +72,31 @@ async function toMessage(spec: MethodSpec, answer: Answer, params: Record<string
     const own = isRecord(thrown) && typeof thrown['variant'] === 'string' ? thrown['variant'] : variant;
     return { success: false, message: messageOf(thrown), variant: own };
   }
+}
+
+/** An element of a fake screen: its text, or what it should have. */
+export type FakeElement = string | (Omit<Partial<Element>, 'children'> & { readonly children?: readonly FakeElement[] });
+
+const WIDTH = 1080;
+const HEIGHT = 2400;
+const ROW = 100;
+
+/**
+ * A screen with these elements, from top to bottom, as the fake of `captureScreen` returns it:
+ * `fakeContext({ tools: { captureScreen: () => fakeScreen('Email', { role: 'button', text: 'Sign in', id: 'go' }) } })`
+ */
+export function fakeScreen(...elements: FakeElement[]): ScreenState {
+  let row = 0;
+  const build = (element: FakeElement): Element => {
+    const { children = [], ...own } = typeof element === 'string' ? { text: element } : element;
+    const bounds = { left: 0, top: row * ROW, right: WIDTH, bottom: (row + 1) * ROW };
+    row += 1;
+    const role = children.length > 0 ? 'group' : 'text';
+    const plain = { role, enabled: true, selected: false, focused: false, clipped: false, bounds };
+    return { ...plain, ...own, children: children.map(build) };
+  };
+  const bounds = { left: 0, top: 0, right: WIDTH, bottom: HEIGHT };
+  const plain = { enabled: true, selected: false, focused: false, clipped: false };
+  const root: Element = { role: 'screen', ...plain, bounds, children: elements.map(build) };
+  return { platform: 'android', width: WIDTH, height: HEIGHT, root };
 }

@@ -10,6 +10,8 @@ import { messageOf, TrailblazeToolError } from './errors.ts';
 import { invoke } from './invoke.ts';
 import { definedTools, type DefinedTool } from './tool.ts';
 
+export { fakeScreen, type FakeElement } from '@trailblaze/client/testing';
+
 /**
  * Returns the text of the tool, or for a typed command such as `ctx.isVisible` what that returns. What is no text becomes JSON where a
  * text is expected, and the other way round.

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { tool } from '@trailblaze/scripting';
-import { callTool, fakeContext, fakeForeignContext } from '@trailblaze/scripting/testing';
+import { callTool, fakeContext, fakeForeignContext, fakeScreen } from '@trailblaze/scripting/testing';
 import { z } from 'zod';
 
 const pay = tool(
@@ -158,4 +158,20 @@ test('a cancelled call calls nothing more', async () => {
   const ctx = fakeContext({ tools: { inputText: () => {} }, signal: AbortSignal.abort(new Error('cancelled')) });
   const called = await callTool(pay, { amount: 1 }, ctx);
   assert.deepEqual([called.text, called.calls], ['cancelled', []]);
+});
+
+const list = tool('acme_list', { description: 'Lists the rows.' }, async ({}, { screen, tap }) => {
+  const { root } = await screen();
+  const [first, ...others] = root.children;
+  if (first?.id === 'next') {
+    await tap({ id: 'next' });
+  }
+  return others.map(({ text, bounds }) => `${text} at ${bounds?.top}`).join(', ');
+});
+
+test('a screen is built from texts and elements', async () => {
+  const captureScreen = () => fakeScreen({ role: 'button', id: 'next' }, 'Milk', { text: 'Bread', children: ['2'] }, 'Salt');
+  const called = await callTool(list, {}, fakeContext({ tools: { captureScreen, tap: () => {} } }));
+  assert.equal(called.text, 'Milk at 100, Bread at 200, Salt at 400');
+  assert.deepEqual(called.calls[1], { name: 'tap', args: { id: 'next' } });
 });

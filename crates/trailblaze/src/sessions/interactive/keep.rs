@@ -65,6 +65,21 @@ pub fn steps(recorded: &[RecordedStep], platform: &str) -> Vec<NewStep> {
     steps
 }
 
+/// Names the target's app by the target, so that the trail fits all of its platforms and builds.
+pub fn name_target_app(steps: &mut [NewStep], app: &str) {
+    for step in steps {
+        let (NewCalls::Anywhere(calls) | NewCalls::Recorded { calls, .. }) = &mut step.calls else { continue };
+        let args = calls.iter_mut().filter_map(Value::as_object_mut).flat_map(Map::values_mut);
+        for args in args.filter_map(Value::as_object_mut) {
+            for key in ["packageId", "appId"] {
+                if let Some(value) = args.get_mut(key).filter(|value| *value == app) {
+                    *value = "{{target.appId}}".into();
+                }
+            }
+        }
+    }
+}
+
 fn new_calls(calls: &[Value], platform: &str) -> NewCalls {
     match calls.iter().any(is_bound_to_device) {
         false => NewCalls::Anywhere(calls.to_vec()),
@@ -369,6 +384,19 @@ mod tests {
         // Alone, it is an ordinary step.
         check(std::slice::from_ref(&whole), json!([["step", "Open it", [launch]]]));
         check(&[next(), whole], json!([["verify", "It is open", [tap]], ["step", "Open it", [launch]]]));
+    }
+
+    #[test]
+    fn the_app_of_the_target_is_named_by_the_target() {
+        let calls = json!([{"launchApp": {"packageId": "com.acme"}}, {"stopApp": {"appId": "com.acme"}},
+                           {"launchApp": {"packageId": "com.acme.other"}}, {"inputText": {"text": "com.acme"}}]);
+        let mut steps = steps(&[step(StepKind::Verify, "Go", calls, &[])], "android");
+        name_target_app(&mut steps, "com.acme");
+        let NewCalls::Anywhere(calls) = &steps[0].calls else { panic!("{steps:?}") };
+        let app = "{{target.appId}}";
+        let expected = json!([{"launchApp": {"packageId": app}}, {"stopApp": {"appId": app}},
+                              {"launchApp": {"packageId": "com.acme.other"}}, {"inputText": {"text": "com.acme"}}]);
+        assert_eq!(json!(calls), expected);
     }
 
     #[test]

@@ -328,6 +328,8 @@ impl Interactive {
             let message = format!("{lost}\nclose the session and open it again; its steps can still be saved");
             return Reply::Failed { message, exit: Exit::Environment };
         }
+        // The call that needs a tool which cannot be loaded says why.
+        let _ = cancel.run_until_cancelled(self.session.refresh(false)).await;
         match command {
             Command::Step { kind: StepKind::Trailhead, .. } if self.n_steps() > 0 => {
                 refused("a trailhead must come before all steps, but a step has already begun")
@@ -561,7 +563,11 @@ impl Interactive {
         let description = self.session.device.description();
         let platform =
             lineage(&description.classifiers).last().cloned().unwrap_or_else(|| description.platform.to_string());
-        keep::steps(&self.sink.recording(&self.attempt.id), &platform)
+        let mut steps = keep::steps(&self.sink.recording(&self.attempt.id), &platform);
+        if let Some(app) = self.initial_memory.values().get("target.appId").and_then(Value::as_str) {
+            keep::name_target_app(&mut steps, app);
+        }
+        steps
     }
 
     fn save(&mut self, wish: &Save) -> Reply {

@@ -146,7 +146,7 @@ pub async fn open(
     let _ = report::write_unfinished(&folder.path);
     let outlets =
         Outlets { events: Some(record), console: Some(Arc::clone(&console)), folder: Some(folder.path.clone()) };
-    wiring.servers = wiring.tool_servers(Mode::Start).with_outlets(outlets).with_cassettes(cassettes);
+    wiring.servers = wiring.tool_servers(Mode::Start).with_outlets(outlets).with_cassettes(cassettes).into();
     let device = options.device;
     // The caller receives everything in replies, so the console does not repeat it.
     let quiet = Arc::new(Quiet);

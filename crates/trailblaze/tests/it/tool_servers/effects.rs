@@ -226,6 +226,7 @@ fn effects_of_other_arguments_are_out_of_date() {
 fn what_a_server_loads_from_beside_it_is_part_of_what_it_is() {
     let Some(lab) = acme() else { return };
     lab.project.write("tools/amounts.py", "FEE = 1\n");
+    lab.project.write("tools/accounts.py", format!("import amounts\n{}", lab.project.read("tools/accounts.py")));
     let trail = ["-d", "android/sim-1", "trails/pay-a-friend.trail.yaml"];
     let replay = [&["--replay", "effects"], &trail[..]].concat();
     lab.run(&[&["--record", "effects"], &trail[..]].concat(), 0);
@@ -234,8 +235,9 @@ fn what_a_server_loads_from_beside_it_is_part_of_what_it_is() {
     let refused = lab.go(&[&["run"], &replay[..]].concat()).exits(3);
     assert!(refused.stderr.contains("the tool `acme_signInAs` changed since they were recorded"), "{}", refused.stderr);
     lab.project.write("tools/amounts.py", "FEE = 1\n");
-    // Tests of tools and installed packages are not part of it.
+    // Files that it does not import are not part of it, nor are installed packages.
     lab.project.write("tools/test_amounts.py", "pass\n");
+    lab.project.write("tools/unrelated.py", "pass\n");
     lab.project.write("tools/node_modules/amounts/index.js", "1\n");
     lab.run(&replay, 0);
 }

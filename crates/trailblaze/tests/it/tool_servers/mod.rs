@@ -14,6 +14,7 @@ mod hostile;
 #[cfg(target_os = "linux")]
 mod hot_reload;
 mod official_sdks;
+mod on_demand;
 #[cfg(target_os = "linux")]
 mod scripts;
 mod third_party_clients;

@@ -204,6 +204,26 @@ fn an_unknown_tool_and_wrong_arguments() {
 }
 
 #[test]
+fn a_target_that_adds_or_excludes_a_tool_that_does_not_exist() {
+    let target = "id: acme\nplatforms:\n  android:\n    tools: [web_click]\n    excluded_tools: [tap, inputTxt]\n";
+    let project = Project::counter()
+        .with("trailblaze-config/targets/acme.yaml", target)
+        .with("trails/a.trail.yaml", "trail:\n  - step: Go\n    tools: [{pressBack: {}}]\n");
+    project.write("trailblaze.yaml", format!("target: acme\n{}", project.read("trailblaze.yaml")));
+    for command in ["check", "run"] {
+        let refused = project.run(&[command, "-d", "android/sim-1"]).exits(3).stderr;
+        assert!(
+            refused.contains("unknown tool `inputTxt`") && refused.contains("did you mean `inputText`?"),
+            "{refused}"
+        );
+        assert!(refused.contains("--> trailblaze-config/targets/acme.yaml:5:27"), "{refused}");
+        assert_eq!(refused.matches("unknown tool").count(), 1, "a tool of another platform exists: {refused}");
+    }
+    project.write("trailblaze-config/targets/acme.yaml", target.replace("inputTxt", "inputText"));
+    project.run(&["check", "-d", "android/sim-1"]).exits(0);
+}
+
+#[test]
 fn a_tool_of_another_platform() {
     let project = Project::counter()
         .with("trails/a.trail.yaml", "trail:\n  - step: Look inside\n    tools:\n      - adbShell: {command: ls}\n");

@@ -41,6 +41,17 @@ fn a_step_that_cannot_be_replayed_is_saved_as_one_that_needs_a_model() {
 }
 
 #[test]
+fn the_app_of_a_target_is_saved_as_that_of_the_target() {
+    let target = "id: counter\nplatforms:\n  android:\n    app_ids: [com.example.counter]\n";
+    let project = Project::counter().with("trailblaze-config/targets/counter.yaml", target);
+    let shell = [COUNTER, &["--target", "counter"]].concat();
+    project.feed(&shell, &format!("{LAUNCH}\nstep Add\ntap id=add\nsave trails/a.trail.yaml\n")).exits(0);
+    let saved = project.read("trails/a.trail.yaml");
+    assert!(saved.contains("packageId: '{{target.appId}}'") && saved.contains("target: counter"), "{saved}");
+    project.run(&["run", "-d", "android/sim-1"]).exits(0);
+}
+
+#[test]
 fn arguments_of_any_shape_run_as_they_were_saved() {
     let project = parcels();
     let lines = "step \"Store it\"\n\

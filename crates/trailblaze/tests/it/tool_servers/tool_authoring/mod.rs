@@ -107,16 +107,29 @@ fn a_new_python_tool_runs_at_once() {
     let new = lab.go(&["tool", "new", "acme_newEmail", "--lang", "py"]).exits(0);
     assert_eq!(
         new.stdout,
-        "tools/acme_newEmail_server.py\ntools/test_acme_newEmail.py\ntrails/tools/acme_newEmail.trail.yaml\n\
-         requirements.txt\n.trailblaze/python/\ntrailblaze.yaml (changed)\n"
+        "tools/acme_newEmail_tool.py\ntools/test_acme_newEmail.py\ntrails/tools/acme_newEmail.trail.yaml\n\
+         tools/tool_server.py\nrequirements.txt\n.trailblaze/python/\ntrailblaze.yaml (changed)\n"
     );
     let next =
         "Next:\n  python3 -m venv .venv\n  .venv/bin/python -m pip install -r requirements.txt\n  trailblaze tool ";
     assert!(new.stderr.contains(next), "{}", new.stderr);
-    assert!(lab.project.read("trailblaze.yaml").contains("mcpServers: # those of the project\n  acme_newEmail:\n"));
-    let called = lab.go(&["tool", "acme_newEmail", "name=ada"]).exits(0);
-    assert!(called.stdout.starts_with("ada+") && called.stdout.ends_with("@example.com\n"), "{}", called.stdout);
+    assert!(lab.project.read("trailblaze.yaml").contains("mcpServers: # those of the project\n  python-tools:\n"));
+    // As if the package had been installed.
+    let package = lab.project.root().join(".trailblaze/python/src/trailblaze");
+    std::os::unix::fs::symlink(package, lab.project.root().join("tools/trailblaze")).expect("a link");
+    // Another tool joins the same server.
+    let second = lab.go(&["tool", "new", "acme_otherEmail", "--lang", "py", "--json"]).exits(0).json();
+    assert_eq!(second["changed"], json!(["tools/tool_server.py"]), "{second}");
+    for name in ["acme_newEmail", "acme_otherEmail"] {
+        let called = lab.go(&["tool", name, "name=ada"]).exits(0);
+        assert!(called.stdout.starts_with("ada+") && called.stdout.ends_with("@example.com\n"), "{}", called.stdout);
+    }
     lab.run(&[], 0);
+    lab.with("lines", "launchApp packageId=com.example.counter\nacme_newEmail name=ada field='Your name'\nsnapshot\n");
+    let mut shell = lab.command(&["shell", "-d", "android/sim-1"]);
+    shell.stdin(std::fs::File::open(lab.path("lines")).expect("a file"));
+    let shown = lab.finish(shell).exits(0).stdout;
+    assert!(shown.contains("Hello, ada+"), "it was typed: {shown}");
     let tested = lab.go(&["tool", "test", "acme_newEmail"]).exits(0);
     assert!(tested.stdout.starts_with("passed  tools/test_acme_newEmail.py\n"), "{}", tested.stdout);
     assert_eq!(lab.go(&["tool", "lint", "acme_newEmail"]).exits(0).stdout, "1 tool, no problems\n");
@@ -133,18 +146,61 @@ fn a_new_python_tool_runs_at_once() {
 }
 
 #[test]
+fn a_new_rust_tool_is_a_crate_of_its_own_that_cargo_accepts() {
+    let project = Project::counter();
+    let new = project.run(&["tool", "new", "acme_countText", "--lang", "rust"]).exits(0);
+    assert_eq!(
+        new.stdout,
+        "tools/src/acme_count_text_tool.rs\ntrails/tools/acme_countText.trail.yaml\ntools/src/main.rs\ntools/Cargo.toml\n\
+         .trailblaze/rust/\ntrailblaze.yaml (changed)\n"
+    );
+    assert!(
+        new.stderr.contains("Next:\n  cargo build --manifest-path tools/Cargo.toml\n  trailblaze tool "),
+        "{}",
+        new.stderr
+    );
+    let second = project.run(&["tool", "new", "acme_other", "--lang", "rust", "--json"]).exits(0).json();
+    assert_eq!(second["changed"], json!(["tools/src/main.rs"]), "{second}");
+    // As in our own workspace, whose crates are there without a network.
+    std::fs::copy(repository().join("Cargo.lock"), project.root().join("tools/Cargo.lock")).expect("a copy");
+    let cargo = |args: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO"));
+        command.args(args).args(["--offline", "--manifest-path", "tools/Cargo.toml"]).current_dir(project.root());
+        command.env_remove("RUSTC_WORKSPACE_WRAPPER").env_remove("CARGO_TARGET_DIR");
+        let output = command.output().expect("cargo starts");
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        output.stdout
+    };
+    let metadata: Value = serde_json::from_slice(&cargo(&["metadata", "--format-version", "1"])).expect("JSON");
+    let packages = metadata["packages"].as_array().expect("packages").iter();
+    let ours = packages.filter(|package| package["source"].is_null()).map(|package| package["name"].as_str().unwrap());
+    let mut ours: Vec<&str> = ours.collect();
+    ours.sort_unstable();
+    assert_eq!(
+        ours,
+        ["rust-tools", "trailblaze-client", "trailblaze-protocol", "trailblaze-tools", "trailblaze-tools-macros"],
+        "the product is not built"
+    );
+    if crate::support::is_full_tier() {
+        cargo(&["test"]);
+        cargo(&["build"]);
+        project.run(&["tool", "acme_countText", "text=Pay", "-d", "android/sim-1"]).exits(0);
+        project.run(&["tool", "test", "-d", "android/sim-1"]).exits(0);
+    }
+}
+
+#[test]
 fn a_python_tool_calls_back_as_its_guide_says() {
     let Some(lab) = with_python(Runtime::Nothing) else { return };
     let guide = std::fs::read_to_string(repository().join("docs/tools-python.md")).expect("the guide");
     let (_, after) = guide.split_once("## Calling back").expect("a chapter");
     let (_, block) = after.split_once("```python\n").expect("a block");
     let code = block.split_once("```").expect("its end").0;
-    let (head, tail) =
-        ("from fastmcp import FastMCP\n\nserver = FastMCP('acme')\n", "\nserver.run(show_banner=False)\n");
-    let (_, tool) = code.split_once("@server.tool").expect("a tool");
+    let (head, tail) = ("from fastmcp import FastMCP\n\ntools = FastMCP('acme')\n", "\ntools.run(show_banner=False)\n");
+    let (_, tool) = code.split_once("@tools.tool").expect("a tool");
     // The same tool, which does not wait for a button that never appears.
     let impatient = tool.replace("acme_pressAndRead", "acme_pressNow").replace("=button)", "=button, timeout_ms=50)");
-    lab.project.write("tools/acme.py", format!("{head}{code}\n@server.tool{impatient}{tail}"));
+    lab.project.write("tools/acme.py", format!("{head}{code}\n@tools.tool{impatient}{tail}"));
     // As if it had been installed.
     let package = repository().join("sdks/python/src");
     let server = format!(
@@ -188,10 +244,13 @@ fn a_tool_of_one_app_goes_into_its_target() {
     assert_eq!(new["changed"], json!(["trailblaze-config/targets/fixture.yaml"]));
     assert_eq!(new["next"][0], "trailblaze tool acme_countText text=Pay --target fixture");
     let after = format!(
-        "{target}mcp_servers:\n  fixture-tools:\n    script: tools/tool-server-fixture.ts\n    multiDevice: stdio\n"
+        "{target}mcp_servers:\n  fixture-tools:\n    script: tools/tool-server-fixture.ts\n    multiDevice: stdio\n    \
+         toolset: fixture-tools\n"
     );
     assert_eq!(lab.project.read("trailblaze-config/targets/fixture.yaml"), after);
     lab.go(&["tool", "acme_countText", "text=Pay", "--target", "fixture"]).exits(0);
+    let offered = lab.offered(&["--target", "fixture"]);
+    assert!(offered.contains(&"acme_countText".to_string()), "models are offered it: {offered:?}");
     // Its trail uses the target. A tool of the whole project does not collide with it.
     lab.go(&["tool", "new", "acme_countAll", "--lang", "ts"]).exits(0);
     let played = lab.run(&[], 0);
@@ -230,10 +289,10 @@ fn nothing_that_exists_is_written_over_unless_asked() {
     error: the servers of `trailblaze.yaml` are written in a way that cannot be extended safely
     hint: add this by hand and try again:
       mcpServers:
-        acme_b:
+        python-tools:
           command: python3
           args:
-            - tools/acme_b_server.py
+            - tools/tool_server.py
     ");
     assert_eq!(files(project.root()).len(), 1, "nothing was written");
 }

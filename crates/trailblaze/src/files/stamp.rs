@@ -1,0 +1,34 @@
+//! Whether files changed, judging by their sizes and times.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
+/// The state of some files. Two that are equal mean that, very probably, nothing was written between them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Stamp(Vec<(PathBuf, Option<FileState>)>);
+
+/// Size, time and number of a file: an editor may write a new one and rename it.
+type FileState = (u64, i64, i64, u64);
+
+impl Stamp {
+    pub fn of(files: impl IntoIterator<Item = PathBuf>) -> Stamp {
+        let state = |path: PathBuf| {
+            let about = std::fs::metadata(&path).ok();
+            let state = about.map(|about| (about.len(), about.mtime(), about.mtime_nsec(), about.ino()));
+            (path, state)
+        };
+        let mut files: Vec<_> = files.into_iter().map(state).collect();
+        files.sort();
+        files.dedup();
+        Stamp(files)
+    }
+
+    pub fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.0.iter().map(|(path, _)| path)
+    }
+
+    /// Whether one of the files changed since.
+    pub fn is_outdated(&self) -> bool {
+        Stamp::of(self.paths().cloned()) != *self
+    }
+}

@@ -1,0 +1,11 @@
+"""The server that Trailblaze starts. The tools are in other files, so that tests can load them without starting it."""
+
+from fastmcp import FastMCP
+
+import NAME_OF_TOOL_tool
+
+server = FastMCP("tools")
+server.mount(NAME_OF_TOOL_tool.tools)
+
+if __name__ == "__main__":
+    server.run(show_banner=False)

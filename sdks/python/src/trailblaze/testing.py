@@ -1,0 +1,271 @@
+"""Unit tests of tools without Trailblaze and without a device.
+
+    from trailblaze.testing import FakeDevice
+
+    with FakeDevice() as device:
+        device.show("Email", "Sign in")
+        async with Client(tools) as client:
+            await client.call_tool("acme_signIn", {"email": "ada"}, meta=device.meta)
+        assert [call.tool for call in device.calls] == ["tap", "inputText", "tap"]
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from ._generated.types import Element
+
+__all__ = ["FakeCall", "FakeDevice"]
+
+_WIDTH, _HEIGHT, _ROW = 1080, 2400, 100
+_IDS = ("deviceId", "sessionId", "invocationId")
+_WANTED = ("text", "id", "ref")
+
+
+@dataclass(frozen=True)
+class FakeCall:
+    """A call of a tool."""
+
+    tool: str
+    """Its name, such as `tap`."""
+    args: dict[str, Any]
+    """The arguments that were given."""
+
+
+class FakeDevice:
+    """A device that shows what a test tells it, and keeps the calls that it got.
+
+    As on a device, an action on an element that is not shown raises `ActionFailed`, an assertion about one raises
+    `AssertionFailed`, and a query returns what it found. Nothing waits: a timeout is over at once. Close it, or use it in
+    a `with` statement.
+    """
+
+    def __init__(self, platform: str = "android", *, memory: dict[str, Any] | None = None) -> None:
+        """Creates a device with an empty screen.
+
+        Args:
+            platform: android, ios, web or desktop.
+            memory: What is remembered at the start.
+        """
+        self.platform = platform
+        self.memory: dict[str, Any] = dict(memory or {})
+        """What is remembered. Calls of `remember` and `forget` change it."""
+        self._lock = threading.RLock()
+        self._calls: list[FakeCall] = []
+        self._elements: list[dict[str, Any]] = []
+        self._reactions: dict[str, Callable[[FakeCall], Any]] = {}
+        device = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                params = json.loads(self.rfile.read(int(self.headers["content-length"])) or b"{}")
+                status, message = device._answer(self.path.rsplit("/", 1)[-1], params)
+                body = json.dumps(message).encode()
+                self.send_response(status)
+                self.send_header("content-type", "application/json")
+                self.send_header("content-length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, format: str, *args: Any) -> None: ...
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
+
+    @property
+    def address(self) -> str:
+        """Where it listens, for a client without a context: `SyncTrailblazeClient(device.address)`."""
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """The `_meta` of a call for this device, as Trailblaze sends it."""
+        about = {
+            "id": f"{self.platform}/fake",
+            "platform": self.platform,
+            "driverType": "fake",
+            "widthPixels": _WIDTH,
+            "heightPixels": _HEIGHT,
+        }
+        context = {
+            "baseUrl": self.address,
+            "sessionId": "s-fake",
+            "invocationId": "c-fake",
+            "device": about,
+            "memory": dict(self.memory),
+            "capabilities": {"sampling": "askModel" in self._reactions},
+        }
+        return {"trailblaze": context, "trailblazeInvocationId": "c-fake"}
+
+    @property
+    def calls(self) -> list[FakeCall]:
+        """The calls so far."""
+        with self._lock:
+            return list(self._calls)
+
+    @property
+    def typed(self) -> list[str]:
+        """The texts of the calls of `inputText` so far."""
+        return [call.args.get("text", "") for call in self.calls if call.tool == "inputText"]
+
+    def show(self, *elements: str | Element) -> None:
+        """Shows these elements, or elements with these texts, from top to bottom, and nothing else."""
+        rows = [self._row(number, element) for number, element in enumerate(elements)]
+        with self._lock:
+            self._elements = rows
+
+    def on(self, tool: str, react: Callable[[FakeCall], Any]) -> None:
+        """Decides what happens when a tool is called, such as `tap`, or a tool of your own for `call_tool`.
+
+        Args:
+            tool: The name of the tool.
+            react: Runs before the tool's own effect. What it returns is the tool's value, unless that is None; what it raises
+                fails the tool.
+        """
+        with self._lock:
+            self._reactions[tool] = react
+
+    def close(self) -> None:
+        """Stops listening."""
+        self._server.shutdown()
+        self._server.server_close()
+
+    def __enter__(self) -> FakeDevice:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    @staticmethod
+    def _row(number: int, element: str | Element) -> dict[str, Any]:
+        bounds = {"left": 0, "top": number * _ROW, "right": _WIDTH, "bottom": (number + 1) * _ROW}
+        if isinstance(element, str):
+            return {"role": "text", "text": element, "enabled": True, "bounds": bounds}
+        return _json_of(element)
+
+    def _answer(self, method: str, params: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        tool = method[:1].lower() + method[1:]
+        args = {name: value for name, value in params.items() if name not in _IDS}
+        if tool == "callTool":
+            inner: dict[str, Any] = args.get("args") or {}
+            name = str(args.get("name"))
+            with self._lock:
+                is_known = name in self._reactions or name in _COMMANDS
+            if not is_known:
+                text = f'unknown tool `{name}`; a test says with `device.on("{name}", ...)` what it does'
+                return 200, _failed(text)
+            return 200, self._called(name, inner, is_by_name=True)
+        if tool == "askModel" and "askModel" not in self._reactions:
+            text = 'no model; a test says with `device.on("askModel", ...)` what it replies'
+            return 400, {"code": "failed_precondition", "message": text}
+        return 200, self._called(tool, args)
+
+    def _called(self, tool: str, args: dict[str, Any], *, is_by_name: bool = False) -> dict[str, Any]:
+        call = FakeCall(tool, args)
+        with self._lock:
+            # The elements before the test reacts: a tap on what was shown succeeds, even if it leads to another screen.
+            shown = list(self._elements)
+            self._calls.append(call)
+            react = self._reactions.get(tool)
+        try:
+            value = react(call) if react else None
+        except Exception as error:
+            return _failed(str(error) or type(error).__name__)
+        if is_by_name and tool not in _COMMANDS:
+            text = value if isinstance(value, str) else None
+            return {"success": True, "message": text or "done", "structured": value}
+        return self._effect(call, value, shown)
+
+    def _effect(self, call: FakeCall, value: Any, shown: list[dict[str, Any]]) -> dict[str, Any]:
+        tool, args = call.tool, call.args
+        with self._lock:
+            now = list(self._elements)
+        if tool == "tap":
+            is_found = not any(name in args for name in _WANTED) or _find(shown, args)
+            return _DONE if is_found else _failed(_missing(args, now))
+        if tool in ("assertVisible", "waitUntilVisible"):
+            is_shown = value if isinstance(value, bool) else bool(_find(shown, args) or _find(now, args))
+            return _DONE if is_shown else _failed(_missing(args, now), "AssertionFailed")
+        if tool == "remember":
+            self.memory[args["variable"]] = args.get("value")
+            return _DONE
+        if tool == "forget":
+            self.memory.pop(args["variable"], None)
+            return _DONE
+        if tool == "captureScreen":
+            root = {"role": "screen", "enabled": True, "children": now}
+            return {"platform": self.platform, "width": _WIDTH, "height": _HEIGHT, "root": root}
+        if tool == "askModel":
+            return {"text": str(value), "model": "fake"}
+        queries: dict[str, Callable[[], Any]] = {
+            "isVisible": lambda: bool(_find(now, args)),
+            "hasText": lambda: any(args.get("text", "") in (element.get("text") or "") for element in _walk(now)),
+            "getElementText": lambda: next((element.get("text") for element in _find(now, args)), None),
+            "getElementCount": lambda: len(_find(now, args)),
+            "dumpMemory": lambda: dict(self.memory),
+        }
+        if tool in queries:
+            found = queries[tool]() if value is None else value
+            return {} if found is None else {"value": found}
+        return {**_DONE, **value} if isinstance(value, dict) else {**_DONE, "value": value}
+
+
+_COMMANDS = {"tap", "inputText", "launchApp", "clearAppData", "assertVisible", "waitUntilVisible", "remember", "forget"}
+_DONE: dict[str, Any] = {"success": True, "message": "done"}
+
+
+def _failed(message: str, variant: str = "ExceptionThrown") -> dict[str, Any]:
+    return {"success": False, "message": message, "variant": variant}
+
+
+def _walk(elements: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for element in elements:
+        found += [element, *_walk(element.get("children", []))]
+    return found
+
+
+def _find(elements: list[dict[str, Any]], args: dict[str, Any]) -> list[dict[str, Any]]:
+    text, id_, ref, expected = (args.get(name) for name in ("text", "id", "ref", "expectedText"))
+    found = [
+        element
+        for element in _walk(elements)
+        if (text is None or text in (element.get("text"), element.get("label")))
+        and (id_ is None or element.get("id") == id_)
+        and (ref is None or element.get("ref") == ref)
+        and (expected is None or element.get("text") == expected)
+    ]
+    return found[args.get("index") or 0 :]
+
+
+def _missing(args: dict[str, Any], shown: list[dict[str, Any]]) -> str:
+    wanted = ", ".join(f"{name} `{value}`" for name, value in args.items() if name in (*_WANTED, "index", "expectedText"))
+    texts = ", ".join(f"`{element['text']}`" for element in _walk(shown) if element.get("text")) or "nothing"
+    return f"no element with {wanted} is visible; the fake device shows {texts}"
+
+
+def _json_of(element: Element) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "ref": element.ref,
+        "role": element.role,
+        "text": element.text,
+        "label": element.label,
+        "id": element.id,
+        "enabled": element.enabled,
+        "checked": element.checked,
+        "selected": element.selected,
+        "focused": element.focused,
+        "children": [_json_of(child) for child in element.children],
+    }
+    if element.bounds is not None:
+        sides = ("left", "top", "right", "bottom")
+        fields["bounds"] = {side: getattr(element.bounds, side) for side in sides}
+    return {name: value for name, value in fields.items() if value is not None}

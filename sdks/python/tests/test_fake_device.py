@@ -1,0 +1,69 @@
+"""A fake device answers the clients as a test tells it."""
+
+from __future__ import annotations
+
+import pytest
+from trailblaze import ActionFailed, ApiError, AssertionFailed, Element, SyncTrailblazeClient, TrailblazeClient
+from trailblaze.testing import FakeCall, FakeDevice
+
+
+def test_it_shows_what_it_is_told_and_keeps_the_calls():
+    with FakeDevice() as device:
+        device.show("Email", Element(role="button", text="Sign in", id="go", enabled=True))
+        device.on("tap", lambda call: device.show("Welcome") if call.args.get("id") == "go" else None)
+        tb = SyncTrailblazeClient(context=device.meta["trailblaze"])
+        assert tb.platform == "android"
+        assert tb.get_element_count("Email") == 1
+        assert [element.text for element in tb.capture_screen().root.children] == ["Email", "Sign in"]
+        tb.tap(text="Email")
+        tb.input_text("ada")
+        tb.tap(id="go")
+        tb.assert_visible(text="Welcome")
+        assert not tb.is_visible(text="Email")
+        assert device.typed == ["ada"]
+        assert device.calls[0] == FakeCall("getElementCount", {"text": "Email"})
+        assert [call.tool for call in device.calls[2:5]] == ["tap", "inputText", "tap"]
+
+
+def test_what_is_not_shown_fails_and_says_what_is():
+    with FakeDevice("ios") as device:
+        device.show("Cancel")
+        tb = SyncTrailblazeClient(device.address)
+        with pytest.raises(ActionFailed, match="no element with text `Pay` is visible; the fake device shows `Cancel`"):
+            tb.tap(text="Pay")
+        with pytest.raises(AssertionFailed):
+            tb.assert_visible(text="Pay")
+        with pytest.raises(ActionFailed, match=r"unknown tool `acme_pay`; a test says with `device.on"):
+            tb.call_tool("acme_pay", {})
+        with pytest.raises(ApiError, match="no model"):
+            tb.ask_llm("Is it red?")
+
+
+def test_tools_and_memory_are_what_the_test_says():
+    with FakeDevice(memory={"user": "ada"}) as device:
+        device.on("acme_pay", lambda call: f"paid {call.args['amount']}")
+        tb = SyncTrailblazeClient(context=device.meta["trailblaze"])
+        assert tb.memory == {"user": "ada"}
+        assert tb.call_tool("acme_pay", {"amount": 3}).message == "paid 3"
+        tb.remember("count", "2")
+        assert device.memory == {"user": "ada", "count": "2"}
+
+        def refuse(call: FakeCall) -> None:
+            raise ValueError("the card is blocked")
+
+        device.on("acme_pay", refuse)
+        with pytest.raises(ActionFailed, match="the card is blocked"):
+            tb.call_tool("acme_pay", {"amount": 3})
+
+
+async def _count(device: FakeDevice) -> int:
+    async with TrailblazeClient.from_context(device.meta) as tb:
+        return await tb.get_element_count("Pay")
+
+
+def test_it_serves_asynchronous_tools():
+    import asyncio
+
+    with FakeDevice() as device:
+        device.show("Pay", "Pay")
+        assert asyncio.run(_count(device)) == 2
