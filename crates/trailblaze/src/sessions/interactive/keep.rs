@@ -1,6 +1,6 @@
 //! Saves a session as a trail: its steps, and the file that contains them.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
@@ -30,6 +30,9 @@ const STARTS: [(&str, &str, &str); 4] = [
     ("web_navigate", "url", OPEN_PAGE),
 ];
 const OPEN_PAGE: &str = "Open the page";
+
+/// The arguments that name files: relative to the project in a session, and to the trail in a trail.
+const FILES: [(&str, &str); 2] = [("web_upload", "files"), ("web_navigate", "url")];
 
 /// The steps of a session in the form of a trail. Calls that are independent of the device are saved for all platforms;
 /// others for the platform they were made on. A step that cannot be replayed completely is left to a model.
@@ -207,6 +210,7 @@ pub fn save(home: &Home<'_>, steps: &[NewStep], wish: &Save) -> Result<String, K
     if steps.is_empty() {
         return Err(KeepError::Nothing);
     }
+    let steps = &with_files_from(path.parent().and_then(|folder| folder.strip_prefix(&home.place.root).ok()), steps);
     // The file must not change between reading and writing.
     let _lock = ProjectLock::take(&home.place.root).map_err(|source| write_error(Path::new(lock::PATH), source))?;
     let read_error = |source| KeepError::Read { path: shown.clone(), source };
@@ -247,6 +251,43 @@ pub fn save(home: &Home<'_>, steps: &[NewStep], wish: &Save) -> Result<String, K
     check(&shown, &text)?;
     write_in_project(&home.place.root, path, &text).map_err(|source| write_error(&wish.path, source))?;
     Ok(said)
+}
+
+/// The steps with the files that they name relative to the trail's folder, which is in the project.
+fn with_files_from(folder: Option<&Path>, steps: &[NewStep]) -> Vec<NewStep> {
+    let mut steps = steps.to_vec();
+    let Some(folder) = folder.filter(|folder| folder.components().all(|part| matches!(part, Component::Normal(_))))
+    else {
+        return steps;
+    };
+    for step in &mut steps {
+        let (NewCalls::Anywhere(calls) | NewCalls::Recorded { calls, .. }) = &mut step.calls else { continue };
+        for call in calls {
+            for (tool, argument) in FILES {
+                match call.get_mut(tool).and_then(|call| call.get_mut(argument)) {
+                    Some(Value::Array(files)) => files.iter_mut().for_each(|file| *file = seen_from(folder, file)),
+                    Some(file) => *file = seen_from(folder, file),
+                    None => {}
+                }
+            }
+        }
+    }
+    steps
+}
+
+/// A path that is relative to the project, relative to a folder of the project.
+fn seen_from(folder: &Path, file: &Value) -> Value {
+    let is_relative = |path: &&str| !path.starts_with('/') && !path.contains(':') && !path.contains("{{");
+    let Some(path) = file.as_str().filter(is_relative) else { return file.clone() };
+    let path = Path::new(path.strip_prefix("./").unwrap_or(path));
+    let mut way = PathBuf::new();
+    for above in folder.ancestors() {
+        if let Ok(rest) = path.strip_prefix(above) {
+            return way.join(rest).display().to_string().into();
+        }
+        way.push("..");
+    }
+    file.clone()
 }
 
 fn write_error(path: &Path, source: std::io::Error) -> KeepError {
