@@ -210,7 +210,7 @@ pub fn save(home: &Home<'_>, steps: &[NewStep], wish: &Save) -> Result<String, K
     if steps.is_empty() {
         return Err(KeepError::Nothing);
     }
-    let steps = &with_files_from(path.parent().and_then(|folder| folder.strip_prefix(&home.place.root).ok()), steps);
+    let steps = &with_files_from(&home.place.root, path, steps);
     // The file must not change between reading and writing.
     let _lock = ProjectLock::take(&home.place.root).map_err(|source| write_error(Path::new(lock::PATH), source))?;
     let read_error = |source| KeepError::Read { path: shown.clone(), source };
@@ -253,20 +253,25 @@ pub fn save(home: &Home<'_>, steps: &[NewStep], wish: &Save) -> Result<String, K
     Ok(said)
 }
 
-/// The steps with the files that they name relative to the trail's folder, which is in the project.
-fn with_files_from(folder: Option<&Path>, steps: &[NewStep]) -> Vec<NewStep> {
+/// The steps with the files that they name relative to the trail. A recording in the browser only knows the names of files.
+fn with_files_from(root: &Path, trail: &Path, steps: &[NewStep]) -> Vec<NewStep> {
     let mut steps = steps.to_vec();
-    let Some(folder) = folder.filter(|folder| folder.components().all(|part| matches!(part, Component::Normal(_))))
-    else {
-        return steps;
+    let folder = trail.parent().and_then(|folder| folder.strip_prefix(root).ok());
+    let is_plain = |folder: &&Path| folder.components().all(|part| matches!(part, Component::Normal(_)));
+    let Some(folder) = folder.filter(is_plain) else { return steps };
+    let seen = |file: &mut Value| {
+        let path = file.as_str().map(Path::new).filter(|path| path.is_relative() && root.join(path).exists());
+        if let Some(path) = path.and_then(|path| seen_from(folder, path)) {
+            *file = path.display().to_string().into();
+        }
     };
     for step in &mut steps {
         let (NewCalls::Anywhere(calls) | NewCalls::Recorded { calls, .. }) = &mut step.calls else { continue };
         for call in calls {
             for (tool, argument) in FILES {
                 match call.get_mut(tool).and_then(|call| call.get_mut(argument)) {
-                    Some(Value::Array(files)) => files.iter_mut().for_each(|file| *file = seen_from(folder, file)),
-                    Some(file) => *file = seen_from(folder, file),
+                    Some(Value::Array(files)) => files.iter_mut().for_each(seen),
+                    Some(file) => seen(file),
                     None => {}
                 }
             }
@@ -275,19 +280,13 @@ fn with_files_from(folder: Option<&Path>, steps: &[NewStep]) -> Vec<NewStep> {
     steps
 }
 
-/// A path that is relative to the project, relative to a folder of the project.
-fn seen_from(folder: &Path, file: &Value) -> Value {
-    let is_relative = |path: &&str| !path.starts_with('/') && !path.contains(':') && !path.contains("{{");
-    let Some(path) = file.as_str().filter(is_relative) else { return file.clone() };
-    let path = Path::new(path.strip_prefix("./").unwrap_or(path));
-    let mut way = PathBuf::new();
-    for above in folder.ancestors() {
-        if let Ok(rest) = path.strip_prefix(above) {
-            return way.join(rest).display().to_string().into();
-        }
-        way.push("..");
-    }
-    file.clone()
+/// A path in the project, as seen from a folder of the project.
+fn seen_from(folder: &Path, path: &Path) -> Option<PathBuf> {
+    let above = |(depth, above): (usize, &Path)| {
+        let rest = path.strip_prefix(above).ok()?;
+        Some(std::iter::repeat_n("..", depth).collect::<PathBuf>().join(rest))
+    };
+    folder.ancestors().enumerate().find_map(above)
 }
 
 fn write_error(path: &Path, source: std::io::Error) -> KeepError {
