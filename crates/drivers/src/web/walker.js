@@ -532,7 +532,7 @@
       if (!isPlain && (e.getAttribute("aria-hidden") === "true" || e.inert === true)) {
         const before = out.length;
         if (e.inert !== true) this.readDecoration(e, out);
-        return out.length > before ? undefined : this.tellHidden(e, out, e.inert === true ? "`inert`" : "`aria-hidden`");
+        return out.length > before ? undefined : this.tellHidden(e, out, (e.inert === true ? "`inert`" : "`aria-hidden`") + this.modalOver(e));
       }
       let role = roleOf(e);
       const testId = isPlain ? null : testIdOf(e);
@@ -636,6 +636,14 @@
       const asked = this.css.filter((selector) => matches(e, selector));
       const known = { role, name: nameOf(e, role), own: "", id: e.getAttribute("id"), testId: testIdOf(e), isInteractive: true, asked };
       return this.report(e, this.describe(e, known), out);
+    }
+
+    // The dialog that keeps people from the rest of the page, in words.
+    /** @param {El} e */
+    modalOver(e) {
+      const modals = this.onlyHidden ? /** @type {El[]} */ ([...document.querySelectorAll("dialog[open], [aria-modal=true]")]) : [];
+      const modal = modals.findLast((one) => one.checkVisibility(SEEN) && !e.contains(one));
+      return modal ? `, while ${summary(modal)} is open` : "";
     }
 
     // CSS finds what is drawn, even if it is kept from screen readers, such as a handle that only a pointer can drag.
