@@ -139,7 +139,10 @@
       this.lastClicked = target;
       // A double click follows.
       if (again) return;
-      const e = press?.sight === sight && press.target === target ? press.named : nameable(sight, target);
+      // If the page covers the element as the button goes down, such as with the list of a select, the click is one of what is around both.
+      const isSteady = press != null && Math.hypot(event.clientX - press.x, event.clientY - press.y) <= STEADY;
+      const isPressed = press?.sight === sight && (press.target === target || isByPointer && isSteady && isWithin(press.target, target));
+      const e = isPressed ? press.named : nameable(sight, target);
       const rest = this.pointer(event, 1);
       const field = fieldOf(target);
       if (field && isByPointer) {

@@ -195,7 +195,9 @@ async fn what_a_component_library_draws_is_reported_by_role_and_name() {
          <div style='position:relative; height:20px'><div role=slider tabindex=0 aria-label=Volume id=thumb
               style='position:absolute; left:50px; width:20px; height:20px'></div></div>
          <ul role=menu><li role=menuitem id=new aria-expanded=false onmouseenter=\"this.ariaExpanded = 'true'; sub.style.display = 'block'\">New
-              <ul role=menu id=sub><li role=menuitem id=folder>Folder</li></ul></li></ul>",
+              <ul role=menu id=sub><li role=menuitem id=folder>Folder</li></ul></li></ul>
+         <div role=combobox tabindex=0 aria-label=City id=city onmousedown='cover.hidden = false'>Rome</div>
+         <div id=cover hidden style='position:fixed; inset:0'></div>",
     )
     .await
     else {
@@ -207,6 +209,7 @@ async fn what_a_component_library_draws_is_reported_by_role_and_name() {
     tab.slide("#thumb", 80.0).await;
     tab.hover("#new").await;
     tab.click("#folder").await;
+    tab.click("#city").await;
     drop(tab);
     watched
         .expect(&["click radio \"4 stars\"", "click columnheader \"Price\"", "drag slider \"Volume\" onto nothing"])
@@ -216,7 +219,7 @@ async fn what_a_component_library_draws_is_reported_by_role_and_name() {
     assert_eq!(words(&click), "click menuitem \"Folder\"");
     let over = click.screen.root.walk().find(|node| Some(node.id) == click.over).map(|node| node.summary());
     assert!(over.as_ref().is_some_and(|over| over.starts_with("menuitem \"New")), "{over:?}");
-    watched.expect_last(&[]).await;
+    watched.expect_last(&["click combobox \"City\""]).await;
     watched.close().await;
 }
 
