@@ -377,17 +377,16 @@
     const fields = /** @type {El[]} */ ([...e.querySelectorAll([...FIELDS].join())]);
     return fields.find((field) => boxAround(field) === e) ?? null;
   };
-  // The item that opens the menu which an element is in, if the pointer alone has opened it: the last press was neither on that item nor
-  // in the menu.
+  // What opens the menu or popup that an element is in, if the pointer alone has opened it: the last press was neither on that nor in the
+  // popup.
   /** @type {(sight: Sight, e: El, last: El) => El | null} */
   const openedBy = (sight, e, last) => {
-    for (let menu = composedParent(e); menu && menu !== document.body; menu = composedParent(menu)) {
-      if (!MENUS.has(roleOf(menu))) continue;
-      if (isWithin(last, menu)) return null;
-      const id = menu.getAttribute("id");
-      const by = /** @type {El | null} */ (id && document.querySelector(`[aria-controls~="${CSS.escape(id)}"]`))
-        ?? /** @type {El | null} */ (menu.parentElement?.closest("[role=menuitem][aria-expanded=true]") ?? null);
-      if (by) return by.getAttribute("aria-expanded") !== "true" || isWithin(last, by) || !sight.listed.has(by) ? null : by;
+    for (let popup = composedParent(e); popup && popup !== document.body; popup = composedParent(popup)) {
+      const isMenu = MENUS.has(roleOf(popup));
+      const id = popup.getAttribute("id");
+      const by = /** @type {El | null} */ (id && document.querySelector(`[aria-controls~="${CSS.escape(id)}"]${isMenu ? "" : "[aria-haspopup]"}`))
+        ?? /** @type {El | null} */ (isMenu && popup.parentElement?.closest("[role=menuitem][aria-expanded=true]") || null);
+      if (by) return by.getAttribute("aria-expanded") !== "true" || isWithin(last, popup) || isWithin(last, by) || !sight.listed.has(by) ? null : by;
     }
     return null;
   };
