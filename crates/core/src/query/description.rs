@@ -259,6 +259,8 @@ impl std::fmt::Display for Description {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
     Whole,
+    /// It is the element's text, but not its name.
+    WholeText,
     WholeInOtherCase,
     Part,
 }
@@ -293,8 +295,10 @@ fn fit(outline: &Outline<'_>, place: usize, name: &Name) -> Option<Fit> {
     let node = outline.node(place);
     let text = node.text().filter(|_| !node.is_password());
     let (shown, row) = (shown_label(outline, place), shown_row(node));
-    let names = [shown.as_deref(), row.as_deref(), text, node.label()];
-    names.into_iter().flatten().filter_map(|own| name.fit(own)).min()
+    let names = [shown.as_deref(), row.as_deref(), node.label()];
+    let by_name = names.into_iter().flatten().filter_map(|own| name.fit(own)).min();
+    let by_text = text.and_then(|text| name.fit(text)).map(|fit| fit.max(Fit::WholeText));
+    by_name.into_iter().chain(by_text).min()
 }
 
 /// How well the surroundings of an element match.

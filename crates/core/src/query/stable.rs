@@ -184,7 +184,11 @@ fn by_place_in_collection(outline: &Outline<'_>, place: usize) -> Vec<Selector> 
     if cell.is_empty() {
         return Vec::new();
     }
-    // The `nthIndex` of a web element counts elements with the same description.
+    // The `nthIndex` of a web element counts elements with the same description. If that is only a role, a text says more.
+    let is_bare = node.props.text(Field::AriaDescriptor) == node.props.text(Field::AriaRole);
+    if node.props.shape == Shape::Web && is_bare && !texts(node).is_empty() {
+        return Vec::new();
+    }
     let kind = want(node, Field::AriaDescriptor).or_else(|| class(node));
     let selector = own(node, kind.into_iter().chain(cell).collect());
     let within = known_ancestor(outline, place).map(|parent| beneath(&parent, selector.clone()));
@@ -445,6 +449,12 @@ mod tests {
             2,
             selector(json!({"web": {"ariaDescriptorRegex": "link", "nthIndex": 1}})),
         );
+        // A text says more than a position among all elements of its kind.
+        let day = |nth: i64| {
+            let day = node(Shape::Web).with(Field::AriaDescriptor, "generic").with(Field::NthIndex, nth);
+            day.with(Field::AriaRole, "generic").with(Field::Text, "20").at(0, 0, 50, 50)
+        };
+        check(node(Shape::Web).holding([day(4), day(9)]), 2, selector(json!({"web": {"textRegex": "20"}, "index": 1})));
         // Its descendants.
         let holder = |text: &str| view().holding([node(Shape::AndroidAccessibility).with(Field::Text, text)]);
         check(

@@ -179,11 +179,11 @@
     // A control that is drawn by its label is touched on the label.
     const body = standIn(e) ?? e;
     const answer = await readyAt(e, body, use);
-    // So is one that something else covers, such as the picture of a switch.
+    // So is one that something else covers, such as the picture of a switch; and a field that only the box around it shows.
     if ((use.how ?? "touch") === "touch" && !use.at && (answer.why === "covered" || answer.why === "hidden")) {
-      for (const label of e.labels ?? []) {
-        const other = label === body || !label.checkVisibility(SEEN) ? answer : await readyAt(e, label, use);
-        if (!other.why) return other;
+      for (const other of [...e.labels ?? [], boxAround(e)]) {
+        const answered = !other || other === body || !other.checkVisibility(SEEN) ? answer : await readyAt(e, other, use);
+        if (!answered.why) return answered;
       }
     }
     return answer;
@@ -419,7 +419,7 @@
     choose(id, values) {
       const e = elementOf(id);
       if (!e) return { isGone: true };
-      if (e.tagName !== "SELECT") return { why: "it is not a list" };
+      if (e.tagName !== "SELECT") return { why: "it is not a `<select>`; click it, and then the option" };
       if (values.length > 1 && !e.multiple) return { why: "only one value can be chosen" };
       const options = [...e.options];
       const chosen = values.map((value) => options.find((one) => one.value === value) ?? options.find((one) => fold(one.label) === fold(value)));

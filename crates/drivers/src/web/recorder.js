@@ -5,7 +5,7 @@
   // What was seen just before a deed. A click may leave the page at once, so it is seen when the button goes down.
   /** @typedef {{ seen: Look, listed: Set<El> }} Sight */
   // The page may remove the target before it is clicked, so that what is known from its surroundings is found out at once.
-  /** @typedef {{ sight: Sight, target: El, named: El | null, over: El | null, x: number, y: number, isUsed: boolean }} Press */
+  /** @typedef {{ sight: Sight, target: El, named: El | null, over: El | null, x: number, y: number, isUsed: boolean, isDragged: boolean }} Press */
   /** @typedef {{ element: El, sight: Sight, isDirty: boolean, at: number }} Typing */
 
   const PICKED = new Set(["date", "time", "datetime-local", "month", "week", "color", "range", "file"]);
@@ -90,14 +90,15 @@
       const field = fieldOf(target);
       this.missed();
       if (this.typing && this.typing.element !== field) this.flush();
-      this.press = pressOn(target, event.clientX, event.clientY);
+      this.press = pressOn(target, event.clientX, event.clientY, this.press?.target);
     }
 
     // A page may act when the button goes down or up, and replace the element, so that there is no click.
     /** @param {PointerEvent} event */
     released(event) {
       const press = this.press;
-      if (!press || event.button !== 0 || Math.hypot(event.clientX - press.x, event.clientY - press.y) > STEADY) return;
+      if (!press || event.button !== 0) return;
+      if (Math.hypot(event.clientX - press.x, event.clientY - press.y) > STEADY) return this.slid(press, event);
       const at = this.pointer(event, 1);
       this.missed = () => {
         this.missed = () => {};
@@ -108,11 +109,21 @@
       setTimeout(() => this.missed(), 50);
     }
 
+    // A slider that a library draws is dragged by the pointer. The browser changes its own, and clicks what the pointer has moved over.
+    /** @type {(press: Press, event: PointerEvent) => void} */
+    slid(press, event) {
+      const e = press.named;
+      if (press.isUsed || !e || !RANGES.has(roleOf(e)) || this.isSet(press.target)) return;
+      press.isUsed = press.isDragged = true;
+      this.tell("drag", e, press.sight, { x: Math.round(event.clientX), y: Math.round(event.clientY) });
+    }
+
     /** @param {MouseEvent} event */
     clicked(event) {
       const target = innermost(event);
       if (!target) return;
       const isByPointer = /** @type {PointerEvent} */ (event).pointerType !== "";
+      if (isByPointer && this.press?.isDragged) return;
       if (!isByPointer && this.isSubmitting) return;
       // A label passes the click on to its control.
       const label = /** @type {El | null} */ (target.closest("label"));
@@ -128,7 +139,10 @@
       this.lastClicked = target;
       // A double click follows.
       if (again) return;
-      const e = press?.sight === sight && press.target === target ? press.named : nameable(sight, target);
+      // If the page covers the element as the button goes down, such as with the list of a select, the click is one of what is around both.
+      const isSteady = press != null && Math.hypot(event.clientX - press.x, event.clientY - press.y) <= STEADY;
+      const isPressed = press?.sight === sight && (press.target === target || isByPointer && isSteady && isWithin(press.target, target));
+      const e = isPressed ? press.named : nameable(sight, target);
       const rest = this.pointer(event, 1);
       const field = fieldOf(target);
       if (field && isByPointer) {
@@ -311,11 +325,12 @@
     return { seen, listed: new Set(listed) };
   };
 
-  /** @type {(target: El, x: number, y: number) => Press} */
-  const pressOn = (target, x, y) => {
+  /** @type {(target: El, x: number, y: number, last?: El) => Press} */
+  const pressOn = (target, x, y, last) => {
     const sight = see();
     const named = nameable(sight, target);
-    return { sight, target, named, over: named && shownBy(sight, named), x, y, isUsed: false };
+    const over = named && (shownBy(sight, named) ?? (last ? openedBy(sight, named, last) : null));
+    return { sight, target, named, over, x, y, isUsed: false, isDragged: false };
   };
 
   // The element that receives an event. Elements in a closed root are not part of the path.
@@ -342,16 +357,40 @@
     /** @type {El | null} */
     let nearest = null;
     for (let e = /** @type {El | null} */ (from); e && e !== document.body; e = composedParent(e)) {
-      if (!sight.listed.has(e)) continue;
-      nearest ??= e;
-      if (INTERACTIVE.has(roleOf(e)) || isEditable(e)) return e;
+      const isListed = sight.listed.has(e);
+      if (isListed && (INTERACTIVE.has(roleOf(e)) || isEditable(e))) return e;
+      const field = fieldShownBy(e);
+      if (field && sight.listed.has(field)) return field;
+      if (isListed) nearest ??= e;
     }
     if (!nearest || nearest.tagName === "IFRAME") return null;
     const box = nearest;
     const isBox = [...sight.listed].some((one) => one !== box && isWithin(one, box));
     // What is drawn in the element decides where it is clicked.
-    return isBox || box.tagName === "CANVAS" ? null : box;
+    if (box.tagName === "CANVAS") return null;
+    return !isBox || isActive(box) && nameOf(box, roleOf(box)) ? box : null;
   };
+  // The field that an element stands for.
+  /** @param {El} e @returns {El | null} */
+  const fieldShownBy = (e) => {
+    if (!PRESSING.test(getComputedStyle(e).cursor)) return null;
+    const fields = /** @type {El[]} */ ([...e.querySelectorAll([...FIELDS].join())]);
+    return fields.find((field) => boxAround(field) === e) ?? null;
+  };
+  // What opens the menu or popup that an element is in, if the pointer alone has opened it: the last press was neither on that nor in the
+  // popup.
+  /** @type {(sight: Sight, e: El, last: El) => El | null} */
+  const openedBy = (sight, e, last) => {
+    for (let popup = composedParent(e); popup && popup !== document.body; popup = composedParent(popup)) {
+      const isMenu = MENUS.has(roleOf(popup));
+      const id = popup.getAttribute("id");
+      const by = /** @type {El | null} */ (id && document.querySelector(`[aria-controls~="${CSS.escape(id)}"]${isMenu ? "" : "[aria-haspopup]"}`))
+        ?? /** @type {El | null} */ (isMenu && popup.parentElement?.closest("[role=menuitem][aria-expanded=true]") || null);
+      if (by) return by.getAttribute("aria-expanded") !== "true" || isWithin(last, popup) || isWithin(last, by) || !sight.listed.has(by) ? null : by;
+    }
+    return null;
+  };
+  const MENUS = new Set(["menu", "group", "list"]);
   // The element that must be under the pointer for another to be visible, as style sheets say: `li:hover button { display: block }`.
   // It is described by something with a name in it.
   /** @type {(sight: Sight, e: El) => El | null} */

@@ -60,6 +60,7 @@
   /** @type {(text: string, longest?: number) => string} */
   const cut = (text, longest = LONGEST) => (text.length > longest ? text.slice(0, longest - 1) + "…" : text);
   const PRESSED = new Set(["button", "submit", "reset", "image"]);
+  const FIELDS = new Set(["INPUT", "SELECT", "TEXTAREA"]);
   const NO_TEXT_INPUTS = new Set(["button", "submit", "reset", "checkbox", "radio", "file", "image", "range", "color", "hidden"]);
 
   // Element ids. An element keeps its id for as long as it exists.
@@ -307,18 +308,35 @@
     }
   };
 
-  // The label that shows a control which is not drawn itself, as with most styled checkboxes: a touch of the label is one of the
-  // control.
+  // What shows a control that is not drawn itself: its label, as with most styled checkboxes, or the box around a field. A touch of it
+  // is one of the control.
   /** @param {El} e @returns {El | null} */
   const standIn = (e) => {
     const own = labelsOf(e);
-    if (!own?.length || isDrawn(e)) return null;
-    return [...own].find((one) => one.checkVisibility(SEEN) && isDrawn(one)) ?? null;
+    if (!own?.length && !FIELDS.has(e.tagName) || isDrawn(e)) return null;
+    return [...own ?? []].find((one) => one.checkVisibility(SEEN) && isDrawn(one)) ?? boxAround(e);
   };
+  // The box that a library draws in place of a field which is only there for the keyboard: the field is not drawn, transparent, or
+  // takes no touches, and the pointer says that a press of the box does something. A box around several fields stands for none.
+  /** @param {El} e @returns {El | null} */
+  const boxAround = (e) => {
+    if (!FIELDS.has(e.tagName) || e.type === "hidden" || isDrawn(e) && !isTransparent(e) && getComputedStyle(e).pointerEvents !== "none") return null;
+    for (let up = composedParent(e); up && up !== document.body; up = composedParent(up)) {
+      const fields = /** @type {Iterable<El>} */ (up.querySelectorAll([...FIELDS].join()).values());
+      if ([...fields].some((other) => other !== e && other.checkVisibility())) return null;
+      if (isDrawn(up) && (HANDLERS.some((name) => up?.hasAttribute(name)) || PRESSING.test(getComputedStyle(up).cursor))) return up;
+    }
+    return null;
+  };
+  // The cursors of what can be pressed or dragged.
+  const PRESSING = /^(pointer|grab|move|.*resize)$/;
+  // Whether something of an element is drawn: it has a size, and neither it nor a wrapper around nothing else clips it away.
   /** @param {El} e */
   const isDrawn = (e) => {
     const box = areaOf(e);
-    return box.width >= 2 && box.height >= 2 && box.right + scrollX > 0 && box.bottom + scrollY > 0 && !cutsAll(e);
+    if (box.width < 2 || box.height < 2 || box.right + scrollX <= 0 || box.bottom + scrollY <= 0 || cutsAll(e)) return false;
+    for (let up = e.parentElement; up && up.childElementCount === 1 && up !== document.body; up = up.parentElement) if (cutsAll(/** @type {El} */ (up))) return false;
+    return true;
   };
   // Whether a control that is not rendered works by its label alone.
   /** @param {El} e */
@@ -512,7 +530,9 @@
       }
       const isPlain = !e.hasAttributes();
       if (!isPlain && (e.getAttribute("aria-hidden") === "true" || e.inert === true)) {
-        return this.tellHidden(e, out, e.inert === true ? "`inert`" : "`aria-hidden`");
+        const before = out.length;
+        if (e.inert !== true) this.readDecoration(e, out);
+        return out.length > before ? undefined : this.tellHidden(e, out, (e.inert === true ? "`inert`" : "`aria-hidden`") + this.modalOver(e));
       }
       let role = roleOf(e);
       const testId = isPlain ? null : testIdOf(e);
@@ -616,6 +636,29 @@
       const asked = this.css.filter((selector) => matches(e, selector));
       const known = { role, name: nameOf(e, role), own: "", id: e.getAttribute("id"), testId: testIdOf(e), isInteractive: true, asked };
       return this.report(e, this.describe(e, known), out);
+    }
+
+    // The dialog that keeps people from the rest of the page, in words.
+    /** @param {El} e */
+    modalOver(e) {
+      const modals = this.onlyHidden ? /** @type {El[]} */ ([...document.querySelectorAll("dialog[open], [aria-modal=true]")]) : [];
+      const modal = modals.findLast((one) => one.checkVisibility(SEEN) && !e.contains(one));
+      return modal ? `, while ${summary(modal)} is open` : "";
+    }
+
+    // CSS finds what is drawn, even if it is kept from screen readers, such as a handle that only a pointer can drag.
+    /** @type {(e: El, out: SeenNode[]) => void} */
+    readDecoration(e, out) {
+      if (!this.css.length || HIDDEN_TAGS.has(e.tagName)) return;
+      const asked = this.css.filter((selector) => matches(e, selector));
+      let children = out;
+      if (asked.length && e.checkVisibility(SEEN)) {
+        const role = roleOf(e);
+        const own = e.tagName === "TEXTAREA" ? "" : fold(textOf(e, READABLE));
+        const known = { role, name: label(e), own, id: e.getAttribute("id"), testId: testIdOf(e), isInteractive: INTERACTIVE.has(role), asked };
+        children = this.report(e, this.describe(e, known), out);
+      }
+      for (const child of /** @type {El[]} */ ([...(rootOf(e) ?? e).children])) this.readDecoration(child, children);
     }
 
     // Whether nothing of an element is seen because of an element around it. One that is positioned relative to something further
@@ -877,10 +920,16 @@
     for (let up = /** @type {El | null} */ (got); up && up !== outer && up !== e; up = composedParent(up)) if (isControl(up)) return true;
     return false;
   };
-  // Whether a touch of `got` reaches `e`: its descendants pass the touch on, and its labels, except for other controls in them.
+  // Whether a touch of `got` reaches `e`: its descendants pass the touch on, and what stands for it, except for other controls in there.
   /** @type {(got: El, e: El) => boolean} */
-  const reaches = (got, e) => isWithin(got, e) || Array.from(e.labels ?? []).some((one) => isWithin(got, one) && !isInOther(got, one, e))
-    || got.tagName === "LABEL" && got.contains(e);
+  const reaches = (got, e) => {
+    if (isWithin(got, e) || got.tagName === "LABEL" && got.contains(e)) return true;
+    /** @param {El} outer */
+    const passesOn = (outer) => isWithin(got, outer) && !isInOther(got, outer, e);
+    if (Array.from(e.labels ?? []).some(passesOn)) return true;
+    const box = boxAround(e);
+    return box != null && passesOn(box);
+  };
 
   // Changes are reported at most once per frame.
   let isDue = false;

@@ -1,6 +1,6 @@
 //! Saves a session as a trail: its steps, and the file that contains them.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
@@ -32,6 +32,9 @@ const STARTS: [(&str, &str, &str); 4] = [
     ("web_navigate", "url", OPEN_PAGE),
 ];
 const OPEN_PAGE: &str = "Open the page";
+
+/// The arguments that name files: relative to the project in a session, and to the trail in a trail.
+const FILES: [(&str, &str); 2] = [("web_upload", "files"), ("web_navigate", "url")];
 
 /// The steps of a session in the form of a trail. Calls that are independent of the device are saved for all platforms;
 /// others for the platform they were made on. A step that cannot be replayed completely is left to a model.
@@ -224,6 +227,7 @@ pub fn save(home: &Home<'_>, steps: &[NewStep], wish: &Save) -> Result<String, K
     if steps.is_empty() {
         return Err(KeepError::Nothing);
     }
+    let steps = &with_files_from(&home.place.root, path, steps);
     // The file must not change between reading and writing.
     let _lock = ProjectLock::take(&home.place.root).map_err(|source| write_error(Path::new(lock::PATH), source))?;
     let read_error = |source| KeepError::Read { path: shown.clone(), source };
@@ -264,6 +268,42 @@ pub fn save(home: &Home<'_>, steps: &[NewStep], wish: &Save) -> Result<String, K
     check(&shown, &text)?;
     write_in_project(&home.place.root, path, &text).map_err(|source| write_error(&wish.path, source))?;
     Ok(said)
+}
+
+/// The steps with the files that they name relative to the trail. A recording in the browser only knows the names of files.
+fn with_files_from(root: &Path, trail: &Path, steps: &[NewStep]) -> Vec<NewStep> {
+    let mut steps = steps.to_vec();
+    let folder = trail.parent().and_then(|folder| folder.strip_prefix(root).ok());
+    let is_plain = |folder: &&Path| folder.components().all(|part| matches!(part, Component::Normal(_)));
+    let Some(folder) = folder.filter(is_plain) else { return steps };
+    let seen = |file: &mut Value| {
+        let path = file.as_str().map(Path::new).filter(|path| path.is_relative() && root.join(path).exists());
+        if let Some(path) = path.and_then(|path| seen_from(folder, path)) {
+            *file = path.display().to_string().into();
+        }
+    };
+    for step in &mut steps {
+        let (NewCalls::Anywhere(calls) | NewCalls::Recorded { calls, .. }) = &mut step.calls else { continue };
+        for call in calls {
+            for (tool, argument) in FILES {
+                match call.get_mut(tool).and_then(|call| call.get_mut(argument)) {
+                    Some(Value::Array(files)) => files.iter_mut().for_each(seen),
+                    Some(file) => seen(file),
+                    None => {}
+                }
+            }
+        }
+    }
+    steps
+}
+
+/// A path in the project, as seen from a folder of the project.
+fn seen_from(folder: &Path, path: &Path) -> Option<PathBuf> {
+    let above = |(depth, above): (usize, &Path)| {
+        let rest = path.strip_prefix(above).ok()?;
+        Some(std::iter::repeat_n("..", depth).collect::<PathBuf>().join(rest))
+    };
+    folder.ancestors().enumerate().find_map(above)
 }
 
 fn write_error(path: &Path, source: std::io::Error) -> KeepError {

@@ -168,6 +168,22 @@ impl Tab {
         futures::future::join_all(clicks.map(|event| self.mouse(event))).await;
     }
 
+    pub async fn hover(&self, css: &str) {
+        let (x, y) = self.middle(None, css).await;
+        self.mouse(json!({"type": "mouseMoved", "x": x, "y": y, "button": "none"})).await;
+    }
+
+    /// Presses an element, and moves to the right before it lets go.
+    pub async fn slide(&self, css: &str, by: f64) {
+        let (x, y) = self.middle(None, css).await;
+        let mouse =
+            |kind: &str, x: f64, button: &str| json!({"type": kind, "x": x, "y": y, "button": button, "clickCount": 1});
+        self.mouse(mouse("mouseMoved", x, "none")).await;
+        self.mouse(mouse("mousePressed", x, "left")).await;
+        self.mouse(mouse("mouseMoved", x + by, "left")).await;
+        self.mouse(mouse("mouseReleased", x + by, "left")).await;
+    }
+
     /// Drags an element that is `draggable` onto another.
     pub async fn drag(&self, from: &str, onto: &str) {
         let (start, end) = (self.middle(None, from).await, self.middle(None, onto).await);

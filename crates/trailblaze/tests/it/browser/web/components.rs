@@ -96,6 +96,50 @@ fn a_control_that_its_label_draws_is_seen_and_clicked() {
     );
 }
 
+/// Fields that are only there for the keyboard, as libraries hide them in what they draw.
+const BOXES: &str = "<style>.tiny { position: absolute; width: 1px; height: 1px; overflow: hidden; clip: rect(0, 0, 0, 0) }
+    .box { position: relative; cursor: pointer; width: 200px; padding: 9px; border: 1px solid }</style>
+    <div class=box data-n=tags><div class=tiny><input role=combobox aria-label=Tags readonly></div><div>Choose</div><b role=button data-n=clear>x</b></div>
+    <div class=box data-n=city><input role=combobox aria-label=City style='opacity:0; pointer-events:none; width:100%'><i style='position:absolute; inset:9px'>Rome</i></div>
+    <div class=box data-n=stars><span class=tiny><input type=radio aria-label='4 stars'></span><span>****</span></div>
+    <div class=box data-n=volume style='cursor:grab; width:9px; height:9px'><input type=range class=tiny aria-label=Volume></div>
+    <p data-n=words>Words and <a href=# class=tiny>more</a></p>
+    <p data-n=still>Still <input class=tiny aria-label=Bare></p>
+    <div class=box data-n=both>Both<input class=tiny aria-label=From><input class=tiny aria-label=To></div>";
+
+#[test]
+fn a_field_that_is_not_drawn_itself_is_touched_at_the_box_that_shows_it() {
+    let mut lines = vec![("snapshot".to_string(), Ok("combobox \"Tags\""))];
+    let named = [
+        ("combobox \"Tags\"", "tags"),
+        ("combobox \"City\"", "city"),
+        ("radio \"4 stars\"", "stars"),
+        ("slider \"Volume\"", "volume"),
+    ];
+    for (named, n) in named {
+        lines.extend([(format!("web_click timeoutMs=500 ref='{named}'"), Ok("")), (ASK.to_string(), Ok(n))]);
+    }
+    // A link and a field are not drawn by the text around them, nor two fields by one box.
+    for named in ["link \"more\"", "textbox \"Bare\"", "textbox \"From\""] {
+        lines.push((format!("web_click timeoutMs=0 ref='{named}'"), Err("")));
+    }
+    lines.push((ASK.to_string(), Ok("volume")));
+    let lines: Vec<(&str, Result<&str, &str>)> = lines.iter().map(|(line, answer)| (line.as_str(), *answer)).collect();
+    check(&format!("{BOXES}{CLICKED}"), &lines);
+}
+
+#[test]
+fn css_finds_what_is_kept_from_screen_readers() {
+    let page = "<ul><li draggable=true id=one><svg aria-hidden=true class=handle width=20 height=20><path d='M0 0h20v20H0z'/></svg> One
+                <li id=two ondragover='event.preventDefault()' ondrop=\"document.title = 'Dropped'\" style='height:50px'>Two</ul>";
+    check_trail(
+        page,
+        &["web_drag: {ref: css=.handle, toRef: css=#two}", &holds("document.title === 'Dropped'")],
+        0,
+        &[],
+    );
+}
+
 #[test]
 fn a_line_of_text_is_touched_where_the_text_is() {
     let markup = "<script>addEventListener('click', (event) => { window.hit = event.target.localName })</script>\

@@ -22,6 +22,12 @@ fn a_mark_behind_a_name_is_a_state_that_must_hold() {
 }
 
 #[test]
+fn a_whole_name_comes_before_a_text() {
+    let markup = format!("<button data-n=1 aria-label='5 May'>5</button><button data-n=2>5</button>{CLICKED}");
+    check(&markup, &[("web_click ref='button \"5\"'", Ok("")), (ASK, Ok("2"))]);
+}
+
+#[test]
 fn what_follows_a_name_is_honoured_or_refused() {
     let markup = format!(
         "<h2>Cart</h2><ul><li>Mug <button data-n=1>Remove</button></li><li>Cup <button data-n=2>Remove</button></li></ul>

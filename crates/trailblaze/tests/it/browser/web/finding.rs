@@ -261,6 +261,11 @@ fn what_is_hidden_is_said_to_be() {
             ("assertVisible text=Shown timeoutMs=100", Ok("visible")),
             ("assertNotVisibleWithText text=Save timeoutMs=100", Ok("")),
             ("isVisible text=Save", Ok("false")),
+            (
+                "web_evaluate script=\"document.body.insertAdjacentHTML('beforeend', '<div role=dialog aria-modal=true aria-label=Day>5 May</div>')\"",
+                Ok(""),
+            ),
+            ("assertVisible text=Icon timeoutMs=100", Err("hidden: `aria-hidden`, while dialog \"Day\" is open")),
         ],
     );
 }

@@ -138,7 +138,7 @@ fn what_is_kept_of_a_page_is_bounded() {
     let page = "<!doctype html><body><script>const long = 'x'.repeat(30 << 20); document.title = long; console.error(long); \
                 document.body.append(Object.assign(document.createElement('p'), {textContent: long + ' end'}), \
                 Object.assign(document.createElement('button'), {textContent: 'Press'})); \
-                for (let n = 0; n < 500; n++) console.log('line ' + n)</script>";
+                for (let n = 0; n < 500; n++) console.log('line ' + n); for (let n = 0; n < 9999; n++) document.title = 'Title ' + n</script>";
     let made = ["web_navigate: {url: page.html}", "captureScreen: {}", "tap: {text: Press}", "web_console: {}"];
     let Some(shop) = Shop::open(&calls(&made)) else { return };
     shop.project.write("trails/page.html", page);

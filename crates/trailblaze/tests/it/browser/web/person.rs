@@ -187,6 +187,43 @@ async fn clicks_of_every_kind_are_reported_with_what_was_there_before() {
 }
 
 #[tokio::test]
+async fn what_a_component_library_draws_is_reported_by_role_and_name() {
+    let Some(mut watched) = Watched::open(
+        "<style>.tiny { position: absolute; width: 1px; height: 1px; overflow: hidden; clip: rect(0, 0, 0, 0) } #sub { display: none }</style>
+         <div id=stars style='cursor:pointer; width:90px'><span class=tiny><input type=radio aria-label='4 stars'></span><b>****</b></div>
+         <table><tr><th tabindex=0 id=price style='width:300px; text-align:left; cursor:pointer'><span>Price</span></th></tr></table>
+         <div style='position:relative; height:20px'><div role=slider tabindex=0 aria-label=Volume id=thumb
+              style='position:absolute; left:50px; width:20px; height:20px'></div></div>
+         <ul role=menu><li role=menuitem id=new aria-expanded=false onmouseenter=\"this.ariaExpanded = 'true'; sub.style.display = 'block'\">New
+              <ul role=menu id=sub><li role=menuitem id=folder>Folder</li></ul></li></ul>
+         <div role=combobox tabindex=0 aria-label=City id=city onmousedown='cover.hidden = false'>Rome</div>
+         <div id=cover hidden style='position:fixed; inset:0'></div>",
+    )
+    .await
+    else {
+        return;
+    };
+    let tab = watched.hand.recorded_tab("page.html").await;
+    tab.click("#stars").await;
+    tab.click("#price").await;
+    tab.slide("#thumb", 80.0).await;
+    tab.hover("#new").await;
+    tab.click("#folder").await;
+    tab.click("#city").await;
+    drop(tab);
+    watched
+        .expect(&["click radio \"4 stars\"", "click columnheader \"Price\"", "drag slider \"Volume\" onto nothing"])
+        .await;
+    // The pointer has opened the menu.
+    let click = watched.next().await;
+    assert_eq!(words(&click), "click menuitem \"Folder\"");
+    let over = click.screen.root.walk().find(|node| Some(node.id) == click.over).map(|node| node.summary());
+    assert!(over.as_ref().is_some_and(|over| over.starts_with("menuitem \"New")), "{over:?}");
+    watched.expect_last(&["click combobox \"City\""]).await;
+    watched.close().await;
+}
+
+#[tokio::test]
 async fn what_is_dragged_onto_something_that_takes_it_is_reported() {
     let Some(mut watched) = Watched::open(
         "<ul><li draggable=true id=apple>Apple</li><li draggable=true id=pear>Pear</li></ul>

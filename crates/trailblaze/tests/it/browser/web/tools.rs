@@ -22,6 +22,37 @@ fn a_click_by_ref_is_recorded_as_something_that_lasts() {
 }
 
 #[test]
+fn an_id_that_a_library_makes_up_is_not_recorded() {
+    let Some(shop) = Shop::open("") else { return };
+    let page = "<title>Page</title><label>Name <input></label><button onclick=\"document.title = 'Greeted'\">Greet</button>
+        <script>for (const e of document.querySelectorAll('input, button')) e.id = 'mantine-' + Math.random().toString(36).slice(2, 11)</script>";
+    shop.project.write("page.html", page);
+    let lines = "step \"Greet\"\nweb_navigate url=page.html\nsnapshot\nweb_type ref=e1 text=Grace\nweb_click ref=e2\n\
+                 save trails/kept.trail.yaml\nquit\n";
+    shop.project.feed(&["shell", "-d", "web/chromium"], lines).exits(0);
+    let kept = shop.project.read("trails/kept.trail.yaml");
+    assert!(kept.contains("Regex: Greet") && !kept.contains("mantine-"), "{kept}");
+    shop.run(&["trails/kept.trail.yaml"], 0);
+}
+
+#[test]
+fn files_that_a_session_names_are_named_as_seen_from_the_saved_trail() {
+    let Some(shop) = Shop::open("") else { return };
+    let page = "<title>Page</title><input type=file id=file>";
+    for (file, content) in [("page.html", page), ("notes.txt", "Notes"), ("trails/own/photo.txt", "A photo")] {
+        shop.project.write(file, content);
+    }
+    let lines = "step \"Attach\"\nweb_navigate url=page.html\nweb_upload ref='css=#file' files='[\"notes.txt\"]'\n\
+                 web_upload ref='css=#file' files='[\"trails/own/photo.txt\"]'\nsave trails/own/kept.trail.yaml\nquit\n";
+    shop.project.feed(&["shell", "-d", "web/chromium"], lines).exits(0);
+    let kept = shop.project.read("trails/own/kept.trail.yaml");
+    for path in ["url: '../../page.html'", "- '../../notes.txt'", "- photo.txt"] {
+        assert!(kept.contains(path), "{path} in {kept}");
+    }
+    shop.run(&["trails/own/kept.trail.yaml"], 0);
+}
+
+#[test]
 fn a_ref_lasts_as_long_as_its_element() {
     let Some(shop) = Shop::open("") else { return };
     let address = format!("file://{}/shop.html", shop.project.root().display());

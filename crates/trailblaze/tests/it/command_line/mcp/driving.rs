@@ -116,6 +116,25 @@ fn what_a_page_does_is_in_the_answer_of_act() {
 }
 
 #[test]
+fn act_answers_when_short_animations_have_ended() {
+    if chromium::find().is_none() {
+        return;
+    }
+    let page = "<!doctype html><style>@keyframes out { to { opacity: 0 } } .out { animation: out 400ms forwards }</style>
+        <p id=draft>My draft</p><p id=note></p>
+        <button onclick=\"draft.className = 'out'; draft.onanimationend = () => { draft.remove(); note.textContent = 'All sent' }\">Send</button>";
+    let project =
+        Project::empty().with("trailblaze.yaml", chromium::devices("[{id: web/chromium}]")).with("page.html", page);
+    let _daemon = Daemon(&project);
+    let mut client = Client::program(&project, &[], Generation::Initialize);
+    let url = format!("file://{}/page.html", project.root().display());
+    let opened = client.call("session", json!({"action": "open", "url": url}));
+    let calls = json!([{"tool": "tap", "args": {"ref": reference(&opened, "Send")}}]);
+    let acted = client.call("act", json!({ "calls": calls }));
+    assert!(acted.contains("All sent") && !acted.contains("My draft"), "{acted}");
+}
+
+#[test]
 fn words_are_refused_without_a_model() {
     let project = Project::counter();
     let mut client = client(&project, Generation::Initialize);
