@@ -95,6 +95,10 @@ pub struct SessionChoice {
     pub device: Option<String>,
 }
 
+/// The secrets that an agent may name besides those of the project, with the origins of pages that they are for. `None` if a person
+/// named the secrets, who may name any.
+pub type AllowedSecrets = Option<Vec<(String, Vec<String>)>>;
+
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct OpenRequest {
@@ -112,9 +116,7 @@ pub struct OpenRequest {
     pub memory: Vec<(String, String)>,
     /// The names of variables that contain secrets.
     pub secrets: Vec<String>,
-    /// The secrets that an agent may name besides those of the project, with the origins of pages that they are for. `None` if a
-    /// person named the secrets, who may name any.
-    pub allowed_secrets: Option<Vec<(String, Vec<String>)>>,
+    pub allowed_secrets: AllowedSecrets,
     pub agent: AgentOptions,
     pub cassette: Option<Use>,
     pub sim: SimOptions,
@@ -178,6 +180,7 @@ pub struct RunRequest {
     pub records: bool,
     /// The names of variables that contain secrets.
     pub secrets: Vec<String>,
+    pub allowed_secrets: AllowedSecrets,
     pub agent: AgentOptions,
 }
 
