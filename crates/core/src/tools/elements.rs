@@ -31,7 +31,7 @@ pub const ROWS: &[Row] = &[
             required(
                 "nodeId",
                 Ty::Integer,
-                "The `nodeId` of the element in the last captureScreen, which tells it in JSON only.",
+                "The `nodeId` of the element in the last captureScreen; only its JSON has it.",
             ),
             LONG,
             TIMEOUT,
