@@ -25,7 +25,7 @@ use crate::sessions::editor_schema;
 use crate::sessions::interactive::{self, Command, InteractiveOptions, OpenError, Reply, Usage};
 use crate::sessions::service::{
     Answer, ClientPlace, ClosedSession, DaemonStatus, DeviceInfo, DevicesRequest, OpenRequest, ProgressSink, Ran,
-    ReplayRequest, Request, Service, ServiceError, SessionInfo, StudioAddress, ToolboxRequest,
+    ReplayRequest, Request, Service, ServiceError, SessionChoice, SessionInfo, StudioAddress, ToolboxRequest,
 };
 use crate::sessions::toolbox::{self, Listed};
 use crate::sessions::wiring::{self, Wiring};
@@ -132,6 +132,15 @@ impl LocalService {
                 }
             }
         }
+    }
+
+    /// Opens a session for commands.
+    async fn open_to_use(&self, request: OpenRequest, progress: &dyn ProgressSink) -> Result<Arc<Live>, ServiceError> {
+        let info = self.open(request, progress).await?;
+        if info.is_new {
+            progress.say(&format!("opened session `{}`; `trailblaze session close` ends it", info.name));
+        }
+        self.table.find(&SessionChoice { name: Some(info.name), ..SessionChoice::default() }).await
     }
 
     async fn open_new(
@@ -361,7 +370,13 @@ impl Service for LocalService {
                 () = cancel.cancelled() => Err(ServiceError::environment("cancelled")),
             },
             Request::Execute(request) => {
-                let live = self.table.find(&request.session).await?;
+                let live = match (self.table.find(&request.session).await, request.opening) {
+                    (Err(error), Some(opening)) if error.is_no_session => tokio::select! {
+                        opened = self.open_to_use(*opening, progress) => opened?,
+                        () = cancel.cancelled() => return Err(ServiceError::environment("cancelled")),
+                    },
+                    (found, _) => found?,
+                };
                 live.notices().iter().for_each(|notice| progress.say(notice));
                 let current_dir = request.current_dir.or_else(|| Some(live.request.client.current_dir.clone()));
                 Ok(Answer::Replies(live.execute(request.commands, current_dir, cancel).await?))

@@ -52,6 +52,7 @@ impl Request {
     pub fn starting_place(&mut self) -> Option<&mut ClientPlace> {
         match self {
             Request::Open(request) => Some(&mut request.client),
+            Request::Execute(request) => request.opening.as_mut().map(|opening| &mut opening.client),
             Request::Run(request) => Some(&mut request.client),
             Request::Replay(request) => Some(&mut request.client),
             Request::Check(request) => Some(&mut request.client),
@@ -133,6 +134,9 @@ pub struct ExecuteRequest {
     /// The folder that paths in the commands are relative to; without one, the folder in which the session was opened.
     pub current_dir: Option<PathBuf>,
     pub commands: Vec<Command>,
+    /// Opens the session first, if it is not open. A daemon that is about to end finishes a request, but not the next one.
+    #[serde(default)]
+    pub opening: Option<Box<OpenRequest>>,
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
