@@ -32,7 +32,7 @@ use crate::snapshot::Details;
 pub trait Driver: Send + Sync {
     fn describe(&self) -> &Description;
 
-    /// Looks at the current screen. Must not return a cached one.
+    /// Looks at the current screen. Must not return a cached one, nor what was typed into a password field: at most as many dots.
     async fn observe(&self, budget: &Budget, want: Want) -> Result<Screen, DriverError>;
 
     /// Searches for one element, once. Drivers that can do so without fetching the whole tree override this.

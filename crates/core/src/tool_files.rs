@@ -63,7 +63,7 @@ impl Alias {
         if self.id == tool.name {
             return Ok(None);
         }
-        let tool = Tool { name: self.id.clone(), contributor: self.contributor.clone(), ..tool.clone() };
+        let tool = Tool { name: self.id.clone(), contributor: self.contributor.clone(), ..Tool::clone(tool) };
         Ok(Some(Batch::new(self.contributor.clone(), vec![tool])))
     }
 }

@@ -1,13 +1,16 @@
 //! Keeps passwords out of the record that a caller wrote out instead of naming a secret.
 
-use serde_json::{Map, Value};
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
 
 use crate::engine::cx::Cx;
+use crate::engine::device::{Goal, Reached};
 use crate::engine::tool::Tool;
-use crate::query::{Checks, Description, Find, Query, What};
+use crate::query::{Description, Query, What};
 use crate::screen::{Node, Screen};
 use crate::selector::Selector;
-use crate::{refs, template};
+use crate::{limits, refs, template};
 
 /// Replaces what a call would type into password fields by the names of secrets, which are made up here. Returns these names.
 pub async fn hide(cx: &Cx, tool: &Tool, args: &mut Map<String, Value>) -> Vec<String> {
@@ -25,13 +28,11 @@ pub async fn hide(cx: &Cx, tool: &Tool, args: &mut Map<String, Value>) -> Vec<St
     if texts.is_empty() {
         return Vec::new();
     }
-    // If the screen cannot be read, neither can the call be made.
-    let Ok(screen) = cx.session.device.look(cx).await else { return Vec::new() };
     let mut names = Vec::new();
     for (args, text) in texts {
-        let Some(field) = field(&screen, args).filter(|field| field.is_password()) else { continue };
+        let Some(field) = field(cx, args).await.filter(Node::is_password) else { continue };
         let typed = args.get(text).and_then(Value::as_str).unwrap_or_default();
-        let name = cx.session.secrets.add(&secret_name(Some(field)), typed);
+        let name = cx.session.secrets.add(&secret_name(Some(&field)), typed);
         args.insert(text.to_string(), format!("{{{{{name}}}}}").into());
         names.push(name);
     }
@@ -48,22 +49,41 @@ pub fn warning(names: &[String]) -> String {
     )
 }
 
-/// The field that a call types into: the one that it names, or the focused one.
-fn field<'s>(screen: &'s Screen, args: &Map<String, Value>) -> Option<&'s Node> {
-    let by_id = |id: u64| screen.root.walk().find(|node| node.id == id);
-    let search = |what: What| match (Query { what, index: Some(0) }).search(screen, Checks::Visible) {
-        Find::Found(found) => by_id(found.node),
-        Find::Not(_) => None,
+/// The field that a call types into: the one that it names, which is waited for as the call itself does, or the focused one. `None`
+/// if there is none, in which case nothing is typed either.
+async fn field(cx: &Cx, args: &Map<String, Value>) -> Option<Node> {
+    let device = &cx.session.device;
+    let word = |name: &str| args.get(name).and_then(Value::as_str);
+    let (screen, node) = match (args.get("nodeSelector"), word("selector"), word("ref")) {
+        (Some(selector), _, _) => find(cx, args, What::Selector(Box::new(Selector::parse(selector).ok()?))).await?,
+        (_, Some(css), _) => {
+            let selector = Selector::parse(&json!({"web": {"cssSelector": css}})).ok()?;
+            find(cx, args, What::Selector(Box::new(selector))).await?
+        }
+        (_, _, Some(reference)) => match device.resolve_ref(cx, reference).await {
+            Ok(found) => found,
+            Err(_) if refs::is_of_page(reference.trim()) => return None,
+            Err(_) => find(cx, args, What::Described(Box::new(Description::parse(reference).ok()?))).await?,
+        },
+        (None, None, None) => {
+            let screen = device.look(cx).await.ok()?;
+            return screen.root.walk().filter(|node| node.is_focused()).last().cloned();
+        }
     };
-    if let Some(selector) = args.get("nodeSelector") {
-        return search(What::Selector(Box::new(Selector::parse(selector).ok()?)));
-    }
-    let Some(reference) = args.get("ref").and_then(Value::as_str) else {
-        return screen.root.walk().filter(|node| node.is_focused()).last();
+    screen.root.walk().find(|candidate| candidate.id == node).cloned()
+}
+
+/// The element that a call describes, and the screen that it is on.
+async fn find(cx: &Cx, args: &Map<String, Value>, what: What) -> Option<(Screen, u64)> {
+    let device = &cx.session.device;
+    let count = |name: &str| args.get(name).and_then(Value::as_u64);
+    let index = count("index").and_then(|index| usize::try_from(index).ok());
+    let query = Query { what, index: Some(index.unwrap_or_default()) };
+    let wait = count("timeoutMs").map_or(limits::FIND_WAIT, Duration::from_millis);
+    let Reached::Met { found: Some(found), .. } = device.wait_for(cx, &query, Goal::Present, wait).await.ok()? else {
+        return None;
     };
-    let key = refs::of_line(reference).unwrap_or(reference.trim());
-    let named = screen.root.walk().find(|node| node.reference.as_deref() == Some(key));
-    named.or_else(|| search(What::Described(Box::new(Description::parse(reference).ok()?))))
+    Some((device.look(cx).await.ok()?, found.node))
 }
 
 /// The name of the secret for a field: `NEW_PASSWORD` for one that is called "New password".

@@ -19,7 +19,8 @@ use crate::yaml::nearest;
 #[derive(Clone)]
 pub struct Batch {
     pub contributor: Contributor,
-    pub tools: Vec<Tool>,
+    /// Shared by all registries that have them.
+    pub tools: Vec<Arc<Tool>>,
     pub groups: BTreeMap<String, Group>,
     /// Tools that cannot be used, each with the reason.
     pub unusable: Vec<(String, String)>,
@@ -28,6 +29,7 @@ pub struct Batch {
 
 impl Batch {
     pub fn new(contributor: Contributor, tools: Vec<Tool>) -> Batch {
+        let tools = tools.into_iter().map(Arc::new).collect();
         Batch { contributor, tools, groups: BTreeMap::new(), unusable: Vec::new(), warnings: Vec::new() }
     }
 }
@@ -321,7 +323,7 @@ impl Registry {
             if let Some(earlier) = earlier.filter(|earlier| !replaces(tool, earlier)) {
                 return self.refused.push(refuse(taken(tool, earlier)));
             }
-            accepted.insert(tool.name.clone(), Arc::new(tool.clone()));
+            accepted.insert(tool.name.clone(), Arc::clone(tool));
         }
         self.tools.append(&mut accepted);
         self.filtered.append(&mut filtered);

@@ -99,7 +99,7 @@ pub struct Listing {
 impl Listing {
     pub fn batch(self, contributor: Contributor) -> Batch {
         let Listing { tools, groups, unusable, warnings } = self;
-        Batch { contributor, tools, groups, unusable, warnings }
+        Batch { groups, unusable, warnings, ..Batch::new(contributor, tools) }
     }
 }
 

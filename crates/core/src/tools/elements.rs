@@ -28,7 +28,11 @@ pub const ROWS: &[Row] = &[
         "tapOnElementByNodeId",
         "Tap an element by its node id in the last captureScreen.",
         &[
-            required("nodeId", Ty::Integer, "The `nodeId` of the element in the last captureScreen."),
+            required(
+                "nodeId",
+                Ty::Integer,
+                "The `nodeId` of the element in the last captureScreen; only its JSON has it.",
+            ),
             LONG,
             TIMEOUT,
             WHY,

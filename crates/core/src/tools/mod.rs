@@ -21,12 +21,20 @@ mod web;
 
 pub use toolsets::toolsets;
 
+use std::sync::LazyLock;
+
 use crate::engine::registry::Batch;
 pub use assertions::visible_at;
 pub use elements::tap_on;
 
-/// All built-in tools: compiled rows first, then the YAML tools that ship with the program.
+/// All built-in tools: compiled rows first, then the YAML tools that ship with the program. Their schemas are large, so all sessions
+/// of a process share them.
 pub fn batches() -> Vec<Batch> {
+    static BUILT_IN: LazyLock<Vec<Batch>> = LazyLock::new(built_in);
+    BUILT_IN.clone()
+}
+
+fn built_in() -> Vec<Batch> {
     let rows = [
         elements::ROWS,
         assertions::ROWS,

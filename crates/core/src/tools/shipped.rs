@@ -1,5 +1,7 @@
 //! YAML tools that ship with the program. They are parsed like those of a project.
 
+use std::sync::Arc;
+
 use crate::engine::registry::Batch;
 use crate::names::ToolOrigin;
 use crate::tool_files::{self, FileTool};
@@ -15,7 +17,7 @@ pub fn batches() -> Vec<Batch> {
                 let mut batch = *batch;
                 batch.contributor.origin = ToolOrigin::BuiltIn;
                 for tool in &mut batch.tools {
-                    tool.contributor.origin = ToolOrigin::BuiltIn;
+                    Arc::make_mut(tool).contributor.origin = ToolOrigin::BuiltIn;
                 }
                 batch
             }

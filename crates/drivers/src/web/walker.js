@@ -289,7 +289,7 @@
     if (!list) return "";
     const root = e.getRootNode();
     /** @param {El} found */
-    const words = (found) => fold(found.getAttribute("aria-label") ?? "") || (found === e ? "" : ["INPUT", "TEXTAREA"].includes(found.tagName) ? found.value : "")
+    const words = (found) => fold(found.getAttribute("aria-label") ?? "") || (found === e || found.type === "password" ? "" : ["INPUT", "TEXTAREA"].includes(found.tagName) ? found.value : "")
       || fold(found.alt ?? "") || textOf(found, isHidden(found) ? EVERY : NAMING);
     return fold(list.split(/\s+/).map((id) => /** @type {El | null} */ (root.getElementById?.(id))).filter((found) => found != null).map(words).join(" "));
   };

@@ -7,6 +7,7 @@ mod session;
 use serde_json::{Map, Value};
 use trailblaze_contract::codec::{self, CodecError};
 use trailblaze_contract::{Method, Target};
+use trailblaze_core::callers::passwords;
 use trailblaze_core::callers::sampling::SamplingError;
 use trailblaze_core::engine::cx::Cx;
 use trailblaze_core::engine::dispatch::{Arguments, Call, dispatch};
@@ -77,8 +78,18 @@ pub async fn call_json(cx: &Cx, origin: CallOrigin, path: &str, request: Value) 
     codec::to_value(method.response, &answer).map_err(|error| TypedError::bug(&error))
 }
 
-async fn call_tool(cx: &Cx, origin: CallOrigin, tool: &str, args: Fields) -> Result<Outcome, TypedError> {
-    Ok(dispatch(cx, Call::new(tool, Arguments::Json(args), origin)).await?)
+async fn call_tool(cx: &Cx, origin: CallOrigin, tool: &str, mut args: Fields) -> Result<Outcome, TypedError> {
+    // The step of a program is saved as it is; what a tool does beneath its own call is not.
+    let hidden = match (origin, cx.session.registry().get(tool)) {
+        (CallOrigin::Step, Some(known)) => passwords::hide(cx, known, &mut args).await,
+        _ => Vec::new(),
+    };
+    let mut outcome = dispatch(cx, Call::new(tool, Arguments::Json(args), origin)).await?;
+    if !hidden.is_empty() && !outcome.is_error() {
+        let separator = if outcome.text.is_empty() { "" } else { "\n" };
+        outcome.text.push_str(&format!("{separator}warning: {}", passwords::warning(&hidden)));
+    }
+    Ok(outcome)
 }
 
 impl TypedError {

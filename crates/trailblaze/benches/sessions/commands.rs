@@ -103,7 +103,12 @@ impl Daemon {
     /// How long the daemon takes for a command, with the request to it.
     fn time(&self, command: &Command) -> Duration {
         let commands = vec![command.clone()];
-        let request = Request::Execute(ExecuteRequest { session: self.choice.clone(), current_dir: None, commands });
+        let request = Request::Execute(ExecuteRequest {
+            session: self.choice.clone(),
+            current_dir: None,
+            commands,
+            opening: None,
+        });
         let started = Instant::now();
         let answer = self.runtime.block_on(self.client.ask_running(request));
         let took = started.elapsed();

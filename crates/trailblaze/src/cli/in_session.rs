@@ -128,9 +128,6 @@ pub async fn open(context: &Context, request: OpenRequest) -> Result<SessionInfo
     }
 }
 
-/// How often a session is opened for a command. A program of another version may end the daemon in between.
-const TRIES: usize = 20;
-
 /// Executes commands in a session, which is opened first if it is not open.
 pub async fn execute(
     context: &Context,
@@ -141,25 +138,21 @@ pub async fn execute(
     let mut choice = context.choice(session, &on.device);
     // The options of a session are compared with those given now.
     if on.has_options() {
-        choice.name = Some(open_now(context, on, session).await?);
-    }
-    for _ in 0..TRIES {
-        match execute_in(context, choice.clone(), commands.clone()).await {
-            Err(Refusal::Service(ServiceError { is_no_session: true, .. })) => {
-                choice.name = Some(open_now(context, on, session).await?);
-            }
-            executed => return executed,
+        let info = open(context, open_request(context, on, session)?).await?;
+        if info.is_new {
+            print::say(format!("opened session `{}`; `trailblaze session close` ends it", info.name));
         }
+        choice.name = Some(info.name);
     }
-    execute_in(context, choice, commands).await
-}
-
-async fn open_now(context: &Context, on: &OnDeviceArgs, session: &SessionArgs) -> Result<String, Refusal> {
-    let info = open(context, open_request(context, on, session)?).await?;
-    if info.is_new {
-        print::say(format!("opened session `{}`; `trailblaze session close` ends it", info.name));
+    let mut request = execute_request(context, choice, commands);
+    match executed(context, request.clone()).await {
+        // Only now, because it has all variables of this command.
+        Err(Refusal::Service(ServiceError { is_no_session: true, .. })) => {
+            request.opening = Some(Box::new(open_request(context, on, session)?));
+            executed(context, request).await
+        }
+        executed => executed,
     }
-    Ok(info.name)
 }
 
 /// Executes commands in a session that is open.
@@ -168,8 +161,16 @@ pub async fn execute_in(
     session: SessionChoice,
     commands: Vec<Command>,
 ) -> Result<Vec<Reply>, Refusal> {
+    executed(context, execute_request(context, session, commands)).await
+}
+
+fn execute_request(context: &Context, session: SessionChoice, commands: Vec<Command>) -> ExecuteRequest {
     let current_dir = Some(context.environment.current_dir().to_path_buf());
-    match context.ask(Request::Execute(ExecuteRequest { session, current_dir, commands })).await? {
+    ExecuteRequest { session, current_dir, commands, opening: None }
+}
+
+async fn executed(context: &Context, request: ExecuteRequest) -> Result<Vec<Reply>, Refusal> {
+    match context.ask(Request::Execute(request)).await? {
         Answer::Replies(replies) => Ok(replies),
         other => Err(unexpected(&other)),
     }

@@ -9,6 +9,7 @@ use trailblaze_protocol::exit::Exit;
 
 use super::schema::schema_files;
 use super::{Context, Refusal};
+use crate::files::check_links;
 use crate::output::print;
 
 /// Create a project that is ready to run on simulated phones
@@ -51,6 +52,10 @@ pub fn init(context: &Context, args: InitArgs) -> Result<Exit, Refusal> {
         let hint = Some("`--force` writes the missing files and leaves these unchanged".to_string());
         return Err(Refusal::Usage { message, hint });
     }
+    let whole_root = existing_folder(&root)?;
+    for (path, _) in &missing {
+        check_links(&whole_root, &whole_root.join(path)).map_err(|error| Refusal::usage(error.to_string()))?;
+    }
     for (path, text) in &missing {
         write_new(&root.join(path), text)
             .map_err(|source| Refusal::Io { what: format!("cannot write `{path}`"), source })?;
@@ -82,6 +87,12 @@ pub fn blocking(root: &Path, path: &str) -> Option<String> {
     let folder = path.ancestors().skip(1).find(|folder| is_there(folder))?;
     let shown = folder.strip_prefix(root).ok().filter(|inside| !inside.as_os_str().is_empty()).unwrap_or(folder);
     (!folder.is_dir()).then(|| shown.display().to_string())
+}
+
+/// Creates the project's folder, and returns its path without links: which folder it is, the user decides.
+fn existing_folder(root: &Path) -> Result<PathBuf, Refusal> {
+    let created = std::fs::create_dir_all(root).and_then(|()| root.canonicalize());
+    created.map_err(|source| Refusal::Io { what: format!("cannot create `{}`", root.display()), source })
 }
 
 /// Never replaces a file, even one created after the check.

@@ -15,7 +15,7 @@ use trailblaze_protocol::exit::Exit;
 use self::client::{Client, Scope};
 use self::edit::EditError;
 use super::{Context, Refusal};
-use crate::files::write_atomically;
+use crate::files::{write_atomically, write_in_project};
 use crate::output::print;
 use crate::project::environment::Environment;
 use crate::project::loaded::PROJECT_FILE;
@@ -74,7 +74,14 @@ pub fn install(context: &Context, args: &InstallArgs) -> Result<Exit, Refusal> {
     };
     let after = edited.map_err(|error| refusal(&file, args.remove, error))?;
     if let Some(after) = &after {
-        write(&file, after)?;
+        let written = match scope {
+            Scope::Project => write_in_project(&root, &file, after),
+            // Links among one's own files are one's own.
+            Scope::User => {
+                file.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| write_atomically(&file, after))
+            }
+        };
+        written.map_err(|source| Refusal::Io { what: format!("cannot write `{}`", file.display()), source })?;
     }
     if args.json {
         print::json(&json!({"client": args.client.id(), "file": file, "changed": after.is_some()}));
@@ -153,12 +160,6 @@ fn read(file: &Path) -> Result<Option<String>, Refusal> {
     let bytes = std::fs::read(file).map_err(cannot_read)?;
     let text = String::from_utf8(bytes);
     text.map(Some).map_err(|_| Refusal::usage(format!("`{}` is not UTF-8; nothing was changed", file.display())))
-}
-
-fn write(file: &Path, text: &str) -> Result<(), Refusal> {
-    let folder = file.parent().unwrap_or(Path::new(""));
-    let written = std::fs::create_dir_all(folder).and_then(|()| write_atomically(file, text));
-    written.map_err(|source| Refusal::Io { what: format!("cannot write `{}`", file.display()), source })
 }
 
 fn refusal(file: &Path, is_removal: bool, error: EditError) -> Refusal {

@@ -362,7 +362,7 @@ async fn run(cli: Cli, program: Program, compiled_in: CompiledIn) -> Result<Exit
         Command::Config(args) => config::config(context, args),
         Command::Schema(args) => schema::schema(context, args).await,
         Command::Lsp(args) => lsp::lsp(context, args).await,
-        Command::Trail(command) => trail::trail(command),
+        Command::Trail(command) => trail::trail(context, command),
         Command::Completions(args) => completions::completions(&program, args),
         Command::Doctor(args) => doctor::doctor(context, args).await,
         Command::Docs(command) => docs::docs(command),

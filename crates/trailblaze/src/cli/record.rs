@@ -146,7 +146,8 @@ impl Recording<'_> {
 
     async fn execute(&self, command: Command) -> Result<Option<Reply>, Refusal> {
         let current_dir = Some(self.context.environment.current_dir().to_path_buf());
-        let request = ExecuteRequest { session: self.session.clone(), current_dir, commands: vec![command] };
+        let request =
+            ExecuteRequest { session: self.session.clone(), current_dir, commands: vec![command], opening: None };
         match self.ask(Request::Execute(request)).await? {
             Answer::Replies(mut replies) => Ok(replies.pop()),
             other => Err(unexpected(&other)),

@@ -8,7 +8,7 @@ use trailblaze_core::yaml::nearest;
 use trailblaze_protocol::exit::Exit;
 
 use super::{Context, Refusal};
-use crate::files::write_atomically;
+use crate::files::write_in_project;
 use crate::output::print;
 
 const STUB: &str = include_str!("skill/stub.md");
@@ -33,7 +33,7 @@ pub struct SkillArgs {
 
 pub fn skill(context: &Context, args: &SkillArgs) -> Result<Exit, Refusal> {
     if let Some(folder) = &args.install {
-        return install(&context.absolute(folder), args);
+        return install(&context.root(Path::new(".")), &context.absolute(folder), args);
     }
     let text = match args.full.as_deref() {
         None => STUB,
@@ -47,7 +47,7 @@ pub fn skill(context: &Context, args: &SkillArgs) -> Result<Exit, Refusal> {
     Ok(Exit::Passed)
 }
 
-fn install(folder: &Path, args: &SkillArgs) -> Result<Exit, Refusal> {
+fn install(root: &Path, folder: &Path, args: &SkillArgs) -> Result<Exit, Refusal> {
     let file = folder.join("trailblaze").join("SKILL.md");
     let failed = |did: &str, source| Refusal::Io { what: format!("cannot {did} `{}`", file.display()), source };
     let before = match std::fs::read(&file) {
@@ -61,10 +61,7 @@ fn install(folder: &Path, args: &SkillArgs) -> Result<Exit, Refusal> {
         return Err(Refusal::Usage { message, hint: Some("`--force` replaces it".to_string()) });
     }
     if is_changed {
-        let folder = file.parent().unwrap_or(folder);
-        std::fs::create_dir_all(folder)
-            .and_then(|()| write_atomically(&file, STUB))
-            .map_err(|error| failed("write", error))?;
+        write_in_project(root, &file, STUB).map_err(|error| failed("write", error))?;
     }
     match (args.json, is_changed) {
         (true, _) => print::json(&json!({"file": file, "changed": is_changed})),

@@ -16,6 +16,7 @@ use super::device::DeviceArgs;
 use super::in_session::{self, SessionArgs};
 use super::shell::{OnDeviceArgs, show};
 use super::{Context, Refusal};
+use crate::files::check_links;
 use crate::output::print;
 use crate::output::screenshot;
 use crate::sessions::interactive::{Command, Reply, Snapshot};
@@ -145,7 +146,8 @@ pub async fn snapshot(context: &Context, args: SnapshotArgs) -> Result<Exit, Ref
         print::data(shown);
     }
     if let Some(path) = &args.screenshot {
-        screenshot::write(path, &screen, &[], args.marks)
+        check_links(&loaded.root, &context.absolute(path))
+            .and_then(|()| screenshot::write(path, &screen, &[], args.marks))
             .map_err(|source| Refusal::Io { what: format!("cannot write {}", path.display()), source })?;
         print::say(format!("Screenshot: {}", path.display()));
     }

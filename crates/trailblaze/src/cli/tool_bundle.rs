@@ -8,7 +8,7 @@ use trailblaze_script::bundle;
 use trailblaze_toolhost::embedded::check;
 
 use super::{Context, Refusal};
-use crate::files::write_atomically;
+use crate::files::write_in_project;
 use crate::output::print;
 use crate::output::words::count;
 
@@ -38,7 +38,7 @@ pub async fn bundle(context: &Context, args: &BundleArgs) -> Result<Exit, Refusa
     let checked = check(&loaded.root, &script.to_string_lossy()).await;
     let checked = checked.map_err(|error| Refusal::usage(format!("`{}`: {error}", args.file.display())))?;
     let text = bundle::write(&checked.program, env!("CARGO_PKG_VERSION"));
-    write_atomically(&output, text.as_bytes())
+    write_in_project(&loaded.root, &context.absolute(&output), text.as_bytes())
         .map_err(|error| Refusal::Environment { message: format!("`{}`: {error}", output.display()) })?;
     let n_modules = checked.program.modules().count();
     print::data(format!(

@@ -8,8 +8,8 @@ use trailblaze_core::trail::{ConvertError, convert};
 use trailblaze_core::yaml::Source;
 use trailblaze_protocol::exit::Exit;
 
-use super::Refusal;
-use crate::files::write_atomically;
+use super::{Context, Refusal};
+use crate::files::write_in_project;
 use crate::output::print;
 
 /// Work on trail files
@@ -37,7 +37,7 @@ struct ConvertArgs {
     json: bool,
 }
 
-pub fn trail(command: TrailCommand) -> Result<Exit, Refusal> {
+pub fn trail(context: &Context, command: TrailCommand) -> Result<Exit, Refusal> {
     let Verb::Convert(args) = command.verb;
     let file = args.file.display().to_string();
     let io = |what: &str| {
@@ -56,7 +56,8 @@ pub fn trail(command: TrailCommand) -> Result<Exit, Refusal> {
         }
     };
     if args.write {
-        write_atomically(&args.file, &text).map_err(io("write"))?;
+        let path = context.absolute(&args.file);
+        write_in_project(&context.root(&path), &path, &text).map_err(io("write"))?;
     }
     match (args.json, args.write) {
         (true, written) => print::json(&json!({"file": file, "written": written, "text": text})),

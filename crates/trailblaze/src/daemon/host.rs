@@ -24,7 +24,9 @@ const LOCK_WAIT: Duration = Duration::from_secs(1);
 /// How often the daemon checks whether it is still needed.
 const CHECK_EVERY: Duration = Duration::from_millis(500);
 /// How long requests in flight may take to end when a client asks the daemon to.
-const TO_FINISH: Duration = Duration::from_secs(5);
+const TO_FINISH: Duration = Duration::from_secs(20);
+/// How long a daemon serves at least. Clients that wait for it get their turn before one of another version ends it.
+const TO_SERVE: Duration = Duration::from_millis(300);
 /// How long the daemon may take to end its sessions.
 const TO_CLOSE: Duration = Duration::from_secs(30);
 
@@ -94,10 +96,14 @@ pub async fn host(options: HostOptions, told_to_stop: impl Future<Output = ()>) 
     let key_file =
         KeyFile { version: options.version, pid: std::process::id(), address: address.clone(), key: key.to_string() };
     let mut key_lock = options.files.write(&key_file).map_err(HostError::Key)?;
+    let started = tokio::time::Instant::now();
     tracing::info!(target: "trailblaze::daemon", version = key_file.version.0, address, "started");
     let why = tokio::select! {
         () = told_to_stop => "stopped by a signal",
-        () = service.stop.notified() => BY_CLIENT,
+        () = async {
+            service.stop.notified().await;
+            tokio::time::sleep_until(started + TO_SERVE).await;
+        } => BY_CLIENT,
         () = idle(&service, options.idle, options.idle_empty) => "idle",
         () = stay_known(&options.files, &lock, &mut key_lock, &key_file) => "its folder was removed",
     };

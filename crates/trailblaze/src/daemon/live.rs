@@ -17,7 +17,6 @@ use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::DeviceId;
 
 use crate::output::console::Console;
-use crate::project::changes::FileChanges;
 use crate::sessions::hot_swap;
 use crate::sessions::interactive::{Asked, Closed, Command, Handled, Interactive, Opened, Reply, StepsState};
 use crate::sessions::service::{ClosedSession, OpenRequest, ServiceError, SessionAccess, SessionInfo};
@@ -343,7 +342,7 @@ struct Task {
 impl Task {
     async fn run(mut self, mut opened: Opened, logs: &std::path::Path) {
         let root = opened.wiring.loaded.root.clone();
-        let changes = FileChanges::of(&root, logs).inspect_err(|error| {
+        let changes = opened.wiring.host.files.changes(&root, logs).inspect_err(|error| {
             tracing::warn!(target: "trailblaze::daemon", session = self.live.name, "tools are not hot-swapped: {error}");
         });
         let reply = {

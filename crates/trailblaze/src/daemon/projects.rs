@@ -10,7 +10,7 @@ use crate::project::environment::Environment;
 use crate::project::loaded::{Loaded, find_root};
 use crate::run::preflight::n_errors;
 use crate::sessions::host::Host;
-use crate::sessions::service::{ClientPlace, ServiceError};
+use crate::sessions::service::{AllowedSecrets, ClientPlace, ServiceError};
 
 /// What every project of the daemon shares.
 pub struct Projects {
@@ -55,4 +55,27 @@ pub fn sound(loaded: &Loaded) -> Result<(), ServiceError> {
     let problems: Vec<String> = loaded.problems.iter().map(ToString::to_string).collect();
     let text = format!("the project has {}:\n{}", count(n_errors(&loaded.problems), "problem"), problems.join("\n"));
     Err(ServiceError::invalid(text))
+}
+
+/// Where the secrets that an agent names may be typed. Refuses those that neither the project nor the person allows, whether or not
+/// there are such variables.
+pub fn agent_limits(
+    loaded: &Loaded,
+    named: &[String],
+    allowed: &AllowedSecrets,
+) -> Result<Vec<(String, Vec<String>)>, ServiceError> {
+    let Some(allowed) = allowed else { return Ok(Vec::new()) };
+    let find = |name: &String| {
+        let mut known = allowed.iter().chain(&loaded.project.secrets.0).filter(|(known, _)| known == name).peekable();
+        known.peek()?;
+        // The person's word is as good as the project's.
+        Some((name.clone(), known.flat_map(|(_, origins)| origins.clone()).collect()))
+    };
+    let limits = named.iter().map(|name| {
+        find(name).ok_or_else(|| {
+            let hint = "the project allows one with `secrets:` in trailblaze.yaml, and a person with `--allow-secret`";
+            ServiceError::invalid(format!("`{name}` is not a secret that agents may use here")).with_hint(hint)
+        })
+    });
+    limits.collect()
 }

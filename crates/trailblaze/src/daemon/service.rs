@@ -14,7 +14,7 @@ use trailblaze_protocol::exit::Exit;
 
 use super::key_file::Version;
 use super::live::{About, Live, LogConsole};
-use super::projects::{Projects, sound};
+use super::projects::{self, Projects, sound};
 use super::studio::Doors;
 use super::table::{Claim, Reserved, Table};
 use super::trails;
@@ -25,7 +25,7 @@ use crate::sessions::editor_schema;
 use crate::sessions::interactive::{self, Command, InteractiveOptions, OpenError, Reply, Usage};
 use crate::sessions::service::{
     Answer, ClientPlace, ClosedSession, DaemonStatus, DeviceInfo, DevicesRequest, OpenRequest, ProgressSink, Ran,
-    ReplayRequest, Request, Service, ServiceError, SessionInfo, StudioAddress, ToolboxRequest,
+    ReplayRequest, Request, Service, ServiceError, SessionChoice, SessionInfo, StudioAddress, ToolboxRequest,
 };
 use crate::sessions::toolbox::{self, Listed};
 use crate::sessions::wiring::{self, Wiring};
@@ -97,6 +97,7 @@ impl LocalService {
     ) -> Result<SessionInfo, ServiceError> {
         let loaded = self.projects.load(&request.client)?;
         sound(&loaded)?;
+        let limits = projects::agent_limits(&loaded, &request.secrets, &request.allowed_secrets)?;
         if let Some(name) = request.name.as_deref().filter(|name| !is_session_name(name)) {
             let text = format!("`{name}` is not the name of a session");
             return Err(ServiceError::invalid(text).with_hint("use up to 64 letters, digits, `-`, `_`, `.` and `/`"));
@@ -126,11 +127,20 @@ impl LocalService {
                 Claim::Taken(live) => return Err(taken(&device_id, &live)),
                 Claim::New(reserved) => {
                     progress.say(&format!("opening {device_id}"));
-                    let info = self.open_new(&loaded, device, request, reserved).await?;
+                    let info = self.open_new(&loaded, device, request, &limits, reserved).await?;
                     return Ok(SessionInfo { took_over, ..info });
                 }
             }
         }
+    }
+
+    /// Opens a session for commands.
+    async fn open_to_use(&self, request: OpenRequest, progress: &dyn ProgressSink) -> Result<Arc<Live>, ServiceError> {
+        let info = self.open(request, progress).await?;
+        if info.is_new {
+            progress.say(&format!("opened session `{}`; `trailblaze session close` ends it", info.name));
+        }
+        self.table.find(&SessionChoice { name: Some(info.name), ..SessionChoice::default() }).await
     }
 
     async fn open_new(
@@ -138,9 +148,10 @@ impl LocalService {
         loaded: &Arc<Loaded>,
         device: DeviceSpec,
         request: OpenRequest,
+        limits: &[(String, Vec<String>)],
         reserved: Reserved,
     ) -> Result<SessionInfo, ServiceError> {
-        let opened = self.open_reserved(loaded, device, request, &reserved.name).await;
+        let opened = self.open_reserved(loaded, device, request, limits, &reserved.name).await;
         match opened {
             Ok(live) => {
                 tracing::info!(target: "trailblaze::daemon", session = live.name, device = %live.device, "opened");
@@ -159,9 +170,9 @@ impl LocalService {
         loaded: &Arc<Loaded>,
         device: DeviceSpec,
         request: OpenRequest,
+        limits: &[(String, Vec<String>)],
         name: &str,
     ) -> Result<Arc<Live>, ServiceError> {
-        let limits = agent_limits(loaded, &request)?;
         let secrets = wiring::secrets(loaded, &request.secrets);
         let secrets = secrets.map_err(|error| ServiceError::invalid(error.to_string()))?;
         limits.iter().for_each(|(name, origins)| secrets.limit(name, origins));
@@ -359,7 +370,13 @@ impl Service for LocalService {
                 () = cancel.cancelled() => Err(ServiceError::environment("cancelled")),
             },
             Request::Execute(request) => {
-                let live = self.table.find(&request.session).await?;
+                let live = match (self.table.find(&request.session).await, request.opening) {
+                    (Err(error), Some(opening)) if error.is_no_session => tokio::select! {
+                        opened = self.open_to_use(*opening, progress) => opened?,
+                        () = cancel.cancelled() => return Err(ServiceError::environment("cancelled")),
+                    },
+                    (found, _) => found?,
+                };
                 live.notices().iter().for_each(|notice| progress.say(notice));
                 let current_dir = request.current_dir.or_else(|| Some(live.request.client.current_dir.clone()));
                 Ok(Answer::Replies(live.execute(request.commands, current_dir, cancel).await?))
@@ -414,25 +431,6 @@ impl<S: Borrow<LocalService>> Drop for Counted<S> {
         *service.activity.lock() = Instant::now();
         service.n_requests.fetch_sub(1, Ordering::Relaxed);
     }
-}
-
-/// Where the secrets that an agent names may be typed. Refuses those that neither the project nor the person allows, whether or not
-/// there are such variables.
-fn agent_limits(loaded: &Loaded, request: &OpenRequest) -> Result<Vec<(String, Vec<String>)>, ServiceError> {
-    let Some(allowed) = &request.allowed_secrets else { return Ok(Vec::new()) };
-    let find = |name: &String| {
-        let mut known = allowed.iter().chain(&loaded.project.secrets.0).filter(|(known, _)| known == name).peekable();
-        known.peek()?;
-        // The person's word is as good as the project's.
-        Some((name.clone(), known.flat_map(|(_, origins)| origins.clone()).collect()))
-    };
-    let limits = request.secrets.iter().map(|name| {
-        find(name).ok_or_else(|| {
-            let hint = "the project allows one with `secrets:` in trailblaze.yaml, and a person with `--allow-secret`";
-            ServiceError::invalid(format!("`{name}` is not a secret that agents may use here")).with_hint(hint)
-        })
-    });
-    limits.collect()
 }
 
 /// The device that a session is opened on.

@@ -18,7 +18,7 @@ use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::DeviceId;
 
 use super::live::Live;
-use super::projects::{Projects, sound};
+use super::projects::{self, Projects, sound};
 use crate::files::lock::ProjectLock;
 use crate::files::{is_inside, private, write_in_project};
 use crate::output::console::Console;
@@ -63,6 +63,7 @@ pub async fn run_with(
     watch: Option<&mut Watch>,
 ) -> Result<Answer, ServiceError> {
     let loaded = projects.load(&request.client)?;
+    let limits = projects::agent_limits(&loaded, &request.secrets, &request.allowed_secrets)?;
     let command = command_of(&request, &loaded.root);
     let options = RunOptions {
         paths: request.paths,
@@ -95,6 +96,7 @@ pub async fn run_with(
     };
     let plan = RunPlan::new(&loaded, &projects.host, options);
     let plan = plan.map_err(|error| ServiceError::invalid(error.to_string()))?;
+    limits.iter().for_each(|(name, origins)| plan.wiring.secrets.limit(name, origins));
     projects.log.hide(&plan.wiring.secrets);
     let secrets = Arc::clone(&plan.wiring.secrets);
     let (console, mut lines) = RunConsole::new(begun);
@@ -154,6 +156,7 @@ pub async fn run_text(
         target: live.target.clone(),
         records: false,
         secrets: live.request.secrets.clone(),
+        allowed_secrets: live.request.allowed_secrets.clone(),
         agent: live.request.agent.clone(),
     };
     run_with(projects, request, progress, cancel, None, None).await

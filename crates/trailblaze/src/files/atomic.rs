@@ -12,7 +12,9 @@ pub fn write_atomically(path: &Path, content: impl AsRef<[u8]>) -> std::io::Resu
     beside.set_file_name(format!(".{name}.{}.part", std::process::id()));
     let permissions = std::fs::metadata(&path).ok().map(|facts| facts.permissions());
     let write = || -> std::io::Result<()> {
-        let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(&beside)?;
+        // What is there was left by a killed process, or is a link.
+        let _ = std::fs::remove_file(&beside);
+        let mut file = OpenOptions::new().write(true).create_new(true).open(&beside)?;
         // First, so that nothing is readable for longer than it was.
         if let Some(permissions) = permissions {
             file.set_permissions(permissions)?;

@@ -61,7 +61,7 @@ fn batch(toolset: Arc<dyn Toolset>) -> Batch {
         let code = CompiledTool { toolset: Arc::clone(&toolset), name: tool.name };
         let body = Body::Code(Arc::new(code));
         let described = Tool::new(tool.name, tool.description, Schema::new(tool.schema), contributor.clone(), body);
-        batch.tools.push(Tool {
+        batch.tools.push(Arc::new(Tool {
             is_for_llm: tool.is_for_model,
             is_recordable: tool.is_recordable,
             is_delegating: tool.is_delegating,
@@ -71,7 +71,7 @@ fn batch(toolset: Arc<dyn Toolset>) -> Batch {
             toolset: tool.toolset.map(str::to_string),
             groups: tool.groups.iter().map(ToString::to_string).collect(),
             ..described
-        });
+        }));
     }
     batch
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use trailblaze_core::engine::invocations::Invocations;
 use trailblaze_toolhost::spin_wait::SpinTurn;
 
+use crate::project::changes::FileWatch;
 use crate::servers::callback::CallbackAddress;
 use crate::servers::process::ProcessParts;
 
@@ -15,11 +16,13 @@ pub struct Host {
     pub invocations: Arc<Invocations>,
     /// What tool servers share.
     pub process: ProcessParts,
+    /// Watches the files of all projects.
+    pub files: FileWatch,
 }
 
 impl Host {
     pub fn new(invocations: Arc<Invocations>, callback: Arc<dyn CallbackAddress>) -> Host {
         let process = ProcessParts { callback, spin_turn: SpinTurn::new() };
-        Host { invocations, process }
+        Host { invocations, process, files: FileWatch::default() }
     }
 }

@@ -40,7 +40,7 @@ struct Follower {
 pub fn follow(service: Arc<LocalService>, runs: Arc<Runs>, place: Workplace) -> Updates<Workspace> {
     let follower = Follower {
         _counted: service.count(),
-        files: FileChanges::of(&place.root, &place.root.join("logs")).ok(),
+        files: service.projects.host.files.changes(&place.root, &place.root.join("logs")).ok(),
         changes: runs.changes(),
         service,
         runs,

@@ -340,8 +340,9 @@ impl From<Option<Verdict>> for State {
 impl Run {
     pub fn read(folder: &Path) -> Result<Run, ReadError> {
         let path = folder.join(EVENTS);
-        match fs::read(&path) {
-            Ok(bytes) => Ok(Run::from_bytes(&bytes)),
+        let read = fs::File::open(&path).and_then(|file| Run::from_lines(io::BufReader::new(file)));
+        match read {
+            Ok(run) => Ok(run),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 Err(ReadError::NoEvents { folder: folder.to_path_buf() })
             }
@@ -350,15 +351,21 @@ impl Run {
     }
 
     pub fn from_bytes(bytes: &[u8]) -> Run {
+        Run::from_lines(bytes).expect("bytes in memory can be read")
+    }
+
+    /// Reads line by line: the file of a long session may not fit into memory.
+    pub fn from_lines(lines: impl io::BufRead) -> io::Result<Run> {
         let mut reader = Reader::default();
-        for (idx, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
-            let line = String::from_utf8_lossy(line);
+        for (idx, line) in lines.split(b'\n').enumerate() {
+            let line = line?;
+            let line = String::from_utf8_lossy(&line);
             let line = line.trim();
             if !line.is_empty() {
                 reader.take_line(idx, line);
             }
         }
-        reader.run.settle()
+        Ok(reader.run.settle())
     }
 
     /// The run's name, or a dash if there is no header.

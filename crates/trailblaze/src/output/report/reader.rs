@@ -1,11 +1,14 @@
 //! Builds a run from the lines of `events.jsonl`.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use trailblaze_protocol::event::{Called, Event, Header, Level, Line, ModelAsked, Parsed};
+use serde_json::Value;
+use trailblaze_protocol::event::{CallResult, Called, Event, Header, Level, Line, ModelAsked, Parsed, ToolKind};
 use trailblaze_protocol::ids::{AttemptId, CallId, DeviceId, ModelRequestId, Parent, SessionId, StepId};
 
+use super::clip::clip;
 use super::heals::Heal;
 use super::model::{
     Answered, Attempt, AttemptEnd, Call, Closed, End, NotRun, Note, Picture, Run, Server, Session, Standing, Start,
@@ -21,7 +24,13 @@ pub struct Reader {
     steps: HashMap<StepId, (usize, usize)>,
     calls: HashMap<CallId, (usize, usize)>,
     turns: HashMap<ModelRequestId, (usize, usize)>,
+    /// The bytes of the results of queries so far.
+    n_bytes: usize,
 }
+
+/// How many bytes of the results of queries are kept, and what is kept of each after that. A session may look at its screen all day.
+const QUERIED: usize = 32 << 20;
+const BEGINNING: usize = 1 << 10;
 
 /// The line is about something that is not in the file.
 struct Stray;
@@ -141,7 +150,10 @@ impl Reader {
                 self.notes(Some(&what))?.push(Note { at, level: Level::Info, text: "undone".to_string() });
             }
             Event::StepsEdited { attempt, .. } => drop(self.attempt(&attempt)?),
-            Event::Answered { call, micros, answer } => {
+            Event::Answered { call, micros, mut answer } => {
+                if matches!(self.call(&call)?.kind, ToolKind::Query | ToolKind::Meta) {
+                    self.shorten(&mut answer);
+                }
                 self.call(&call)?.answer = Some(Answered { micros, answer });
             }
             Event::StepEnded { step, verdict, message } => {
@@ -172,6 +184,24 @@ impl Reader {
             }
         }
         Ok(())
+    }
+
+    /// Keeps the result of a query as the text that the report shows, and only its beginning if there were many.
+    fn shorten(&mut self, answer: &mut CallResult) {
+        let CallResult::Outcome(outcome) = answer else { return };
+        let longest = if self.n_bytes < QUERIED { usize::MAX } else { BEGINNING };
+        if let Cow::Owned(beginning) = clip(&outcome.text, longest) {
+            outcome.text = beginning;
+        }
+        self.n_bytes += outcome.text.len();
+        if let Some(value @ (Value::Object(_) | Value::Array(_))) = &mut outcome.structured {
+            let text = format!("{value:#}");
+            if text.len() > BEGINNING {
+                let text = clip(&text, longest).into_owned();
+                self.n_bytes += text.len();
+                *value = Value::String(text);
+            }
+        }
     }
 
     fn notes(&mut self, about: Option<&Parent>) -> Result<&mut Vec<Note>, Stray> {
@@ -253,5 +283,32 @@ impl Reader {
     fn call(&mut self, id: &CallId) -> Result<&mut Call, Stray> {
         let (place, nth) = *self.calls.get(id).ok_or(Stray)?;
         Ok(&mut self.run.attempts[place].calls[nth])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use trailblaze_protocol::outcome::Outcome;
+
+    use super::*;
+
+    #[test]
+    fn of_many_answers_of_queries_only_the_beginnings_are_kept() {
+        let kept = |reader: &mut Reader| {
+            let outcome = Outcome::value("y".repeat(2000), json!({"root": "x".repeat(2000)}));
+            let mut answer = CallResult::Outcome(Box::new(outcome));
+            reader.shorten(&mut answer);
+            let CallResult::Outcome(outcome) = answer else { panic!("an outcome") };
+            (outcome.text, outcome.structured.and_then(|value| value.as_str().map(str::to_string)).expect("a text"))
+        };
+        let mut reader = Reader::default();
+        let (text, shown) = kept(&mut reader);
+        assert!(text.len() == 2000 && shown.starts_with("{\n  \"root\": \"xxx"), "{shown}");
+        assert_eq!(reader.n_bytes, text.len() + shown.len());
+        reader.n_bytes = QUERIED;
+        for text in <[String; 2]>::from(kept(&mut reader)) {
+            assert!(text.len() < 2 * BEGINNING && text.ends_with("more bytes are in events.jsonl)"), "{text}");
+        }
     }
 }

@@ -18,6 +18,7 @@ use trailblaze_protocol::geometry::Rect;
 
 use super::command::Snapshot;
 use super::{Interactive, Reply, done};
+use crate::files::check_links;
 use crate::output::screenshot;
 
 /// How many snapshots are kept, to say what changed since one of them.
@@ -131,7 +132,9 @@ impl Interactive {
             value["isWhole"] = true.into();
         }
         let Some(path) = wish.screenshot else { return done(text, value) };
-        if let Err(error) = screenshot::write(&self.place.current_dir.join(&path), &screen, &masks, wish.has_marks) {
+        let file = self.place.current_dir.join(&path);
+        let written = check_links(&self.place.root, &file);
+        if let Err(error) = written.and_then(|()| screenshot::write(&file, &screen, &masks, wish.has_marks)) {
             let message = format!("cannot write {}: {error}", path.display());
             return Reply::Failed { message, exit: Exit::Environment };
         }

@@ -11,8 +11,8 @@ pub use answer::{
     StudioAddress,
 };
 pub use request::{
-    CheckRequest, ClientPlace, DevicesRequest, EditRequest, ExecuteRequest, OpenRequest, ReplayRequest, ReportRequest,
-    Request, RunRequest, SessionChoice, StudioRequest, ToolboxRequest,
+    AllowedSecrets, CheckRequest, ClientPlace, DevicesRequest, EditRequest, ExecuteRequest, OpenRequest, ReplayRequest,
+    ReportRequest, Request, RunRequest, SessionChoice, StudioRequest, ToolboxRequest,
 };
 
 use std::path::PathBuf;

@@ -52,6 +52,7 @@ impl Request {
     pub fn starting_place(&mut self) -> Option<&mut ClientPlace> {
         match self {
             Request::Open(request) => Some(&mut request.client),
+            Request::Execute(request) => request.opening.as_mut().map(|opening| &mut opening.client),
             Request::Run(request) => Some(&mut request.client),
             Request::Replay(request) => Some(&mut request.client),
             Request::Check(request) => Some(&mut request.client),
@@ -95,6 +96,10 @@ pub struct SessionChoice {
     pub device: Option<String>,
 }
 
+/// The secrets that an agent may name besides those of the project, with the origins of pages that they are for. `None` if a person
+/// named the secrets, who may name any.
+pub type AllowedSecrets = Option<Vec<(String, Vec<String>)>>;
+
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct OpenRequest {
@@ -112,9 +117,7 @@ pub struct OpenRequest {
     pub memory: Vec<(String, String)>,
     /// The names of variables that contain secrets.
     pub secrets: Vec<String>,
-    /// The secrets that an agent may name besides those of the project, with the origins of pages that they are for. `None` if a
-    /// person named the secrets, who may name any.
-    pub allowed_secrets: Option<Vec<(String, Vec<String>)>>,
+    pub allowed_secrets: AllowedSecrets,
     pub agent: AgentOptions,
     pub cassette: Option<Use>,
     pub sim: SimOptions,
@@ -131,6 +134,9 @@ pub struct ExecuteRequest {
     /// The folder that paths in the commands are relative to; without one, the folder in which the session was opened.
     pub current_dir: Option<PathBuf>,
     pub commands: Vec<Command>,
+    /// Opens the session first, if it is not open. A daemon that is about to end finishes a request, but not the next one.
+    #[serde(default)]
+    pub opening: Option<Box<OpenRequest>>,
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -178,6 +184,7 @@ pub struct RunRequest {
     pub records: bool,
     /// The names of variables that contain secrets.
     pub secrets: Vec<String>,
+    pub allowed_secrets: AllowedSecrets,
     pub agent: AgentOptions,
 }
 

@@ -72,3 +72,35 @@ fn an_app_outside_of_the_project_is_refused_and_not_quoted() {
     }
     let _ = std::fs::remove_file(&own);
 }
+
+#[test]
+fn files_that_are_set_up_in_a_project_stay_in_it() {
+    let project = Project::counter();
+    let own = own_file(&project);
+    let folder = project.root().with_extension("folder");
+    std::fs::create_dir(&folder).expect("a folder");
+    let refused = |link: &str, args: &[&str], code: i32| {
+        let ran = project.run(args).exits(code);
+        let words = format!("`{link}` is a link that leads out of the project, and is not followed; remove it");
+        assert!(ran.stderr.contains(&words), "{args:?}: {ran:?}");
+    };
+    link(&project, "new/trailblaze-config/tools", &folder);
+    refused("trailblaze-config/tools", &["init", "new"], 3);
+    assert!(!project.root().join("new/trailblaze.yaml").exists(), "nothing is written if something is wrong");
+    link(&project, ".claude", &folder);
+    refused(".claude", &["skill", "--install", ".claude/skills"], 2);
+    link(&project, ".cursor/mcp.json", &own.with_extension("json"));
+    refused(".cursor/mcp.json", &["mcp", "install", "--client", "cursor"], 2);
+    let old = "- prompts:\n    - step: Open it\n";
+    std::fs::write(&own, old).expect("it is written");
+    link(&project, "trails/linked.trail.yaml", &own);
+    refused("trails/linked.trail.yaml", &["trail", "convert", "--write", "trails/linked.trail.yaml"], 2);
+    link(&project, "screen.png", &own);
+    refused("screen.png", &["snapshot", "-d", "android/sim-1", "--screenshot", "screen.png"], 2);
+    assert_eq!(std::fs::read_dir(&folder).expect("a folder").count(), 0);
+    assert_eq!(std::fs::read_to_string(&own).expect("it is there"), old);
+    assert!(!own.with_extension("json").exists());
+    // The user may name a folder elsewhere.
+    project.run(&["skill", "--install", folder.to_str().expect("a path")]).exits(0);
+    let _ = (std::fs::remove_dir_all(&folder), std::fs::remove_file(&own));
+}

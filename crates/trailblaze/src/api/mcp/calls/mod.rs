@@ -79,7 +79,7 @@ impl Client<'_> {
     async fn execute_in(&self, session: SessionChoice, commands: Vec<Command>) -> Result<Vec<Reply>, ServiceError> {
         let current_dir = &self.server.options.place.current_dir;
         let current_dir = (!current_dir.as_os_str().is_empty()).then(|| current_dir.clone());
-        match self.request(Request::Execute(ExecuteRequest { session, current_dir, commands })).await? {
+        match self.request(Request::Execute(ExecuteRequest { session, current_dir, commands, opening: None })).await? {
             Answer::Replies(replies) => Ok(replies),
             other => Err(unexpected(&other)),
         }

@@ -83,6 +83,7 @@ impl Client<'_> {
                     target: self.server.options.target.clone(),
                     records: args.record,
                     secrets: self.server.secrets.lock().iter().cloned().collect(),
+                    allowed_secrets: Some(self.server.options.allowed_secrets.clone()),
                     ..RunRequest::default()
                 };
                 match self.request(Request::Run(Box::new(request))).await? {

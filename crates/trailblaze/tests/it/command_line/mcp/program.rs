@@ -119,17 +119,33 @@ fn a_secret_is_typed_by_its_name_where_it_may_be_and_a_password_is_never_saved()
     assert!(said.contains("{{SHOP_PASSWORD}}") && !said.contains("correct-horse"), "{said}");
     let said = typed(&mut client, &password, "written-out");
     assert!(said.contains("warning: what was typed into a password field is saved as {{NEW_PASSWORD}}"), "{said}");
+    // However the field is named.
+    let said = typed(&mut client, "css=[type=password]", "written-out-again");
+    assert!(said.contains("is saved as {{NEW_PASSWORD_2}}"), "{said}");
+    let fill = json!([{"tool": "fill", "args": {"selector": "[type=password]", "value": "written-out-thrice"}}]);
+    let said = client.call("act", json!({"step": "Fill", "calls": fill}));
+    assert!(said.contains("is saved as {{NEW_PASSWORD_3}}"), "{said}");
     client.call("trail", json!({"action": "save", "path": "trails/a.trail.yaml"}));
     let trail = project.read("trails/a.trail.yaml");
     assert!(trail.contains("{{SHOP_PASSWORD}}") && trail.contains("{{NEW_PASSWORD}}"), "{trail}");
     client.call("session", json!({"action": "close"}));
+    let trail = format!(
+        "trail:\n  - step: Sign in\n    tools:\n      - navigate: {{url: '{address}'}}\n      - web_type: {{ref: 'textbox \"Name\"', \
+         text: '{{{{SHOP_PASSWORD}}}}'}}\n"
+    );
+    project.write("trails/b.trail.yaml", trail);
+    let run = json!({"action": "run", "path": "trails/b.trail.yaml"});
+    client.call("trail", run.clone());
     // Without its origin, the secret is for no page at all.
     let mut client = start(&["--allow-secret", "SHOP_PASSWORD"]);
     let shown = client.call("session", open("SHOP_PASSWORD"));
     let call = json!([{"tool": "web_type", "args": {"ref": reference(&shown, "Name"), "text": "{{SHOP_PASSWORD}}"}}]);
     let refused = client.failure("act", json!({"calls": call}));
-    assert!(refused.contains(&format!("the secret `SHOP_PASSWORD` may not be used on {address}")), "{refused}");
+    let reason = format!("the secret `SHOP_PASSWORD` may not be used on {address}");
+    assert!(refused.contains(&reason), "{refused}");
     client.call("session", json!({"action": "close"}));
+    let refused = client.failure("trail", run);
+    assert!(refused.contains(&reason), "{refused}");
     for file in files(project.root()) {
         let text = String::from_utf8_lossy(&std::fs::read(&file).unwrap_or_default()).into_owned();
         for secret in ["correct-horse-battery", "never-to-be-told", "written-out"] {

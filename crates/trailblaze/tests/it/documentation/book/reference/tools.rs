@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::sync::Arc;
 
 use serde_json::Value;
 use trailblaze_core::engine::tool::Tool;
@@ -17,7 +18,7 @@ pub fn page() -> String {
          a trail can call all of them. [Tools](../tools.md) explains how they find elements and wait. `trailblaze toolbox` lists those of a\n\
          project and a device, its own included.\n",
     );
-    let mut tools: Vec<Tool> = batches().into_iter().flat_map(|batch| batch.tools).collect();
+    let mut tools: Vec<Arc<Tool>> = batches().into_iter().flat_map(|batch| batch.tools).collect();
     tools.sort_by_key(|tool| tool.name.to_lowercase());
     let mut listed = BTreeSet::new();
     for set in toolsets() {
