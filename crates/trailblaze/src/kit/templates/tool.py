@@ -5,8 +5,9 @@ from typing import Annotated
 
 from fastmcp import FastMCP
 from fastmcp.tools import ToolResult
+from trailblaze import failure_middleware
 
-server = FastMCP("NAME_OF_TOOL")
+server = FastMCP("NAME_OF_TOOL", middleware=[failure_middleware()])
 
 
 @server.tool(name="NAME_OF_TOOL")
