@@ -150,7 +150,7 @@ class ToolSetTest {
         assertEquals("ExceptionThrown" to "StackOverflowError", failed("stack"))
         val (variant, text) = failed("helper")
         assertEquals("ExceptionThrown" to "no element with text `what is not there` is visible; the fake device shows nothing", variant to text)
-        val line = call("fail", mapOf("kind" to "helper")).text.substringAfterLast(':').toInt()
+        val line = call("fail", mapOf("kind" to "helper")).text.substringAfterLast(':').removeSuffix(")").toInt()
         assertTrue(source("com/example/Kitchen.kt").lines()[line - 1].contains("what is not there"), "line $line")
     }
 
