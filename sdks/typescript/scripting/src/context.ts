@@ -48,8 +48,30 @@ export interface ToolContext extends TrailblazeCommands, CommandGroups {
 
 export type ToolSession = { id: string; invocationId: string; baseUrl: string };
 
+declare global {
+  /** The tools of the session, in the file that `trailblaze types` writes. Without it, every name is accepted. */
+  interface TrailblazeTools {}
+}
+
+/** The name of a tool of the session. */
+export type ToolName = [keyof TrailblazeTools] extends [never] ? string : keyof TrailblazeTools & string;
+
+/** What follows the name of a tool: its arguments, which may be left out if none is required, and options. */
+export type ToolCallArgs<N> = N extends keyof TrailblazeTools
+  ? TrailblazeTools[N] extends (args: infer A) => unknown
+    ? Parameters<TrailblazeTools[N]> extends [unknown]
+      ? [args: A, options?: CallOptions]
+      : [args?: A, options?: CallOptions]
+    : never
+  : [args?: Record<string, unknown>, options?: CallOptions];
+
 export interface ToolClient {
   /** Calls a tool and returns its text; throws `TrailblazeToolError` if the tool fails. */
+  callTool<N extends ToolName>(name: N, ...rest: ToolCallArgs<N>): Promise<ToolAnswer>;
+}
+
+/** The same for names that are only known at run time. */
+export interface AnyToolClient {
   callTool(name: string, args?: Record<string, unknown>, options?: CallOptions): Promise<ToolAnswer>;
 }
 
@@ -70,7 +92,7 @@ export type Surroundings = {
   /** `_meta` as it was received. */
   raw: Readonly<Record<string, unknown>> | undefined;
   commands: () => TrailblazeClient;
-  client: (session: () => ToolSession) => ToolClient;
+  client: (session: () => ToolSession) => AnyToolClient;
   signal: AbortSignal;
   log: (level: LoggingLevel, message: string) => void;
   progress: (text: string) => void;
@@ -126,12 +148,11 @@ export class CallContext implements ToolContext {
   get client(): ToolClient {
     this.#meta('client');
     const client = this.#around.client(() => this.session);
-    return {
-      callTool: (name, args, options) => {
-        const call = new Error();
-        return this.track(client.callTool(name, args, options).catch((error: unknown) => Promise.reject(withStackOf(call, error))));
-      },
+    const callTool: AnyToolClient['callTool'] = (name, args, options) => {
+      const call = new Error();
+      return this.track(client.callTool(name, args, options).catch((error: unknown) => Promise.reject(withStackOf(call, error))));
     };
+    return { callTool } as ToolClient;
   }
 
   /** Follows a call to Trailblaze, for a handler that may not wait for it. */

@@ -3,7 +3,7 @@
 import { TrailblazeClient } from '@trailblaze/client';
 import { currentEngine, ENGINE_ADDRESS, within, type Engine } from '@trailblaze/client/engine';
 
-import { CallContext, type ToolClient } from './context.ts';
+import { CallContext, type AnyToolClient } from './context.ts';
 import { isRecord, readMeta } from './envelope.ts';
 import { messageOf, TrailblazeCallbackError, TrailblazeToolError } from './errors.ts';
 import { invoke } from './invoke.ts';
@@ -121,7 +121,7 @@ function tell(sending: Promise<unknown>): void {
   sending.catch((error: unknown) => console.error(messageOf(error)));
 }
 
-function toolClient(engine: Engine, invocationId: string, signal: AbortSignal): ToolClient {
+function toolClient(engine: Engine, invocationId: string, signal: AbortSignal): AnyToolClient {
   return {
     async callTool(name, args = {}, { timeoutMs } = {}) {
       signal.throwIfAborted();

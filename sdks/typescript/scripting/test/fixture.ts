@@ -55,7 +55,7 @@ tool('throws', { description: 'Throws.' }, () => {
 });
 
 tool('mistaken', { description: 'Has a mistake.' }, async (args) => {
-  const { orders } = args as { orders: string[] };
+  const { orders } = args as unknown as { orders: string[] };
   return `${orders.length}`;
 });
 

@@ -136,6 +136,12 @@ describe('a server with a list of its own', () => {
 });
 
 // As they are in the design document, except for the names of the imported packages.
+test('calls of tools are typed after `trailblaze types`', async () => {
+  const tsc = scriptOf('../node_modules/.bin/tsc');
+  const { stdout } = await promisify(execFile)(tsc, ['-p', scriptOf('typed-tools')]);
+  assert.equal(stdout, '');
+});
+
 describe('the listings of the design', () => {
   test('compile', async () => {
     const tsc = scriptOf('../node_modules/.bin/tsc');
