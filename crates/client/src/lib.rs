@@ -33,6 +33,7 @@ mod error;
 #[rustfmt::skip]
 mod generated;
 mod json;
+mod screen;
 mod stream;
 mod transport;
 

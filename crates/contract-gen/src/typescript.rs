@@ -57,6 +57,11 @@ fn emit_answer(out: &mut String, message: &Message) {
         let mark = if field.is_optional && !field.is_required { "?" } else { "" };
         let _ = writeln!(out, "  readonly {}{mark}: {};", field.json, ty(field));
     }
+    // The client adds it, as the clients of other languages do.
+    if message.name == "ScreenState" {
+        field_comment(out, "All elements of the screen, each before its children.");
+        out.push_str("  readonly elements: readonly Element[];\n");
+    }
     out.push_str("}\n");
 }
 

@@ -50,6 +50,12 @@ pub struct Frame {
     pub at: Position,
 }
 
+impl Frame {
+    fn is_in_package(&self) -> bool {
+        self.module.starts_with("node_modules/") || self.module.starts_with("trailblaze:")
+    }
+}
+
 impl fmt::Display for Frame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.module, self.at.line, self.at.column)
@@ -61,6 +67,23 @@ impl Thrown {
     pub fn new(name: &str, message: impl Into<String>, stack: &str) -> Thrown {
         let stack = stack.lines().filter_map(frame).collect();
         Thrown { name: name.to_string(), message: message.into(), stack }
+    }
+
+    /// Where the author's code threw, or called what threw.
+    pub fn place(&self) -> Option<&Frame> {
+        self.stack.iter().find(|frame| !frame.is_in_package())
+    }
+
+    /// The stack as the engine reports it.
+    pub fn trace(&self) -> String {
+        self.stack.iter().map(|frame| format!("    at {} ({frame})\n", frame.function)).collect()
+    }
+
+    /// The message and its place, which comes ahead of a hint: `it broke (tools/a.ts:3:5)`.
+    pub fn message_at_place(&self) -> String {
+        let Some(frame) = self.place().or(self.stack.first()) else { return self.message.clone() };
+        let (said, hint) = self.message.split_at(self.message.rfind("\nhint: ").unwrap_or(self.message.len()));
+        format!("{said} ({frame}){hint}")
     }
 
     /// The same with places in the sources.
@@ -94,11 +117,7 @@ impl fmt::Display for Thrown {
         if !self.name.is_empty() && self.name != "Error" {
             write!(f, "{}: ", self.name)?;
         }
-        write!(f, "{}", self.message)?;
-        match self.stack.first() {
-            Some(frame) => write!(f, " ({frame})"),
-            None => Ok(()),
-        }
+        f.write_str(&self.message_at_place())
     }
 }
 
@@ -107,5 +126,20 @@ impl std::error::Error for Thrown {}
 impl From<Thrown> for ScriptError {
     fn from(thrown: Thrown) -> ScriptError {
         ScriptError::Thrown(Box::new(thrown))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_place_is_that_of_the_author_and_comes_ahead_of_a_hint() {
+        let stack = "    at parse (node_modules/zod/index.js:9:1)\n    at run (tools/a.ts:3:5)\n    at <anonymous> (tools/b.ts:1:1)";
+        let thrown = Thrown::new("TypeError", "it broke", stack);
+        assert_eq!(thrown.to_string(), "TypeError: it broke (tools/a.ts:3:5)");
+        let hinted = Thrown { message: "it broke\nhint: mend it".to_string(), ..thrown.clone() };
+        assert_eq!(hinted.to_string(), "TypeError: it broke (tools/a.ts:3:5)\nhint: mend it");
+        assert_eq!(Thrown::new("", "", &thrown.trace()).stack, thrown.stack);
     }
 }

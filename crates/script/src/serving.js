@@ -1,6 +1,6 @@
 // Runs after the prelude in a world that serves tools, and returns the functions that the engine calls. The modules of the program
 // say what they serve with `__trailblaze.serve({ list, call })`.
-(function ({ begin: open, request, problem }, { compile, done, random, variables, script, polyfills }) {
+(function ({ begin: open, request, problem }, { compile, done, random, variables, script, polyfills, placeOf, unhandled, takeUnhandled }) {
   const { parse, stringify } = JSON;
   const { then } = Promise.prototype;
   const { apply } = Reflect;
@@ -34,6 +34,9 @@
       }
       return request(operation, { call: id, payload });
     },
+    placeOf: (stack) => placeOf(stack) ?? undefined,
+    unhandled: () => parse(unhandled()),
+    takeUnhandled,
   }));
 
   /** Starts a call; `done` is called with its result. */

@@ -11,6 +11,7 @@ use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::runtime::RejectionTracker;
 use rquickjs::{Context, Ctx, Exception, Function, Module, Object, Promise, Runtime, TypedArray, Value};
 use rustix::time::{ClockId, clock_gettime};
+use serde_json::json;
 
 use crate::error::{ScriptError, Thrown};
 use crate::program::Program;
@@ -398,7 +399,7 @@ fn serving<'js>(
     let done = Function::new(ctx.clone(), move |id: u32, is_success: bool, json: String| {
         let too_much = || ScriptError::TooMuchOutput { bytes: json.len(), limit: limits.output_bytes }.to_string();
         let answer = if json.len() > limits.output_bytes {
-            (id, false, serde_json::json!({"name": "Error", "message": too_much()}).to_string())
+            (id, false, json!({"name": "Error", "message": too_much()}).to_string())
         } else {
             (id, is_success, json)
         };
@@ -409,7 +410,27 @@ fn serving<'js>(
         getrandom::fill(&mut bytes).map_err(|error| Exception::throw_internal(&ctx, &error.to_string()))?;
         TypedArray::new(ctx, bytes)
     })?;
+    let known = Arc::clone(program);
+    let place_of = Function::new(ctx.clone(), move |stack: String| {
+        Thrown::new("", "", &stack).mapped(&known).place().map(ToString::to_string)
+    })?;
+    let rejected = Arc::clone(outbox);
+    let unhandled = Function::new(ctx.clone(), move || {
+        let described =
+            |thrown: &Thrown| json!({"name": thrown.name, "message": thrown.message, "stack": thrown.trace()});
+        serde_json::Value::from_iter(rejected.lock().unhandled.iter().map(described)).to_string()
+    })?;
+    let taken = Arc::clone(outbox);
+    let take_unhandled = Function::new(ctx.clone(), move |index: usize| {
+        let unhandled = &mut taken.lock().unhandled;
+        if index < unhandled.len() {
+            unhandled.remove(index);
+        }
+    })?;
     let options = Object::new(ctx.clone())?;
+    options.set("placeOf", place_of)?;
+    options.set("unhandled", unhandled)?;
+    options.set("takeUnhandled", take_unhandled)?;
     options.set("compile", compile(ctx, program)?)?;
     options.set("done", done)?;
     options.set("polyfills", ctx.eval::<Function<'js>, _>(POLYFILLS)?)?;

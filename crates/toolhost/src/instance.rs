@@ -176,7 +176,7 @@ impl Starter<'_> {
 
     async fn on_pipe(&self, launch: Launch) -> Result<Instance, SetupError> {
         let Running { stdin, stdout, stderr, child } = self.supervisor.start(launch).await?;
-        let stderr = self.captured(stderr);
+        let stderr = self.captured(stderr, true);
         let connection = Connection::open(stdout, stdin, self.listener(), Arc::clone(&self.spec.spin_turn));
         let error = match self.handshake(&connection).await {
             Ok(handshake) => return Ok(self.instance(Some(child), connection, handshake, vec![stderr])),
@@ -195,7 +195,8 @@ impl Starter<'_> {
         let slow = |_| SetupError::Slow { what: "while it was loaded", limit };
         let Streams { input, output, log } =
             tokio::time::timeout(limit, embedded.start(self.router)).await.map_err(slow)??;
-        let log = self.captured(log);
+        // What it logs reaches its calls before their answers, without this stream.
+        let log = self.captured(log, false);
         let connection = Connection::open(input, output, self.listener(), Arc::clone(&self.spec.spin_turn));
         let handshake = self.handshake(&connection).await?;
         Ok(self.instance(None, connection, handshake, vec![log]))
@@ -213,7 +214,7 @@ impl Starter<'_> {
         let port = free_port().map_err(|error| SetupError::NoPort(error.to_string()))?;
         let Running { stdin, stdout, stderr, child } = self.supervisor.start(with_port(launch, port)).await?;
         let (lines, stdout_lines) = tokio::io::duplex(64 << 10);
-        let outputs = vec![self.captured(stderr), tokio::spawn(drain(stdout, lines))];
+        let outputs = vec![self.captured(stderr, true), tokio::spawn(drain(stdout, lines))];
         let filter = Arc::new(NoiseFilter { router: Arc::clone(self.router), reports_noise: Mutex::new(false) });
         let pipe = Connection::open(stdout_lines, stdin, Arc::clone(&filter) as _, Arc::clone(&self.spec.spin_turn));
         let http = Connection::over(Http::new(Address::of_port(port)), self.listener());
@@ -309,9 +310,14 @@ impl Starter<'_> {
         }
     }
 
-    fn captured(&self, stream: impl AsyncRead + Send + Unpin + 'static) -> JoinHandle<()> {
+    /// Logs a stream; `is_heard` says whether its lines are also output of the calls in progress.
+    fn captured(&self, stream: impl AsyncRead + Send + Unpin + 'static, is_heard: bool) -> JoinHandle<()> {
         let (excerpt, log, secrets) = (self.stderr.clone(), self.spec.log.clone(), Arc::clone(&self.spec.secrets));
-        tokio::spawn(async move { capture(stream, excerpt, log.as_deref(), &secrets).await })
+        let router = is_heard.then(|| Arc::clone(self.router));
+        tokio::spawn(async move {
+            let hear = |line: &str| router.iter().for_each(|router| router.printed(line));
+            capture(stream, excerpt, log.as_deref(), &secrets, hear).await;
+        })
     }
 }
 

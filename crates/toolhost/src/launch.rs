@@ -134,7 +134,9 @@ pub fn own_variables(server: &Server, place: &Place<'_>) -> Vec<(String, String)
 
 /// The environment variables that describe a session to its server. A public contract: renaming one breaks servers.
 fn environment(place: &Place<'_>) -> Vec<(String, String)> {
+    let root = place.root.canonicalize().unwrap_or_else(|_| place.root.to_path_buf());
     let mut variables = vec![
+        ("TRAILBLAZE_PROJECT_DIR", root.display().to_string()),
         ("TRAILBLAZE_BASE_URL", place.base_url.to_string()),
         ("TRAILBLAZE_CALLBACK_URL", format!("{}/scripting/callback", place.base_url)),
     ];

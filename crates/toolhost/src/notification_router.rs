@@ -14,6 +14,7 @@ use trailblaze_protocol::event::Level;
 use crate::connection::{Answering, Listener, Oddity, RpcError, shown};
 use crate::limits;
 use crate::sampling;
+use crate::stderr;
 
 /// Receives the events of a server that belong to no call.
 pub trait ServerEvents: Send + Sync {
@@ -103,6 +104,18 @@ impl NotificationRouter {
         active.note(Level::Info, text.join(" "));
     }
 
+    /// Notes a line that the server printed with the call that it can only be about: the innermost if all calls in flight form one
+    /// chain. Other lines are in the log alone.
+    pub fn printed(&self, line: &str) {
+        let text = stderr::shown(line);
+        let mut calls = self.calls.lock();
+        let innermost = Cx::innermost(calls.values().map(|active| &active.cx)).and_then(|cx| cx.call_id().cloned());
+        let active = calls.values_mut().find(|active| innermost.is_some() && active.cx.call_id() == innermost.as_ref());
+        if let Some(active) = active.filter(|_| !text.trim().is_empty()) {
+            active.note(Level::Info, text);
+        }
+    }
+
     fn logged(&self, params: &Value) {
         let level = match params.get("level").and_then(Value::as_str) {
             Some("debug") => Level::Debug,
@@ -171,6 +184,7 @@ impl Listener for NotificationRouter {
     fn odd(&self, oddity: Oddity) {
         let is_first = match &oddity {
             Oddity::Noise(text) => {
+                self.printed(text);
                 let mut noise = self.noise.lock();
                 let is_first = noise.is_none();
                 noise.get_or_insert_with(|| text.clone());

@@ -5,8 +5,10 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
+use futures::FutureExt;
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::sync::{mpsc, oneshot};
 use trailblaze_core::values::secret::Secrets;
 
 use crate::limits;
@@ -20,12 +22,17 @@ struct Lines {
     first: Vec<String>,
     last: VecDeque<String>,
     n_lines: usize,
+    /// Asks the task that captures the stream to read what is there.
+    catch_up: Option<mpsc::UnboundedSender<oneshot::Sender<()>>>,
 }
+
+/// How many reads it takes at most to catch up with a server that never stops writing.
+const CATCH_UP_READS: usize = 16;
 
 impl Excerpt {
     /// The lines, safe to show, with a note where some are left out.
     pub fn shown(&self) -> Vec<String> {
-        let Lines { first, last, n_lines } = &*self.0.lock();
+        let Lines { first, last, n_lines, .. } = &*self.0.lock();
         let n_last = last.len().min(limits::STDERR_SHOWN_LINES);
         let first = &first[..first.len().min(n_lines - n_last)];
         let left_out = match n_lines - n_last - first.len() {
@@ -37,7 +44,18 @@ impl Excerpt {
     }
 
     pub fn clear(&self) {
-        *self.0.lock() = Lines::default();
+        let mut lines = self.0.lock();
+        *lines = Lines { catch_up: lines.catch_up.take(), ..Lines::default() };
+    }
+
+    /// Waits until what the server has written so far is read.
+    pub async fn catch_up(&self) {
+        let (done, is_read) = oneshot::channel();
+        let is_asked = self.0.lock().catch_up.as_ref().is_some_and(|asks| asks.send(done).is_ok());
+        if is_asked {
+            // An error means that the stream has ended.
+            let _ = is_read.await;
+        }
     }
 
     fn push(&self, line: String) {
@@ -54,7 +72,7 @@ impl Excerpt {
 }
 
 /// A line without control sequences such as colours, cut if it is long.
-fn shown(line: &str) -> String {
+pub fn shown(line: &str) -> String {
     let mut short = String::new();
     let mut chars = line.chars();
     let mut n_chars = 0;
@@ -78,11 +96,23 @@ fn shown(line: &str) -> String {
     short
 }
 
-/// Reads until the stream ends, and replaces secrets by their names. Output beyond the limit is read but not kept.
+/// Reads until the stream ends, and replaces secrets by their names. Output beyond the limit is read but not kept. `heard` is called
+/// with each line.
 ///
 /// An overlong line is kept in pieces, cut so that no secret spans a cut.
-pub async fn capture(mut stream: impl AsyncRead + Unpin, excerpt: Excerpt, log: Option<&Path>, secrets: &Secrets) {
+pub async fn capture(
+    mut stream: impl AsyncRead + Unpin,
+    excerpt: Excerpt,
+    log: Option<&Path>,
+    secrets: &Secrets,
+    heard: impl Fn(&str),
+) {
     let mut log = log.and_then(Log::create);
+    let keep =
+        |line: &[u8], excerpt: Option<&Excerpt>, log: &mut Option<Log>| keep(line, excerpt, log, secrets, &heard);
+    let (asks, mut asked) = mpsc::unbounded_channel();
+    excerpt.0.lock().catch_up = Some(asks);
+    let mut catching_up: Vec<oneshot::Sender<()>> = Vec::new();
     let mut buffer = Vec::with_capacity(8 << 10);
     let overlap = secrets.longest();
     // Of an overlong line only the first piece is shown; the rest is only logged.
@@ -90,34 +120,48 @@ pub async fn capture(mut stream: impl AsyncRead + Unpin, excerpt: Excerpt, log: 
     loop {
         while let Some(end) = buffer.iter().position(|byte| *byte == b'\n') {
             let line: Vec<u8> = buffer.drain(..=end).take(end).collect();
-            keep(&line, (!is_rest).then_some(&excerpt), &mut log, secrets);
+            keep(&line, (!is_rest).then_some(&excerpt), &mut log);
             is_rest = false;
         }
         if buffer.len() > limits::STDERR_LINE_BYTES + overlap {
             // An incomplete secret may be at the end; it stays in the buffer and is searched again with what follows.
             let mut piece = secrets.redact_bytes(&buffer).unwrap_or_else(|| std::mem::take(&mut buffer));
             buffer = piece.split_off(piece.len().saturating_sub(overlap));
-            keep(&piece, (!is_rest).then_some(&excerpt), &mut log, secrets);
+            keep(&piece, (!is_rest).then_some(&excerpt), &mut log);
             is_rest = true;
         }
         buffer.reserve(8 << 10);
-        match stream.read_buf(&mut buffer).await {
-            Ok(n) if n > 0 => {}
-            _ => break,
+        for done in catching_up.drain(..) {
+            let _ = done.send(());
+        }
+        tokio::select! {
+            read = stream.read_buf(&mut buffer) => match read {
+                Ok(n) if n > 0 => {}
+                _ => break,
+            },
+            Some(done) = asked.recv() => {
+                catching_up.push(done);
+                for _ in 0..CATCH_UP_READS {
+                    if !matches!(stream.read_buf(&mut buffer).now_or_never(), Some(Ok(n)) if n > 0) {
+                        break;
+                    }
+                }
+            }
         }
     }
     if !buffer.is_empty() {
-        keep(&buffer, (!is_rest).then_some(&excerpt), &mut log, secrets);
+        keep(&buffer, (!is_rest).then_some(&excerpt), &mut log);
     }
 }
 
-fn keep(line: &[u8], excerpt: Option<&Excerpt>, log: &mut Option<Log>, secrets: &Secrets) {
+fn keep(line: &[u8], excerpt: Option<&Excerpt>, log: &mut Option<Log>, secrets: &Secrets, heard: &impl Fn(&str)) {
     let text = String::from_utf8_lossy(line);
     let text = secrets.redact(text.trim_end_matches('\r')).into_owned();
     if let Some(log) = log {
         log.write(&text);
     }
     if let Some(excerpt) = excerpt {
+        heard(&text);
         excerpt.push(text);
     }
 }
@@ -169,7 +213,11 @@ mod tests {
     async fn check(written: &[u8], expected: &[&str]) {
         let folder = tempfile::tempdir().unwrap();
         let (excerpt, file) = (Excerpt::default(), folder.path().join("server.log"));
-        capture(written, excerpt.clone(), Some(&file), &Secrets::default()).await;
+        let (sent, heard) = std::sync::mpsc::channel();
+        let hear = |line: &str| sent.send(line.to_string()).expect("the other end is open");
+        capture(written, excerpt.clone(), Some(&file), &Secrets::default(), hear).await;
+        drop(sent);
+        assert!(heard.iter().next().is_some(), "lines are heard while the stream is open");
         assert_eq!(excerpt.shown(), expected);
         let logged = std::fs::read_to_string(&file).unwrap();
         let plain = |text: &str| text.replace(['\r', '\n'], "");
@@ -183,7 +231,7 @@ mod tests {
         for n_before in (limits::STDERR_LINE_BYTES - 40)..(limits::STDERR_LINE_BYTES + 140) {
             let file = folder.path().join(format!("{n_before}.log"));
             let written = format!("{}hunter2-hunter2{}\n", "x".repeat(n_before), "y".repeat(20_000));
-            capture(written.as_bytes(), Excerpt::default(), Some(&file), &secrets).await;
+            capture(written.as_bytes(), Excerpt::default(), Some(&file), &secrets, |_| {}).await;
             let logged = std::fs::read_to_string(&file).unwrap().replace('\n', "");
             assert!(!logged.contains("hunter2") && logged.len() > 28_000, "{n_before}");
         }
@@ -206,6 +254,28 @@ mod tests {
         let shown = lines[..first].iter().chain([&left_out]).chain(&lines[last..]);
         let expected: Vec<&str> = shown.map(String::as_str).collect();
         check(lines.join("\n").as_bytes(), &expected).await;
+    }
+
+    #[tokio::test]
+    async fn what_was_written_before_an_answer_is_heard_with_it() {
+        let (mut server, stream) = tokio::io::duplex(1 << 10);
+        let (excerpt, heard) = (Excerpt::default(), Arc::new(Mutex::new(Vec::new())));
+        let (captured, hears) = (excerpt.clone(), Arc::clone(&heard));
+        let capturing = tokio::spawn(async move {
+            capture(stream, captured, None, &Secrets::default(), |line| hears.lock().push(line.to_string())).await;
+        });
+        // It has begun when it can be asked.
+        while excerpt.0.lock().catch_up.is_none() {
+            tokio::task::yield_now().await;
+        }
+        for n in 0..100 {
+            tokio::io::AsyncWriteExt::write_all(&mut server, format!("{n}\n").as_bytes()).await.unwrap();
+            excerpt.catch_up().await;
+            assert_eq!(heard.lock().last(), Some(&n.to_string()));
+        }
+        drop(server);
+        capturing.await.unwrap();
+        excerpt.catch_up().await;
     }
 
     #[tokio::test]

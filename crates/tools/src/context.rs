@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::ops::Deref;
+use std::panic::Location;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 
@@ -97,12 +98,18 @@ impl ToolContext {
     }
 
     /// Calls a tool by its name. `args` is an object, as `json!` makes it. If the tool fails, that is an error of the same kind.
-    pub async fn call(&self, tool: &str, args: impl Into<Value>) -> ToolResult {
-        let result = self.commands().call_tool(tool, args).await?;
-        if !result.success {
-            return Err(ToolError::of(Variant::from_name(&result.variant, Vec::new()), result.message));
+    // Not an `async fn`, which would not know its caller.
+    #[track_caller]
+    pub fn call(&self, tool: &str, args: impl Into<Value>) -> impl Future<Output = ToolResult> + Send {
+        let here = Location::caller();
+        let called = self.commands().call_tool(tool, args);
+        async move {
+            let result = called.await.map_err(|error| ToolError::from(error).at(here))?;
+            if !result.success {
+                return Err(ToolError::of(Variant::from_name(&result.variant, Vec::new()), result.message).at(here));
+            }
+            Ok(Output { text: result.message, value: result.structured, delegates: Vec::new() })
         }
-        Ok(Output { text: result.message, value: result.structured, delegates: Vec::new() })
     }
 
     /// Records a message about this call.

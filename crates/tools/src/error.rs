@@ -3,21 +3,33 @@
 use std::any::Any;
 use std::error::Error as StdError;
 use std::fmt;
+use std::panic::Location;
 
 use trailblaze_client::{Code, Error};
 use trailblaze_protocol::outcome::Variant;
 
 use crate::output::Output;
+use crate::place::{self, Place};
 
 /// What a tool returns: an [`Output`], or what becomes one.
 pub type ToolResult<T = Output> = Result<T, ToolError>;
 
 /// Why a tool failed. `?` makes one of every error; those of commands keep their kind, so that a failed assertion stays one.
-#[derive(Clone, PartialEq)]
+///
+/// As text, it also says where `?` or the panic is: `no such file (src/main.rs:12:9)`.
+#[derive(Clone)]
 pub struct ToolError {
     variant: Variant,
     message: String,
     code: Option<Code>,
+    place: Option<Place>,
+}
+
+/// Where it happened makes no difference.
+impl PartialEq for ToolError {
+    fn eq(&self, other: &ToolError) -> bool {
+        (&self.variant, &self.message, self.code) == (&other.variant, &other.message, other.code)
+    }
 }
 
 impl ToolError {
@@ -41,15 +53,19 @@ impl ToolError {
         ToolError::of(Variant::Unsupported, message)
     }
 
-    /// What became of a tool that panicked.
+    /// What became of a tool that panicked. [`watch_panics`](crate::private::watch_panics) must have been called before the tool.
     pub fn panicked(tool: &str, panic: &(dyn Any + Send)) -> ToolError {
         let text = panic.downcast_ref::<&str>().map(ToString::to_string);
         let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_string());
-        ToolError::failed(format!("`{tool}` panicked: {text}"))
+        ToolError { place: place::take_of_panic(), ..ToolError::failed(format!("`{tool}` panicked: {text}")) }
     }
 
     pub(crate) fn of(variant: Variant, message: impl Into<String>) -> ToolError {
-        ToolError { variant, message: message.into(), code: None }
+        ToolError { variant, message: message.into(), code: None, place: None }
+    }
+
+    pub(crate) fn at(self, location: &Location<'_>) -> ToolError {
+        ToolError { place: Place::of_author(location), ..self }
     }
 
     /// The kind of failure.
@@ -57,6 +73,7 @@ impl ToolError {
         &self.variant
     }
 
+    /// What went wrong, without the place.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -73,37 +90,42 @@ impl ToolError {
                 ToolError::of(Variant::from_name(variant, Vec::new()), message)
             }
             Error::Api { code: Code::Unimplemented, .. } => {
-                ToolError { variant: Variant::Unsupported, message, code: Some(Code::Unimplemented) }
+                ToolError { code: Some(Code::Unimplemented), ..ToolError::unsupported(message) }
             }
-            other => ToolError { variant: Variant::ExceptionThrown, message, code: other.code() },
+            other => ToolError { code: other.code(), ..ToolError::failed(message) },
         }
     }
 }
 
 // It is not an error itself: then every error could not become one.
 impl<E: StdError + Send + Sync + 'static> From<E> for ToolError {
+    #[track_caller]
     fn from(error: E) -> ToolError {
+        let here = Location::caller();
         let error: &(dyn StdError + 'static) = &error;
         if let Some(error) = error.downcast_ref::<Error>() {
-            return ToolError::of_command(error);
+            return ToolError::of_command(error).at(here);
         }
         let (mut texts, mut cause) = (Vec::new(), Some(error));
         while let Some(error) = cause {
             texts.push(error.to_string());
             cause = error.source();
         }
-        ToolError::failed(texts.join(": "))
+        ToolError::failed(texts.join(": ")).at(here)
     }
 }
 
 impl fmt::Display for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        match &self.place {
+            Some(place) => f.write_str(&place.after(&self.message)),
+            None => f.write_str(&self.message),
+        }
     }
 }
 
 impl fmt::Debug for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.variant.name(), self.message)
+        write!(f, "{}: {self}", self.variant.name())
     }
 }

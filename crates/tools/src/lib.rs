@@ -77,6 +77,7 @@ mod args;
 mod context;
 mod error;
 mod output;
+mod place;
 #[doc(hidden)]
 pub mod private;
 mod schema;

@@ -1,10 +1,11 @@
-//! What `#[toolset]` writes uses this module. Nothing else should.
+//! What `#[toolset]` writes, and what calls toolsets, uses this module. Nothing else should.
 
 use schemars::JsonSchema as DerivedSchema;
 use serde::de::DeserializeOwned;
 
 use crate::ToolError;
 pub use crate::output::IntoOutput;
+pub use crate::place::watch_panics;
 pub use crate::toolset::Answer;
 pub use schemars::{self, JsonSchema};
 pub use serde::{self, Deserialize};

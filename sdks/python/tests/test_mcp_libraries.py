@@ -155,8 +155,16 @@ def test_a_failure_that_a_tool_does_not_catch_is_its_result(mcp: Mcp, server: Fa
             assert result["isError"] and words in result["content"][0]["text"], result
 
 
+def line_of(code: str) -> str:
+    """The line of a piece of code in the server, as messages show it."""
+    path = HERE / "servers" / "fastmcp_server.py"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    number = next(number for number, line in enumerate(lines, 1) if line.startswith(code) or line.strip().startswith(code))
+    return f"{path.relative_to(Path.cwd())}:{number}"
+
+
 @pytest.mark.parametrize("part", ["python", "fastmcp2"])
-def test_fastmcp_keeps_the_kind_of_a_failure_with_our_middleware(part: str, server: FakeServer) -> None:
+def test_fastmcp_tells_the_kind_and_the_line_of_a_failure_with_our_middleware(part: str, server: FakeServer) -> None:
     mcp = Mcp(need(PARTS / part / "bin" / "python"), HERE / "servers" / "fastmcp_server.py", {})
     try:
         for answer, words, variant in (
@@ -170,12 +178,30 @@ def test_fastmcp_keeps_the_kind_of_a_failure_with_our_middleware(part: str, serv
             server.answer = lambda request, connection, answer=answer: answer
             for tool in ("acme_tap", "acme_tapBlocking"):
                 result = mcp.call(tool, {}, meta(server.address))
-                assert result["isError"] and result["content"][0]["text"] == words, result
+                line = line_of("await tb.tap(100, 200)" if tool == "acme_tap" else "    tb.tap(100, 200)")
+                assert result["isError"] and result["content"][0]["text"] == f"{words} ({line})", result
                 assert result["_meta"]["trailblaze"] == {"variant": variant}
-        others = mcp.call("acme_raises", {"kind": "own"}, {})
-        assert others["_meta"]["trailblaze"] == {"variant": "AssertionFailed"}, others
-        others = mcp.call("acme_raises", {"kind": "other"}, {})
-        assert others["isError"] and "trailblaze" not in (others.get("_meta") or {}), others
+        line = line_of("raise AssertionFailed")
+        for kind, words, variant in (
+            ("own", "the total is wrong", "AssertionFailed"),
+            ("other", "ValueError: other", "ExceptionThrown"),
+        ):
+            result = mcp.call("acme_raises", {"kind": kind}, {})
+            assert result["content"][0]["text"] == f"{words} ({line})", result
+            assert result["_meta"]["trailblaze"] == {"variant": variant}
+        wrong = mcp.call("acme_raises", {"kind": 1}, {})
+        assert wrong["isError"] and "servers/" not in wrong["content"][0]["text"], wrong
+    finally:
+        mcp.close()
+
+
+@pytest.mark.parametrize("part", ["python", "fastmcp2"])
+def test_print_does_not_reach_the_protocol_with_our_middleware(part: str, server: FakeServer) -> None:
+    environment = {"TRAILBLAZE_BASE_URL": server.address}
+    mcp = Mcp(need(PARTS / part / "bin" / "python"), HERE / "servers" / "fastmcp_server.py", environment)
+    try:
+        # A line on stdout that is no message would not be JSON.
+        assert mcp.call("acme_prints", {}, {})["content"][0]["text"] == "quiet"
     finally:
         mcp.close()
 

@@ -74,7 +74,11 @@ impl Embedded {
         let (lines, written) = mpsc::unbounded_channel();
         let (log, their_log) = tokio::io::duplex(STREAM_BYTES);
         tokio::spawn(write_log(written, their_log));
-        let log_line = move |line: LogLine| drop(lines.send(line));
+        let listener = Arc::clone(router);
+        let log_line = move |line: LogLine| {
+            listener.printed(&line.text);
+            let _ = lines.send(line);
+        };
         let served = Served::load(program, limits(), self.variables.clone(), Arc::new(log_line)).await;
         let served = served.map_err(|error| EmbeddedError::Load { script: self.script.clone(), error })?;
         let (input, their_output) = tokio::io::duplex(STREAM_BYTES);

@@ -40,9 +40,8 @@ pub fn threw(value: &Value, thrown: &Thrown) -> Outcome {
     let mut outcome = Outcome::failed(thrown.to_string());
     if let Some(variant) = value["variant"].as_str() {
         outcome.variant = Variant::from_name(variant, Vec::new());
-        let place = thrown.stack.first().map(|frame| format!(" ({frame})")).unwrap_or_default();
-        outcome.text =
-            format!("its call to `{}` failed: {}{place}", value["tool"].as_str().unwrap_or_default(), thrown.message);
+        let tool = value["tool"].as_str().unwrap_or_default();
+        outcome.text = format!("its call to `{tool}` failed: {}", thrown.message_at_place());
     }
     outcome
 }

@@ -195,6 +195,8 @@ impl Server {
             }
         };
         cancel_on_drop.is_done = true;
+        // While the call is registered, so that what it printed belongs to it.
+        instance.stderr.catch_up().await;
         answered
     }
 }

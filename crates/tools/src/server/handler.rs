@@ -26,6 +26,7 @@ use super::{LAST_MOMENT, Served, listing};
 use crate::context::ToolContext;
 use crate::error::{ToolError, ToolResult};
 use crate::output::Output;
+use crate::place::watch_panics;
 use crate::toolset::Toolset;
 
 /// One connection of a client; over HTTP, one request.
@@ -64,6 +65,7 @@ impl Handler {
         args.retain(|name, _| !name.starts_with("_trailblaze"));
         let tool = async {
             let context = ToolContext::new(Arc::new(invoked));
+            watch_panics();
             let called = toolset.call(&request.name, &context, args);
             let answer = match AssertUnwindSafe(called).catch_unwind().await {
                 Ok(answer) => answer,
@@ -125,7 +127,7 @@ fn result(answer: ToolResult, changes: &MemoryChanges, is_for_trailblaze: bool) 
     let output = match answer {
         Ok(output) => output,
         Err(error) => {
-            let mut result = CallToolResult::error(vec![ContentBlock::text(error.message())]);
+            let mut result = CallToolResult::error(vec![ContentBlock::text(error.to_string())]);
             result.meta = own(json!({"variant": error.variant().name()}));
             return result;
         }

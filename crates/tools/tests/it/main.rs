@@ -1,5 +1,6 @@
 //! What the attribute makes of an `impl` block, and what tools get and return.
 
+use futures::FutureExt;
 use serde_json::{Value, json};
 use trailblaze_tools::client::{Code, Error};
 use trailblaze_tools::testing::FakeDevice;
@@ -96,6 +97,17 @@ impl Acme {
     #[tool(name = "acme_fail")]
     async fn fail(&self, cx: &ToolContext, tool: &str) -> ToolResult {
         cx.call(tool, json!({})).await
+    }
+
+    /// Read a number.
+    #[tool(name = "acme_read")]
+    async fn read(&self, cx: &ToolContext, text: &str) -> ToolResult {
+        if text == "screen" {
+            cx.call("Unsupported", json!({})).await?;
+        }
+        assert_ne!(text, "panic", "it was asked to");
+        let number: i64 = text.parse()?;
+        Ok(number.to_string().into())
     }
 
     fn not_a_tool(&self) -> usize {
@@ -212,6 +224,40 @@ async fn errors_keep_their_kind() {
     }
     let (answer, ..) = call("sum", json!({"numbers": []})).await;
     assert_eq!(answer, Err(ToolError::failed("cannot parse integer from empty string")));
+}
+
+/// The place in this file of a piece of code, which comes before this function.
+fn place_of(code: &str) -> String {
+    let lines = include_str!("main.rs").lines().zip(1..);
+    let found = lines.filter_map(|(line, number)| Some((number, line.find(code)? + 1)));
+    let (line, column) = found.min().expect("the code is in this file");
+    format!("{}:{line}:{column}", file!())
+}
+
+#[tokio::test]
+async fn an_error_names_the_line_of_the_author() {
+    for (text, message, code) in
+        [("seven", "invalid digit found in string", "text.parse()?"), ("screen", "no", "cx.call(\"Unsupported\"")]
+    {
+        let (answer, ..) = call("acme_read", json!({"text": text})).await;
+        let error = answer.expect_err("it fails");
+        let place = place_of(code);
+        let line = place.rsplit_once(':').expect("a column").0;
+        assert!(error.to_string().starts_with(&format!("{message} ({line}:")), "{error} is not at {place}");
+        assert_eq!(error.message(), message, "tests of authors compare messages without places");
+    }
+}
+
+#[tokio::test]
+async fn a_panic_names_the_line_of_the_author() {
+    trailblaze_tools::private::watch_panics();
+    let cx = device().context();
+    let args = json!({"text": "panic"}).as_object().cloned().expect("an object");
+    let called = std::panic::AssertUnwindSafe(ACME.call("acme_read", &cx, args)).catch_unwind().await;
+    let error = ToolError::panicked("acme_read", &*called.expect_err("it panics"));
+    let text = error.to_string();
+    assert!(text.starts_with("`acme_read` panicked: assertion `left != right` failed: it was asked to"), "{text}");
+    assert!(text.ends_with(&format!(" ({})", place_of("assert_ne!(text"))), "{text}");
 }
 
 #[tokio::test]

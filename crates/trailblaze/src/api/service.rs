@@ -36,6 +36,7 @@ const TO_HANG_UP: Duration = Duration::from_secs(1);
 #[serde(rename_all = "camelCase")]
 pub enum Line {
     Progress(String),
+    ToolOutput(String),
     Alive,
     Answer(Box<Answer>),
     Error(ServiceError),
@@ -176,6 +177,10 @@ impl ProgressSink for Lines {
     fn say(&self, text: &str) {
         // Progress that is not read in time is dropped.
         let _ = self.0.try_send(Line::Progress(text.to_string()));
+    }
+
+    fn tool_output(&self, text: &str) {
+        let _ = self.0.try_send(Line::ToolOutput(text.to_string()));
     }
 }
 

@@ -30,6 +30,10 @@ impl ProgressSink for Say {
     fn say(&self, text: &str) {
         print::say(text);
     }
+
+    fn tool_output(&self, text: &str) {
+        print::say(print::Line::styled(print::DIM, text));
+    }
 }
 
 impl Context {

@@ -97,6 +97,9 @@ pub struct RunArgs {
     /// Choose, run and watch trails in a browser page instead; the given trails are selected there
     #[arg(long, conflicts_with_all = ["json", "watch"])]
     ui: bool,
+    /// Show what custom tools log and print
+    #[arg(short, long)]
+    verbose: bool,
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
@@ -330,7 +333,8 @@ pub async fn run_once(
         list(&plan, args.json);
         return Ok(Exit::Passed);
     }
-    let progress = Arc::new(Progress::new(args.json));
+    let progress = Progress::new(args.json);
+    let progress = Arc::new(if args.verbose { progress.with_tool_output() } else { progress });
     let interrupt = Interrupt::listen(Arc::clone(&progress));
     let sinks = Sinks { console: progress, cancel: interrupt.cancel.clone() };
     let result = execute(plan, sinks, watch).await?;

@@ -309,7 +309,8 @@ fn trails(loaded: &Loaded, paths: &[PathBuf], named: &[String]) -> Result<RunArg
     if devices.is_empty() {
         devices.push(format!("{}/sim-1", loaded.project.platform.map_or("android", |platform| platform.name())));
     }
-    let mut line: Vec<OsString> = vec!["run".into(), "--device".into(), devices.join(",").into(), "--".into()];
+    let mut line: Vec<OsString> =
+        vec!["run".into(), "--verbose".into(), "--device".into(), devices.join(",").into(), "--".into()];
     line.extend(paths.iter().map(|path| path.as_os_str().to_os_string()));
     RunLine::try_parse_from(line).map(|line| line.run).map_err(|error| Refusal::usage(error.to_string()))
 }

@@ -11,7 +11,7 @@ use super::device::DeviceArgs;
 use super::toolbox::registries;
 use super::{Context, Refusal};
 use crate::files::write_in_project;
-use crate::kit::types::declarations;
+use crate::kit::types::{GLOBALS, declarations};
 use crate::output::print;
 use crate::output::progress::Progress;
 use crate::servers::tool_servers::{Mode, Outlets};
@@ -58,20 +58,22 @@ pub async fn types(context: &Context, args: TypesArgs) -> Result<Exit, Refusal> 
         Some(path) => loaded.environment.absolute(path),
         None => loaded.root.join("trailblaze.d.ts"),
     };
-    let is_fresh = std::fs::read_to_string(&path).is_ok_and(|current| current == text);
+    let files = [(path.clone(), text.as_str()), (globals_file(&path), GLOBALS)];
+    let is_stale =
+        |(path, text): &&(PathBuf, &str)| !std::fs::read_to_string(path).is_ok_and(|current| current == *text);
+    let stale: Vec<&(PathBuf, &str)> = files.iter().filter(is_stale).collect();
     if args.check {
-        if is_fresh {
-            return Ok(Exit::Passed);
-        }
+        let Some((path, _)) = stale.first() else { return Ok(Exit::Passed) };
         let message = format!("`{}` is out of date", path.display());
         return Err(Refusal::Usage { message, hint: Some("run `trailblaze types`".to_string()) });
     }
-    if !is_fresh {
-        write_in_project(&loaded.root, &path, &text).map_err(|error| Refusal::Usage {
+    for (path, text) in &stale {
+        write_in_project(&loaded.root, path, text).map_err(|error| Refusal::Usage {
             message: format!("cannot write `{}`: {error}", path.display()),
             hint: None,
         })?;
     }
+    let is_fresh = stale.is_empty();
     let n_tools = text.matches("): Promise<").count();
     if args.json {
         print::json(&json!({"file": path, "changed": !is_fresh}));
@@ -79,4 +81,11 @@ pub async fn types(context: &Context, args: TypesArgs) -> Result<Exit, Refusal> 
         print::say(format!("{} ({n_tools} tools)", path.display()));
     }
     Ok(Exit::Passed)
+}
+
+/// The file for what scripts find without an import, next to the other: `trailblaze-globals.d.ts`.
+fn globals_file(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let stem = name.strip_suffix(".d.ts").or(name.strip_suffix(".ts")).unwrap_or(&name);
+    path.with_file_name(format!("{stem}-globals.d.ts"))
 }

@@ -318,6 +318,7 @@ impl Response {
                 searched = 0;
                 match serde_json::from_slice(&line) {
                     Ok(Line::Progress(text)) => progress.say(&text),
+                    Ok(Line::ToolOutput(text)) => progress.tool_output(&text),
                     Ok(Line::Alive) => {}
                     Ok(Line::Answer(answer)) => return Ok(*answer),
                     Ok(Line::Error(error)) => return Err(error),

@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use serde_json::Value;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 use trailblaze_core::engine::session_key::SessionKey;
+use trailblaze_core::values::secret::Secrets;
 use trailblaze_core::yaml::Problem;
 use trailblaze_protocol::event::Event;
 use trailblaze_protocol::exit::Exit;
@@ -230,6 +231,11 @@ impl Live {
     /// The warnings since they were last asked for, such as those about tools whose files changed.
     pub fn notices(&self) -> Vec<String> {
         std::mem::take(&mut *self.notices.unread.lock())
+    }
+
+    /// What tools say from now on.
+    pub fn tool_output(&self) -> broadcast::Receiver<String> {
+        self.notices.said.subscribe()
     }
 
     /// How long it was not used.
@@ -488,15 +494,27 @@ fn linked(one: &CancellationToken, other: &CancellationToken) -> (CancellationTo
 /// How many warnings wait to be told.
 const MOST_NOTICES: usize = 20;
 
+/// How many lines of tools wait for a client; the oldest are dropped.
+const TOOL_OUTPUT_LINES: usize = 256;
+
 /// Writes what people would see into the daemon's log, and keeps warnings for the next reply.
 pub struct LogConsole {
     session: String,
     unread: Mutex<Vec<String>>,
+    /// What tools say, for the clients whose requests are in progress.
+    said: broadcast::Sender<String>,
+    secrets: Mutex<Vec<Arc<Secrets>>>,
 }
 
 impl LogConsole {
     pub fn new(session: &str) -> LogConsole {
-        LogConsole { session: session.to_string(), unread: Mutex::default() }
+        let (said, _) = broadcast::channel(TOOL_OUTPUT_LINES);
+        LogConsole { session: session.to_string(), unread: Mutex::default(), said, secrets: Mutex::default() }
+    }
+
+    /// From now on, clients get these secrets as their names.
+    pub fn hide(&self, secrets: &Arc<Secrets>) {
+        self.secrets.lock().push(Arc::clone(secrets));
     }
 
     fn keep(&self, text: &str) {
@@ -530,6 +548,13 @@ impl Console for LogConsole {
     }
 
     fn event(&self, _: &DeviceId, _: &Event) {}
+
+    fn tool_output(&self, text: &str) {
+        let mut said = text.to_string();
+        self.secrets.lock().iter().for_each(|secrets| secrets.redact_in_place(&mut said));
+        // Nobody may be listening.
+        let _ = self.said.send(said);
+    }
 
     fn rescue(&self, text: &str) {
         tracing::error!(target: "trailblaze::daemon", session = self.session, "not saved: {text}");

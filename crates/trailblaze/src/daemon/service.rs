@@ -182,6 +182,7 @@ impl LocalService {
             None => loaded.root.join("logs"),
         };
         let console = Arc::new(LogConsole::new(name));
+        console.hide(&secrets);
         let about = About {
             name: name.to_string(),
             device: device.id.clone(),
@@ -207,6 +208,7 @@ impl LocalService {
         };
         let mut opened = interactive::open(loaded, &self.projects.host, options, console).await.map_err(not_opened)?;
         self.projects.log.hide(&opened.wiring.secrets);
+        about.console.hide(&opened.wiring.secrets);
         if about.request.follows_person
             && let Err(Reply::Failed { message, exit }) =
                 opened.session.follow_person(about.request.asserts_what_appears, &CancellationToken::new()).await
@@ -379,7 +381,21 @@ impl Service for LocalService {
                 };
                 live.notices().iter().for_each(|notice| progress.say(notice));
                 let current_dir = request.current_dir.or_else(|| Some(live.request.client.current_dir.clone()));
-                Ok(Answer::Replies(live.execute(request.commands, current_dir, cancel).await?))
+                let mut said = live.tool_output();
+                let executing = live.execute(request.commands, current_dir, cancel);
+                tokio::pin!(executing);
+                let replies = loop {
+                    tokio::select! {
+                        biased;
+                        // An error means that lines were dropped.
+                        text = said.recv() => text.iter().for_each(|text| progress.tool_output(text)),
+                        replies = &mut executing => break replies,
+                    }
+                };
+                while let Ok(text) = said.try_recv() {
+                    progress.tool_output(&text);
+                }
+                Ok(Answer::Replies(replies?))
             }
             Request::Sessions => Ok(Answer::Sessions(self.table.all().iter().map(|live| live.info(false)).collect())),
             Request::Close { session } => {

@@ -29,6 +29,7 @@ const SOURCES: &[(&str, &str)] = sources![
     "_http.py",
     "_middleware.py",
     "_pending_call.py",
+    "_place.py",
     "_registry.py",
     "_sampling.py",
     "_serve.py",

@@ -44,7 +44,7 @@ static CLIENT: [(&str, &str); 13] = sources![
     "transport.ts",
 ];
 
-static SCRIPTING: [(&str, &str); 22] = sources![
+static SCRIPTING: [(&str, &str); 24] = sources![
     "scripting":
     "callback.ts",
     "context.ts",
@@ -60,8 +60,10 @@ static SCRIPTING: [(&str, &str); 22] = sources![
     "memory.ts",
     "outside.ts",
     "parts.ts",
+    "process-runtime.ts",
     "result.ts",
     "run.ts",
+    "runtime.ts",
     "server.ts",
     "serving.ts",
     "stdout.ts",

@@ -8,8 +8,11 @@ use trailblaze_contract::{Field, METHODS, Message, Method, Target, Type};
 use trailblaze_core::engine::tool::Tool;
 use trailblaze_core::schema::is_required;
 
-/// What every script sees, whatever tools there are.
-const GLOBALS: &str = include_str!("templates/globals.d.ts");
+/// The second parameter of a script's function, whatever tools there are.
+const SCRIPT: &str = include_str!("templates/script.d.ts");
+
+/// The declarations of what scripts find without an import: a file of its own, because tool servers do not have it.
+pub const GLOBALS: &str = include_str!("templates/globals.d.ts");
 
 /// How deep a schema is followed.
 const DEPTH: usize = 8;
@@ -21,9 +24,9 @@ pub fn declarations<'t>(tools: impl IntoIterator<Item = &'t Tool>) -> String {
         named.entry(&tool.name).or_insert(tool);
     }
     let mut text = String::from("// Written by `trailblaze types`; do not edit.\n\n");
-    text.push_str("/** The arguments of each tool. */\ninterface TrailblazeArgs {\n");
+    text.push_str("/** The arguments of each tool, as it gets them: those with a default are there. */\ninterface TrailblazeArgs {\n");
     for (name, tool) in &named {
-        let _ = writeln!(text, "  {}: {};", key(name), object(tool.schema.json(), 1));
+        let _ = writeln!(text, "  {}: {};", key(name), object(tool.schema.json(), 1, tool.is_custom()));
     }
     text.push_str(
         "}\n\n/** The tools. Each returns its value, or its text if it has none, and throws if it fails. */\n",
@@ -33,11 +36,22 @@ pub fn declarations<'t>(tools: impl IntoIterator<Item = &'t Tool>) -> String {
         text.push_str(&comment(&tool.description, 1));
         let mark = if needs_arguments(tool.schema.json()) { "" } else { "?" };
         let (key, name) = (key(name), Value::from(*name));
-        let _ = writeln!(text, "  {key}(args{mark}: TrailblazeArgs[{name}]): Promise<{}>;", returned(tool));
+        let args = match presets(tool) {
+            presets if presets.is_empty() => format!("TrailblazeArgs[{name}]"),
+            presets => format!("TrailblazeWithout<TrailblazeArgs[{name}], {}>", presets.join(" | ")),
+        };
+        let _ = writeln!(text, "  {key}(args{mark}: {args}): Promise<{}>;", returned(tool));
     }
     text.push_str("}\n\n");
-    text.push_str(GLOBALS);
+    text.push_str(SCRIPT);
     text
+}
+
+/// The names of the arguments that have a default, as types. Only custom tools are written by those who read these types.
+fn presets(tool: &Tool) -> Vec<String> {
+    let properties = tool.schema.json().get("properties").and_then(Value::as_object).into_iter().flatten();
+    let presets = properties.filter(|(_, property)| tool.is_custom() && property.get("default").is_some());
+    presets.map(|(name, _)| Value::from(name.as_str()).to_string()).collect()
 }
 
 fn needs_arguments(schema: &Value) -> bool {
@@ -81,8 +95,8 @@ fn of_field(field: &Field) -> String {
     if field.is_repeated { format!("{one}[]") } else { one.to_string() }
 }
 
-/// The type of a JSON Schema of an object.
-fn object(schema: &Value, depth: usize) -> String {
+/// The type of a JSON Schema of an object. `is_filled` says whether those with a default are there.
+fn object(schema: &Value, depth: usize, is_filled: bool) -> String {
     let Some(properties) = schema.get("properties").and_then(Value::as_object).filter(|map| !map.is_empty()) else {
         return "Record<string, unknown>".to_string();
     };
@@ -92,7 +106,8 @@ fn object(schema: &Value, depth: usize) -> String {
         if let Some(about) = property.get("description").and_then(Value::as_str) {
             text.push_str(&comment(about, depth + 1));
         }
-        let mark = if is_required(schema, name) { "" } else { "?" };
+        let is_there = is_required(schema, name) || is_filled && property.get("default").is_some();
+        let mark = if is_there { "" } else { "?" };
         let _ = writeln!(text, "{indent}{}{mark}: {};", key(name), of_schema(property, depth + 1));
     }
     let _ = write!(text, "{}}}", "  ".repeat(depth));
@@ -135,7 +150,8 @@ fn of_schema(schema: &Value, depth: usize) -> String {
                 let items = schema.get("items").map_or_else(|| "unknown".to_string(), |items| of_schema(items, depth));
                 format!("Array<{items}>")
             }
-            "object" => object(schema, depth),
+            // Their defaults are not filled in.
+            "object" => object(schema, depth, false),
             _ => "unknown".to_string(),
         },
         _ => "unknown".to_string(),

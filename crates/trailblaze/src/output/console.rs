@@ -24,6 +24,9 @@ pub trait Console: Send + Sync {
     /// Something happened on a device.
     fn event(&self, device: &DeviceId, event: &Event);
 
+    /// What a custom tool logs or prints, after its name.
+    fn tool_output(&self, _text: &str) {}
+
     /// Text that could not be saved and must not be lost.
     fn rescue(&self, text: &str);
 }

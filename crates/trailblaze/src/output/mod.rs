@@ -3,6 +3,7 @@
 pub mod words;
 pub mod console;
 pub mod print;
+pub mod tool_output;
 pub mod progress;
 pub mod marks;
 pub mod screenshot;

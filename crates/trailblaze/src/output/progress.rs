@@ -16,9 +16,12 @@ use trailblaze_protocol::ids::{DeviceId, Parent};
 use crate::output::console::Console;
 use crate::output::print::{self, Line};
 use crate::output::report::turns;
+use crate::output::tool_output::ToolOutput;
 
 pub struct Progress {
     mode: Mode,
+    /// What tools say, if it is shown.
+    tool_output: Option<Mutex<ToolOutput>>,
     devices: Mutex<HashMap<DeviceId, DeviceProgress>>,
 }
 
@@ -43,7 +46,12 @@ impl Progress {
             (false, true) => Mode::Live(MultiProgress::new()),
             (false, false) => Mode::Plain,
         };
-        Progress { mode, devices: Mutex::default() }
+        Progress { mode, tool_output: None, devices: Mutex::default() }
+    }
+
+    /// Also shows what custom tools log and print.
+    pub fn with_tool_output(self) -> Progress {
+        Progress { tool_output: Some(Mutex::default()), ..self }
     }
 
     fn show_line(&self, line: Line) {
@@ -57,6 +65,9 @@ impl Progress {
     fn follow(&self, device: &DeviceId, event: &Event) {
         if matches!(self.mode, Mode::Silent) {
             return;
+        }
+        if let Some(said) = self.tool_output.as_ref().and_then(|output| output.lock().read(event)) {
+            self.tool_output(&said);
         }
         let mut devices = self.devices.lock();
         let progress = devices.entry(device.clone()).or_default();
@@ -146,6 +157,10 @@ impl Console for Progress {
 
     fn event(&self, device: &DeviceId, event: &Event) {
         self.follow(device, event);
+    }
+
+    fn tool_output(&self, text: &str) {
+        self.show_line(Line::styled(print::DIM, text));
     }
 
     fn rescue(&self, text: &str) {

@@ -22,6 +22,7 @@ use trailblaze_protocol::outcome::Outcome;
 use trailblaze_toolhost::limits;
 use trailblaze_toolhost::typed::{self, TypedError};
 use trailblaze_tools::client::{Client, Code as ClientCode, Error, Response, Transport};
+use trailblaze_tools::private::watch_panics;
 use trailblaze_tools::{Device, Host, ToolContext, ToolError, Toolset};
 
 /// The tools of the compiled-in toolsets.
@@ -87,6 +88,7 @@ impl Code for CompiledTool {
         let running = Running { cx: cx.clone(), fault: Arc::default(), n_notes: Arc::default() };
         let fault = Arc::clone(&running.fault);
         let context = ToolContext::new(Arc::new(running));
+        watch_panics();
         let called = AssertUnwindSafe(self.toolset.call(self.name, &context, args.clone())).catch_unwind();
         let answer = called.await.unwrap_or_else(|panic| Err(ToolError::panicked(self.name, &*panic)));
         let output = match answer {
@@ -96,7 +98,7 @@ impl Code for CompiledTool {
                 let fault = fault.lock().take();
                 return Err(fault.expect("it is there").into());
             }
-            Err(error) => return Err(Stop::error(error.variant().clone(), error.message())),
+            Err(error) => return Err(Stop::error(error.variant().clone(), error.to_string())),
         };
         Ok(Outcome {
             text: output.shown_text(),

@@ -90,7 +90,7 @@ def missing_required_args(missing: Iterable[str], text: str | None = None) -> An
     return _native(said, None, {"variant": "MissingRequiredArgs", "missing": names})
 
 
-def failure(error: TrailblazeError) -> Any:
+def failure(error: TrailblazeError, text: str | None = None) -> Any:
     """The tool failed because of an error of this package, whose kind is kept: some are never retried or repaired.
 
         except TrailblazeError as error:
@@ -104,7 +104,7 @@ def failure(error: TrailblazeError) -> Any:
         variant = "Unsupported"
     else:
         variant = "ExceptionThrown"
-    return _native(str(error), None, {"variant": variant})
+    return _native(text or str(error), None, {"variant": variant})
 
 
 def delegate(tool: str, /, **args: Any) -> Delegate:

@@ -33,6 +33,12 @@ def raises(kind: str) -> str:
     raise AssertionFailed("the total is wrong") if kind == "own" else ValueError("other")
 
 
+@server.tool(name="acme_prints")
+def prints() -> str:
+    print("noise of print")
+    return "quiet"
+
+
 @server.tool(name="acme_tapPlain")
 def tap_plain(ctx: Context) -> str:
     tb = TrailblazeClient.from_context(ctx)

@@ -1,9 +1,10 @@
 /** The client: the methods of the contract for one device. */
 
 import { HttpTransport, type Transport } from './connect.ts';
-import { identityOf, identityOfArgument, signalOf, type Identity } from './context.ts';
+import { identityOf, identityOfArgument, signalOf, trackOf, type Identity, type Track } from './context.ts';
 import { DAEMON_ADDRESS, DaemonTransport } from './daemon.ts';
 import { currentEngine, ENGINE_ADDRESS, EngineTransport } from './engine.ts';
+import { withStackOf } from './errors.ts';
 import {
   GROUPS,
   TRAILBLAZE_COMMANDS,
@@ -42,6 +43,8 @@ export type ClientOptions = {
   signal?: AbortSignal | undefined;
   /** Replaces HTTP, for tests. */
   transport?: Transport | undefined;
+  /** Is given every call, and returns what its caller gets. */
+  track?: Track | undefined;
 };
 
 export interface TrailblazeClient extends TrailblazeCommands, TrailblazeMemory, TrailblazeSession, CommandGroups {}
@@ -59,6 +62,7 @@ export class TrailblazeClient {
   readonly #ids: Json;
   readonly #signal: AbortSignal | undefined;
   readonly #transport: Transport;
+  readonly #track: Track;
   readonly #groups = new Map<string, object | undefined>();
 
   /**
@@ -84,6 +88,7 @@ export class TrailblazeClient {
       ...given('invocationId', invocationId),
     };
     this.#signal = options.signal;
+    this.#track = options.track ?? ((call) => call);
     const overHttp = () => (chosen === undefined ? new DaemonTransport() : new HttpTransport(chosen, options.key?.trim()));
     this.#transport = options.transport ?? (engine === undefined ? overHttp() : new EngineTransport(engine));
   }
@@ -96,7 +101,7 @@ export class TrailblazeClient {
    */
   static fromContext(context: unknown): TrailblazeClient {
     const { baseUrl, ...ids }: Identity = identityOf(context) ?? {};
-    return new TrailblazeClient(baseUrl, { ...ids, signal: signalOf(context) });
+    return new TrailblazeClient(baseUrl, { ...ids, signal: signalOf(context), track: trackOf(context) });
   }
 
   /** Asks the model of the session, about the current screen if `screen` is given. */
@@ -105,14 +110,17 @@ export class TrailblazeClient {
   }
 
   #call(spec: MethodSpec, args: readonly unknown[]): unknown {
-    return spec.answer === 'stream' ? this.#stream(spec, args) : this.#unary(spec, args);
+    return spec.answer === 'stream' ? this.#stream(spec, args) : this.#track(this.#unary(spec, args));
   }
 
   async #unary(spec: MethodSpec, args: readonly unknown[]): Promise<unknown> {
+    const call = new Error();
     const { params, options } = readArguments(spec, args);
     const [signal, release] = this.#signalOf(options);
     try {
       return readAnswer(spec, await this.#transport.unary(spec.path, { ...params, ...this.#ids }, { ...options, signal }));
+    } catch (error) {
+      throw withStackOf(call, error);
     } finally {
       release();
     }

@@ -40,6 +40,15 @@ export function signalOf(context: unknown): AbortSignal | undefined {
   return found.find((signal): signal is AbortSignal => signal instanceof AbortSignal);
 }
 
+/** Is given a call, and returns what its caller gets. */
+export type Track = <T>(call: Promise<T>) => Promise<T>;
+
+/** How the context of @trailblaze/scripting follows the calls of a handler. */
+export function trackOf(context: unknown): Track | undefined {
+  const found = at(context, 'track');
+  return typeof found === 'function' ? (found as Track) : undefined;
+}
+
 /** Reads the argument `_trailblaze` of a tool. */
 export function identityOfArgument(argument: unknown): Identity {
   const found = isRecord(argument) ? argument : {};

@@ -10,6 +10,12 @@ export type Engine = {
   request(invocationId: string, operation: string, payload: unknown): Promise<unknown>;
   /** Says which tools the program has. */
   serve(served: Served): void;
+  /** The place in a source of the program that a stack leads to. */
+  placeOf(stack: string): string | undefined;
+  /** What promises were rejected with that nothing has handled. */
+  unhandled(): { name: string; message: string; stack: string }[];
+  /** Removes one of them. */
+  takeUnhandled(index: number): void;
 };
 
 /** What a program serves. */

@@ -59,6 +59,18 @@ export class AssertionFailed extends TrailblazeError {
   }
 }
 
+/**
+ * Gives an error the stack of the call that it is about, so that it leads to the caller's line: a stack does not go back beyond an
+ * `await` in every engine. `call` is an error that was made when the call was.
+ */
+export function withStackOf(call: Error, error: unknown): unknown {
+  const frames = call.stack?.match(/^\s*at [^]*/m)?.[0];
+  if (error instanceof TrailblazeError && frames !== undefined) {
+    error.stack = `${error.name}: ${error.message}\n${frames}`;
+  }
+  return error;
+}
+
 export function messageOf(thrown: unknown): string {
   if (thrown instanceof Error) {
     return thrown.message === '' ? thrown.name : thrown.message;

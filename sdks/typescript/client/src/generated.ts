@@ -172,6 +172,8 @@ export interface ScreenState {
   readonly root: Element;
   /** A screenshot with secrets masked, if one was requested. */
   readonly picture?: Picture;
+  /** All elements of the screen, each before its children. */
+  readonly elements: readonly Element[];
 }
 
 /** An element of a screen. */

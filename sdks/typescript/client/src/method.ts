@@ -101,7 +101,7 @@ export function readAnswer(spec: MethodSpec, response: unknown): unknown {
       return succeeded(spec, response)['value'] ?? null;
     case 'message':
     case 'stream':
-      return withBytes(spec, response);
+      return withElements(withBytes(spec, response));
     default:
       return succeeded(spec, response);
   }
@@ -128,6 +128,21 @@ function withBytes(spec: MethodSpec, response: Json): Json {
     }
   }
   return response;
+}
+
+/** Adds the elements of a screen as a list. It is not part of its JSON. */
+function withElements(response: Json): Json {
+  const { root } = response;
+  if (isRecord(root)) {
+    const get = (): Json[] => walk(root);
+    Object.defineProperty(response, 'elements', { get, configurable: true, enumerable: false });
+  }
+  return response;
+}
+
+function walk(element: Json): Json[] {
+  const { children } = element;
+  return [element, ...(Array.isArray(children) ? children.filter(isRecord).flatMap(walk) : [])];
 }
 
 function bytesOf(base64: string): Uint8Array {

@@ -6,12 +6,14 @@ import {
   COMMAND_NAMES,
   GROUP_NAMES,
   TrailblazeError,
+  withStackOf,
   type CommandGroups,
   type TrailblazeClient,
   type TrailblazeCommands,
 } from '@trailblaze/client';
 
 import type { ReceivedMeta, TrailblazeDevice } from './envelope.ts';
+import type { Runtime } from './runtime.ts';
 import { SessionMemory, type MemoryChanges, type ToolMemory } from './memory.ts';
 
 /**
@@ -46,8 +48,30 @@ export interface ToolContext extends TrailblazeCommands, CommandGroups {
 
 export type ToolSession = { id: string; invocationId: string; baseUrl: string };
 
+declare global {
+  /** The tools of the session, in the file that `trailblaze types` writes. Without it, every name is accepted. */
+  interface TrailblazeTools {}
+}
+
+/** The name of a tool of the session. */
+export type ToolName = [keyof TrailblazeTools] extends [never] ? string : keyof TrailblazeTools & string;
+
+/** What follows the name of a tool: its arguments, which may be left out if none is required, and options. */
+export type ToolCallArgs<N> = N extends keyof TrailblazeTools
+  ? TrailblazeTools[N] extends (args: infer A) => unknown
+    ? Parameters<TrailblazeTools[N]> extends [unknown]
+      ? [args: A, options?: CallOptions]
+      : [args?: A, options?: CallOptions]
+    : never
+  : [args?: Record<string, unknown>, options?: CallOptions];
+
 export interface ToolClient {
   /** Calls a tool and returns its text; throws `TrailblazeToolError` if the tool fails. */
+  callTool<N extends ToolName>(name: N, ...rest: ToolCallArgs<N>): Promise<ToolAnswer>;
+}
+
+/** The same for names that are only known at run time. */
+export interface AnyToolClient {
   callTool(name: string, args?: Record<string, unknown>, options?: CallOptions): Promise<ToolAnswer>;
 }
 
@@ -68,10 +92,11 @@ export type Surroundings = {
   /** `_meta` as it was received. */
   raw: Readonly<Record<string, unknown>> | undefined;
   commands: () => TrailblazeClient;
-  client: (session: () => ToolSession) => ToolClient;
+  client: (session: () => ToolSession) => AnyToolClient;
   signal: AbortSignal;
   log: (level: LoggingLevel, message: string) => void;
   progress: (text: string) => void;
+  runtime: Runtime;
 };
 
 const NO_SESSION = 'no Trailblaze session is open\nhint: `trailblaze device connect` opens one';
@@ -82,8 +107,12 @@ export class CallContext implements ToolContext {
   readonly isTrailblaze: boolean;
   readonly _meta: Readonly<Record<string, unknown>> | undefined;
   readonly signal: AbortSignal;
+  readonly runtime: Runtime;
+  /** What calls to Trailblaze failed with. */
+  readonly failures: unknown[] = [];
   readonly #around: Surroundings;
   readonly #memory: SessionMemory;
+  readonly #pending = new Set<Promise<void>>();
   #commands: TrailblazeClient | undefined;
 
   constructor(around: Surroundings) {
@@ -92,6 +121,7 @@ export class CallContext implements ToolContext {
     this.isTrailblaze = around.meta !== undefined && around.isOutside !== true;
     this._meta = around.raw;
     this.signal = around.signal;
+    this.runtime = around.runtime;
   }
 
   get device(): TrailblazeDevice {
@@ -117,7 +147,35 @@ export class CallContext implements ToolContext {
 
   get client(): ToolClient {
     this.#meta('client');
-    return this.#around.client(() => this.session);
+    const client = this.#around.client(() => this.session);
+    const callTool: AnyToolClient['callTool'] = (name, args, options) => {
+      const call = new Error();
+      return this.track(client.callTool(name, args, options).catch((error: unknown) => Promise.reject(withStackOf(call, error))));
+    };
+    return { callTool } as ToolClient;
+  }
+
+  /** Follows a call to Trailblaze, for a handler that may not wait for it. */
+  readonly track = async <T>(call: Promise<T>): Promise<T> => {
+    let settle = (): void => {};
+    const settled = new Promise<void>((resolve) => (settle = resolve));
+    this.#pending.add(settled);
+    try {
+      return await call;
+    } catch (error) {
+      this.failures.push(error);
+      throw error;
+    } finally {
+      this.#pending.delete(settled);
+      settle();
+    }
+  };
+
+  /** Waits for the calls that the handler did not wait for: they end with its own call. */
+  async settled(): Promise<void> {
+    while (this.#pending.size > 0) {
+      await Promise.all(this.#pending);
+    }
   }
 
   get screen(): TrailblazeCommands['captureScreen'] {

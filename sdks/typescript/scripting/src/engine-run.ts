@@ -3,10 +3,11 @@
 import { TrailblazeClient } from '@trailblaze/client';
 import { currentEngine, ENGINE_ADDRESS, within, type Engine } from '@trailblaze/client/engine';
 
-import { CallContext, type ToolClient } from './context.ts';
+import { CallContext, type AnyToolClient } from './context.ts';
 import { isRecord, readMeta } from './envelope.ts';
 import { messageOf, TrailblazeCallbackError, TrailblazeToolError } from './errors.ts';
 import { invoke } from './invoke.ts';
+import { explain, ownerOf, type Runtime } from './runtime.ts';
 import { ServerOfTools } from './server.ts';
 import type { RunningServer, RunOptions, ServeOptions } from './serving.ts';
 import { definedTools } from './tool.ts';
@@ -28,6 +29,7 @@ async function serve(options: ServeOptions): Promise<RunningServer> {
   if (engine === undefined) {
     throw new Error('this build of @trailblaze/scripting runs in the script engine of Trailblaze only');
   }
+  const runtime = new EngineRuntime(engine);
   const tools = new Map((options.tools ?? definedTools()).map((tool) => [tool.name, tool]));
   const { name = 'tools', version = '0.0.0', instructions, resources = [] } = options;
   engine.serve({
@@ -45,14 +47,15 @@ async function serve(options: ServeOptions): Promise<RunningServer> {
       const raw = isRecord(params['_meta']) ? params['_meta'] : undefined;
       const meta = readMeta(raw);
       const invocationId = meta?.invocationId ?? '';
-      const ctx = new CallContext({
+      const ctx: CallContext = new CallContext({
         meta: meta === undefined ? undefined : { baseUrl: ENGINE_ADDRESS, ...meta },
         raw,
-        commands: () => TrailblazeClient.fromContext({ _meta: raw, signal }),
+        commands: () => TrailblazeClient.fromContext(ctx),
         client: () => toolClient(engine, invocationId, signal),
         signal,
         log: (level, message) => tell(engine.request(invocationId, 'log', { level, message })),
         progress: (message) => tell(engine.request(invocationId, 'progress', { message })),
+        runtime,
       });
       return invoke(tool, params['arguments'], ctx);
     },
@@ -67,12 +70,58 @@ async function serve(options: ServeOptions): Promise<RunningServer> {
   return { close: async () => {} };
 }
 
+/** What the script engine knows about the code of a tool. */
+class EngineRuntime implements Runtime {
+  readonly #engine: Engine;
+  readonly #open = new Set<CallContext>();
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  placeOf(stack: string): string | undefined {
+    return this.#engine.placeOf(stack);
+  }
+
+  async run<T>(call: CallContext, handler: () => Promise<T>): Promise<T> {
+    this.#open.add(call);
+    try {
+      return await handler();
+    } finally {
+      this.#open.delete(call);
+    }
+  }
+
+  async unhandled(call: CallContext): Promise<{ reason: unknown } | undefined> {
+    if (call.failures.length > 0) {
+      // What the failure of a command makes fail has to run first.
+      await new Promise((resolve) => setTimeout(resolve, 0));
+    }
+    const rejected = this.#engine.unhandled().map(({ name, message, stack }) => Object.assign(new Error(message), { name, stack }));
+    // From the end, because each that is taken changes the places of those after it.
+    const found = [...rejected.entries()].reverse().filter(([at, reason]) => {
+      const place = this.placeOf(reason.stack);
+      const isReason = (failure: unknown) =>
+        failure instanceof Error && failure.message === reason.message && this.placeOf(failure.stack ?? '') === place;
+      const owner = ownerOf(this.#open, isReason);
+      if (owner === undefined || owner === call) {
+        this.#engine.takeUnhandled(at);
+      }
+      if (owner === undefined) {
+        console.error(`unhandled promise rejection: ${explain(reason, this)}`);
+      }
+      return owner === call;
+    });
+    return found.map(([, reason]) => ({ reason })).at(-1);
+  }
+}
+
 /** A log line that is not taken does not fail the call. */
 function tell(sending: Promise<unknown>): void {
   sending.catch((error: unknown) => console.error(messageOf(error)));
 }
 
-function toolClient(engine: Engine, invocationId: string, signal: AbortSignal): ToolClient {
+function toolClient(engine: Engine, invocationId: string, signal: AbortSignal): AnyToolClient {
   return {
     async callTool(name, args = {}, { timeoutMs } = {}) {
       signal.throwIfAborted();

@@ -4,12 +4,12 @@ import { TrailblazeError } from '@trailblaze/client';
 import { DEFAULT_DEADLINE_MS, post, type Reply } from '@trailblaze/client/transport';
 
 import { CALLBACK_PATH, callToolRequest, readAnswer, shorten, toText } from './callback.ts';
-import type { CallOptions, ToolAnswer, ToolClient } from './context.ts';
+import type { CallOptions, ToolAnswer, AnyToolClient } from './context.ts';
 import { TrailblazeCallbackError } from './errors.ts';
 
 export type Endpoint = { baseUrl: string; sessionId: string; invocationId: string; signal: AbortSignal };
 
-export function httpClient(endpoint: Endpoint): ToolClient {
+export function httpClient(endpoint: Endpoint): AnyToolClient {
   return {
     callTool: (name, args = {}, options = {}) => callTool(endpoint, name, args, options),
   };

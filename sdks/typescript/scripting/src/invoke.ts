@@ -6,6 +6,7 @@ import { ActionFailed, AssertionFailed, TrailblazeError } from '@trailblaze/clie
 import type { CallContext } from './context.ts';
 import { contextOf, isRecord, withoutContext } from './envelope.ts';
 import { messageOf } from './errors.ts';
+import { explain } from './runtime.ts';
 import { assertionFailed, error, fatalError, success, unsupported, type TrailblazeResultMeta } from './result.ts';
 import type { DefinedTool, HandlerResult } from './tool.ts';
 
@@ -17,15 +18,24 @@ export async function invoke(tool: DefinedTool, args: unknown, ctx: CallContext)
     }
     const given = checked.args as Record<string, unknown>;
     const handed = tool.takesContext ? { ...given, _trailblazeContext: contextOf(args, ctx._meta) } : given;
-    return withMemory(toResult(tool.name, await tool.handler(handed as never, ctx)), ctx);
+    return await ctx.runtime.run(ctx, async () => {
+      const returned = await tool.handler(handed as never, ctx);
+      await ctx.settled();
+      const unhandled = await ctx.runtime.unhandled(ctx);
+      return unhandled === undefined ? withMemory(toResult(tool.name, returned), ctx) : notAwaited(unhandled.reason, ctx);
+    });
   } catch (thrown) {
-    return failure(thrown);
+    return failure(thrown, ctx);
   }
 }
 
+function notAwaited(reason: unknown, { runtime }: CallContext): CallToolResult {
+  return error(`something that the tool did not wait for failed: ${explain(reason, runtime)}`);
+}
+
 /** An exception as a result. The failure of a command keeps its kind, because some are never retried or repaired. */
-function failure(thrown: unknown): CallToolResult {
-  const message = messageOf(thrown);
+function failure(thrown: unknown, { runtime }: CallContext): CallToolResult {
+  const message = explain(thrown, runtime);
   if (thrown instanceof AssertionFailed) {
     return assertionFailed(message);
   }

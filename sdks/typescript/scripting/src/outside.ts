@@ -4,7 +4,7 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { ActionFailed, AssertionFailed, TrailblazeClient, TrailblazeError } from '@trailblaze/client';
 import { DaemonTransport } from '@trailblaze/client/daemon';
 
-import type { ToolClient } from './context.ts';
+import type { AnyToolClient } from './context.ts';
 import { isRecord, type DevicePlatform, type ReceivedMeta } from './envelope.ts';
 import { messageOf, TrailblazeCallbackError, TrailblazeToolError } from './errors.ts';
 import { error } from './result.ts';
@@ -13,7 +13,7 @@ export type Outside = {
   /** What Trailblaze would have sent with the call. */
   meta: ReceivedMeta;
   commands: TrailblazeClient;
-  client: ToolClient;
+  client: AnyToolClient;
 };
 
 /** The session, or why there is none to use. */

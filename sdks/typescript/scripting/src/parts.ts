@@ -2,7 +2,7 @@
 
 export { tool } from './tool.ts';
 export type { Args, DefinedTool, Handler, HandlerResult, Input, JsonSchema, ToolSpec } from './tool.ts';
-export type { CallOptions, ToolAnswer, ToolClient, ToolContext, ToolSession } from './context.ts';
+export type { CallOptions, ToolAnswer, ToolCallArgs, ToolClient, ToolName, ToolContext, ToolSession } from './context.ts';
 export { Context } from './context.ts';
 export type { ToolMemory } from './memory.ts';
 export { TrailblazeCallbackError, TrailblazeToolError } from './errors.ts';

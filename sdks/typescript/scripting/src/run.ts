@@ -28,6 +28,7 @@ import { httpClient } from './http-client.ts';
 import { askedPort, listen } from './http-server.ts';
 import { invoke } from './invoke.ts';
 import { findOutside, rememberOutside } from './outside.ts';
+import { PROCESS_RUNTIME, watchRejections } from './process-runtime.ts';
 import { ServerOfTools } from './server.ts';
 import type { RunningServer, RunOptions, ServedResource, ServeOptions } from './serving.ts';
 import { keepStdoutForProtocol } from './stdout.ts';
@@ -54,8 +55,7 @@ async function serve(options: ServeOptions): Promise<RunningServer> {
   const port = askedPort(options.args ?? process.argv.slice(2));
   // Output of handlers goes to the log, even if stdout is not used for the protocol.
   const protocol = keepStdoutForProtocol();
-  // An unhandled rejection must not end the server with its other tools.
-  process.on('unhandledRejection', (reason) => console.error('unhandled promise rejection:', reason));
+  watchRejections();
   try {
     return await (port === undefined ? serveStdio(options, protocol) : serveHttp(options, port));
   } catch (error) {
@@ -115,8 +115,8 @@ function makeServer(options: ServeOptions): McpServer {
     }
     const notices = new Notices(tool.name, extra, (level) => severity(level) >= lowest);
     const { signal } = extra;
-    const common = { raw: params._meta, signal, log: notices.log, progress: notices.progress };
-    const commands = () => TrailblazeClient.fromContext({ _meta: params._meta, signal });
+    const common = { raw: params._meta, signal, log: notices.log, progress: notices.progress, runtime: PROCESS_RUNTIME };
+    const commands = () => TrailblazeClient.fromContext(ctx);
     const client = (session: () => ToolSession) => {
       const { baseUrl, id, invocationId } = session();
       return httpClient({ baseUrl, sessionId: id, invocationId, signal });
@@ -124,7 +124,7 @@ function makeServer(options: ServeOptions): McpServer {
     const meta = readMeta(params._meta);
     const found = meta === undefined ? await findOutside(signal) : undefined;
     const outside = found !== undefined && 'commands' in found ? found : undefined;
-    const ctx =
+    const ctx: CallContext =
       outside === undefined
         ? new CallContext({ ...common, meta, commands, client, problem: found !== undefined && 'problem' in found ? found.problem : undefined })
         : new CallContext({ ...common, meta: outside.meta, isOutside: true, commands: () => outside.commands, client: () => outside.client });

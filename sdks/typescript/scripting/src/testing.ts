@@ -8,6 +8,7 @@ import { CallContext, type ToolContext } from './context.ts';
 import type { TrailblazeDevice } from './envelope.ts';
 import { messageOf, TrailblazeToolError } from './errors.ts';
 import { invoke } from './invoke.ts';
+import { NO_RUNTIME } from './runtime.ts';
 import { definedTools, type DefinedTool } from './tool.ts';
 
 export { fakeScreen, type FakeElement } from '@trailblaze/client/testing';
@@ -112,14 +113,17 @@ class Fake extends CallContext implements FakeContext {
     super({
       meta: isTrailblaze ? meta : undefined,
       raw: isTrailblaze ? { trailblaze: meta } : undefined,
-      commands: () =>
-        fakeClient((name, args) => this.#call(tools, name, args), { platform: meta.device.platform, signal: aborted }),
+      commands: () => {
+        const { platform } = meta.device;
+        return fakeClient((name, args) => this.#call(tools, name, args), { platform, signal: aborted, track: this.track });
+      },
       client: () => ({
         callTool: async (name, args = {}) => ({ text: textOf(await this.#call(tools, name, args)) }),
       }),
       signal: aborted,
       log: (level, message) => void this.logs.push({ level, message }),
       progress: (text) => void this.progressed.push(text),
+      runtime: NO_RUNTIME,
     });
   }
 

@@ -54,18 +54,42 @@ tool('throws', { description: 'Throws.' }, () => {
   throw new Error('it broke');
 });
 
+tool('mistaken', { description: 'Has a mistake.' }, async (args) => {
+  const { orders } = args as unknown as { orders: string[] };
+  return `${orders.length}`;
+});
+
+tool('forgets', { description: 'Does not wait for a call.', input: { id: z.string() } }, ({ id }, { client }) => {
+  void client.callTool('tap', { id });
+  return 'done';
+});
+
+tool('rejects', { description: 'Leaves a promise rejected.' }, () => {
+  void Promise.reject(new Error('a forgotten promise'));
+  return 'done';
+});
+
+tool('catches', { description: 'Waits for a failing call in the end.' }, async (_args, { client }) => {
+  const first = client.callTool('tap', { id: 'missing' });
+  await client.callTool('tap', { id: 'ok' });
+  await new Promise((resolve) => setImmediate(resolve));
+  return first.then(
+    () => 'no failure',
+    (failure: Error) => `caught ${failure.message}`,
+  );
+});
+
 tool('fatal', { description: 'Ends the trail.' }, () => result.fatalError('the device is gone'));
 
 tool('strange', { description: 'Returns no result.' }, () => ({ ok: true }) as never);
 
 tool('unsendable', { description: 'Returns what JSON cannot carry.' }, () => result.success('', { big: 1n }));
 
-tool('noisy', { description: 'Prints and forgets promises.' }, async (_args, { log, progress }) => {
+tool('noisy', { description: 'Prints.' }, async (_args, { log, progress }) => {
   console.log('noise of console.log');
   console.info('noise of %s', 'console.info');
   console.table([{ noise: 'console.table' }]);
   process.stdout.write('noise of stdout\n');
-  void Promise.reject(new Error('a forgotten promise'));
   log('warning', 'take care');
   progress('first');
   progress('second');

@@ -13,7 +13,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { Server } from '@trailblaze/scripting';
 
-import { ALONE } from './alone.ts';
+import { ALONE, withoutColumns } from './alone.ts';
 import { callbackServer, type Reply } from './callback-server.ts';
 
 const scriptOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
@@ -53,7 +53,7 @@ async function typedApi(answers: Record<string, unknown> = ANSWERS) {
 
 function textOf(result: unknown): string {
   const [block] = (result as CallToolResult).content;
-  return block?.type === 'text' ? block.text : '';
+  return block?.type === 'text' ? withoutColumns(block.text) : '';
 }
 
 describe('a server with a list of its own', () => {
@@ -71,7 +71,7 @@ describe('a server with a list of its own', () => {
       const context = { _trailblazeContext: { memory: {} } };
       assert.deepEqual(await call('echo', { ...args, ...context }), [false, JSON.stringify(args), args]);
       assert.deepEqual(await call('refused'), [true, 'no', undefined]);
-      assert.deepEqual(await call('throws'), [true, 'it broke', undefined]);
+      assert.deepEqual(await call('throws'), [true, 'it broke (test/own-server.ts:17)', undefined]);
       assert.equal((await call('unsendable'))[0], true);
       assert.deepEqual(await call('add', { a: 1, b: 2 }), [false, '{"sum":3}', { sum: 3 }]);
       assert.match(String((await call('add', { a: 1 }))[1]), /^invalid arguments for `add`/);
@@ -108,7 +108,7 @@ describe('a server with a list of its own', () => {
     withServer('own-server.ts', async (client) => {
       const api = await typedApi({ AssertVisible: { success: false, message: 'not there', variant: 'AssertionFailed' } });
       const called = await client.callTool({ name: 'checks', _meta: api._meta });
-      assert.deepEqual([called.isError, textOf(called)], [true, 'not there']);
+      assert.deepEqual([called.isError, textOf(called)], [true, 'not there (test/own-server.ts:30)']);
       assert.deepEqual(called._meta, { trailblaze: { variant: 'AssertionFailed' } });
       await api.close();
     }));
@@ -136,6 +136,12 @@ describe('a server with a list of its own', () => {
 });
 
 // As they are in the design document, except for the names of the imported packages.
+test('calls of tools are typed after `trailblaze types`', async () => {
+  const tsc = scriptOf('../node_modules/.bin/tsc');
+  const { stdout } = await promisify(execFile)(tsc, ['-p', scriptOf('typed-tools')]);
+  assert.equal(stdout, '');
+});
+
 describe('the listings of the design', () => {
   test('compile', async () => {
     const tsc = scriptOf('../node_modules/.bin/tsc');

@@ -1,6 +1,8 @@
 /** The server as a client sees it: a process, called with the official SDK. */
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { relative } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
@@ -8,7 +10,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import type { CallToolResult, JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 
-import { ALONE } from './alone.ts';
+import { ALONE, withoutColumns } from './alone.ts';
 import { callbackServer, succeeded } from './callback-server.ts';
 
 const DEVICE = {
@@ -58,6 +60,17 @@ async function start(env: Record<string, string> = {}): Promise<Started> {
     handle?.(message);
   };
   return { client, messages, saw };
+}
+
+/** The line of a piece of code in the fixture, as messages show it. */
+function lineOf(code: string): string {
+  const file = fileURLToPath(new URL('fixture.ts', import.meta.url));
+  const before = readFileSync(file, 'utf8').split(code)[0] ?? '';
+  return `${relative(process.cwd(), file)}:${before.split('\n').length}`;
+}
+
+function textOf({ content: [block] }: CallToolResult): string {
+  return block?.type === 'text' ? withoutColumns(block.text) : '';
 }
 
 function meta(more: Record<string, unknown> = {}) {
@@ -179,13 +192,44 @@ describe('a server of tools', () => {
   test('returns what a handler throws, and keeps running', async () => {
     const thrown = await call('throws');
     assert.equal(thrown.isError, true);
-    assert.deepEqual(thrown.content, [{ type: 'text', text: 'it broke' }]);
+    assert.equal(textOf(thrown), `it broke (${lineOf("new Error('it broke')")})`);
     const strange = await call('strange');
     assert.match(JSON.stringify(strange.content), /`strange` returned an invalid result/);
     const unsendable = await call('unsendable');
     assert.match(JSON.stringify(unsendable.content), /the result of `unsendable` cannot be sent: /);
     await assert.rejects(call('nosuch'), /unknown tool `nosuch`/);
     assert.equal((await call('greet', { name: 'Grace' })).isError, false);
+  });
+
+  test('names the line of the tool that threw', async () => {
+    const text = textOf(await call('mistaken'));
+    assert.match(text, /^TypeError: .*undefined.* \(/);
+    assert.ok(text.endsWith(` (${lineOf('orders.length')})`), text);
+  });
+
+  test('fails a call that left something rejected, and no other', async () => {
+    const failure = { type: 'call_tool_result', success: false, textContent: '', errorMessage: 'no such element' };
+    const trailblaze = await callbackServer(({ body }) =>
+      JSON.stringify(body).includes('missing') ? { body: JSON.stringify({ result: failure }) } : succeeded('tapped'),
+    );
+    const about = (invocationId: string) => meta({ baseUrl: trailblaze.baseUrl, invocationId });
+    try {
+      const answered = await Promise.all([
+        call('forgets', { id: 'missing' }, about('a')),
+        call('forgets', { id: 'ok' }, about('b')),
+        call('catches', {}, about('c')),
+        call('press', { id: 'ok' }, about('d')),
+      ]);
+      const line = lineOf("client.callTool('tap', { id });\n  return 'done'");
+      const forgotten = `something that the tool did not wait for failed: no such element (${line})`;
+      assert.deepEqual(answered.map(textOf), [forgotten, 'done', 'caught no such element', 'trailblaze said: tapped']);
+      assert.deepEqual(answered.map(({ isError }) => isError), [true, false, false, false]);
+    } finally {
+      await trailblaze.close();
+    }
+    const rejected = await call('rejects');
+    assert.match(textOf(rejected), /did not wait for failed: a forgotten promise \(.*fixture\.ts:\d+\)$/);
+    assert.equal((await call('greet', { name: 'Ada' })).isError, false, 'the next call is not blamed');
   });
 
   test('passes variants and delegates on', async () => {
@@ -212,7 +256,7 @@ describe('a server of tools', () => {
       { progressToken, progress: 2, message: 'second' },
     ]);
     assert.equal(said.length, 4, 'and then the result');
-    const printed = ['console.log', 'console.info', 'console.table', 'stdout', 'a forgotten promise'];
+    const printed = ['console.log', 'console.info', 'console.table', 'stdout'];
     await Promise.all(printed.map((text) => server.saw(text)));
     assert.equal((await call('greet', { name: 'Alan' })).isError, false);
   });

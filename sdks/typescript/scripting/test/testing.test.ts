@@ -55,19 +55,20 @@ const visit = tool(
     await inputText(name);
     await maestro?.swipe('down');
     await playwright?.click('#a');
-    const { root } = await screen();
+    const { root, elements } = await screen();
     await assertVisible('Done');
-    return `${await getElementCount('Row')} ${await getElementText('title')} ${root.role}`;
+    const roles = elements.map(({ role }) => role).join(' ');
+    return `${await getElementCount('Row')} ${await getElementText('title')} ${root.role}: ${roles}`;
   },
 );
 
 test('typed commands use the same fakes', async () => {
   const ok = () => {};
   const tools = { tap: ok, inputText: ok, swipe: ok, assertVisible: ok, getElementText: () => '7' };
-  const screen = { platform: 'android', width: 1, height: 1, root: { role: 'window', children: [] } };
+  const screen = { platform: 'android', width: 1, height: 1, root: { role: 'window', children: [{ role: 'list', children: [{ role: 'text' }] }, { role: 'button' }] } };
   const answers = { ...tools, isVisible: () => true, getElementCount: () => '3', captureScreen: () => screen };
   const called = await callTool(visit, { name: 'Ada' }, fakeContext({ tools: answers }));
-  assert.equal(called.text, '3 7 window');
+  assert.equal(called.text, '3 7 window: window list text button');
   assert.deepEqual(called.calls.slice(0, 4), [
     { name: 'isVisible', args: { text: 'Skip', timeoutMs: 10 } },
     { name: 'tap', args: { text: 'Skip' } },

@@ -68,8 +68,10 @@ tool('typed', { description: '' }, async (_args, { tap, screen, maestro }) => {
   // @ts-expect-error no such parameter
   await tap({ txt: 'Pay' });
   await maestro?.swipe('down');
-  const { root } = await screen({ picture: true });
-  return root.children[0]?.text ?? '';
+  const { root, elements } = await screen({ picture: true });
+  // @ts-expect-error no such field of an element
+  const wrong: unknown = elements[0]?.txt;
+  return root.children[0]?.text ?? elements.find(({ id }) => id === wrong)?.text ?? '';
 });
 
 // @ts-expect-error a misspelt flag

@@ -13,9 +13,10 @@ use trailblaze_protocol::exit::Exit;
 
 use super::{Interactive, Place};
 use crate::files::check_links;
-use crate::output::console::{Console, Quiet};
+use crate::output::console::Console;
 use crate::output::report::{self, Written};
 use crate::output::run_folder::RunFolder;
+use crate::output::tool_output::OnlyToolOutput;
 use crate::project::devices::DeviceSpec;
 use crate::project::loaded::Loaded;
 use crate::project::models::ModelChoiceError;
@@ -148,9 +149,9 @@ pub async fn open(
         Outlets { events: Some(record), console: Some(Arc::clone(&console)), folder: Some(folder.path.clone()) };
     wiring.servers = wiring.tool_servers(Mode::Start).with_outlets(outlets).with_cassettes(cassettes).into();
     let device = options.device;
-    // The caller receives everything in replies, so the console does not repeat it.
-    let quiet = Arc::new(Quiet);
-    let sink = DeviceLog::new(device.id.clone(), Arc::clone(&folder) as _, quiet).keeping_all();
+    // The caller receives everything else in replies, so the console does not repeat it.
+    let output = Arc::new(OnlyToolOutput::to(Arc::clone(&console)));
+    let sink = DeviceLog::new(device.id.clone(), Arc::clone(&folder) as _, output).keeping_all();
     let sink = Arc::new(sink);
     let target = wiring.target.clone();
     let session = match wiring.open_whole(&device, target.as_deref(), Arc::clone(&sink) as Arc<dyn EventSink>).await {

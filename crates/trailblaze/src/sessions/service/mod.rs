@@ -46,6 +46,9 @@ pub trait Entrance: Send + Sync {
 /// Receives a line for people each time that long work moves on.
 pub trait ProgressSink: Send + Sync {
     fn say(&self, text: &str);
+
+    /// Receives what a tool says while it runs.
+    fn tool_output(&self, _text: &str) {}
 }
 
 /// Discards progress.

@@ -121,6 +121,7 @@ fn a_servers_environment_is_ours_with_what_its_session_adds_and_less_what_its_en
     let base = env["TRAILBLAZE_BASE_URL"].as_str().expect("an address");
     assert!(base.starts_with("http://127.0.0.1:"), "{base}");
     let expected = json!({
+        "TRAILBLAZE_PROJECT_DIR": root,
         "TRAILBLAZE_BASE_URL": base,
         "TRAILBLAZE_CALLBACK_URL": format!("{base}/scripting/callback"),
         "TRAILBLAZE_DEVICE_PLATFORM": "IOS",
@@ -146,7 +147,10 @@ fn a_shared_server_gets_no_environment_of_a_device() {
         let env = &told["env"];
         let base = env["TRAILBLAZE_BASE_URL"].as_str().expect("an address");
         let callback = format!("{base}/scripting/callback");
-        assert_eq!(ours(env), json!({"TRAILBLAZE_BASE_URL": base, "TRAILBLAZE_CALLBACK_URL": callback}));
+        let root = lab.project.root().canonicalize().unwrap();
+        let expected =
+            json!({"TRAILBLAZE_PROJECT_DIR": root, "TRAILBLAZE_BASE_URL": base, "TRAILBLAZE_CALLBACK_URL": callback});
+        assert_eq!(ours(env), expected);
     }
 }
 

@@ -48,9 +48,9 @@ fn a_wrong_name_or_argument_does_not_compile() {
     }
     let project = new_tool();
     // A description that would end its comment.
-    project.write("trailblaze-config/tools/odd.yaml", "id: odd\ndescription: \"A */ B\\nC\"\nparameters: [{name: x, type: integer, required: false, description: '*/'}]\ntools: [{tap: {id: a}}]\n");
+    project.write("trailblaze-config/tools/odd.yaml", "id: odd\ndescription: \"A */ B\\nC\"\nparameters: [{name: x, type: integer, required: false, description: '*/'}, {name: y, type: integer, default: 1}]\ntools: [{tap: {id: a}}]\n");
     project.run(&[&["types"], COUNTER].concat()).exits(0);
-    let config = r#"{"compilerOptions": {"checkJs": true, "strict": true, "noEmit": true, "target": "es2022", "module": "esnext", "lib": ["es2023"], "types": []}, "include": ["tools", "trailblaze.d.ts"]}"#;
+    let config = r#"{"compilerOptions": {"checkJs": true, "strict": true, "noEmit": true, "target": "es2022", "module": "esnext", "lib": ["es2023"], "types": []}, "include": ["tools", "trailblaze.d.ts", "trailblaze-globals.d.ts"]}"#;
     project.write("tsconfig.json", config);
     let check = || {
         let mut command = Command::new(&tsc);
@@ -69,6 +69,7 @@ fn a_wrong_name_or_argument_does_not_compile() {
             "export const a = async ({ screen }: TrailblazeScript): Promise<string> => (await screen()).elements[0].bounds.left",
             "TS2322",
         ),
+        ("export const b = ({ x }: TrailblazeArgs['odd']): number => x", "TS2322"),
     ];
     let file = |number: usize| format!("tools/wrong{number}.ts");
     for (number, (source, _)) in mistakes.iter().enumerate() {
@@ -80,6 +81,10 @@ fn a_wrong_name_or_argument_does_not_compile() {
         assert!(said.lines().any(is_it), "{source}: {said}");
         std::fs::remove_file(project.root().join(file(number))).expect("it was there");
     }
-    project.write("tools/right.ts", "await callTool('tap', { text: 'a' });\nawait tools.odd({ x: 1 });\nconst n: number = await tools.getElementCount({ text: 'a' });\nexport default n;\n");
+    project.write("tools/right.ts", "await callTool('tap', { text: 'a' });\nawait tools.odd({ x: 1 });\nconst n: number = await tools.getElementCount({ text: 'a' });\nexport const d = ({ y }: TrailblazeArgs['odd']): number => y;\nexport default n;\n");
     assert_eq!(check(), "");
+    // As for a server, which has none of the names that scripts find without an import.
+    project.write("tsconfig.json", config.replace(r#", "trailblaze-globals.d.ts""#, ""));
+    project.write("tools/right.ts", "export const n = memory.get('n');\n");
+    assert!(check().starts_with("tools/right.ts(1,18): error TS2304"), "{}", check());
 }

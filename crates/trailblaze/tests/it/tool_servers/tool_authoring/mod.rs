@@ -1,6 +1,7 @@
 //! What tool authors are given: a tool to start from, its tests, a look at what it costs, and at what is odd about it.
 
 mod kotlin;
+mod output;
 
 use std::path::{Path, PathBuf};
 
@@ -13,6 +14,9 @@ fn with_python(runtime: Runtime) -> Option<Lab> {
     let lab = Lab::under(runtime)?;
     let path = format!("{}:{}", lab.path("bin"), parts()?.join("python/bin").display());
     lab.env("PATH", path);
+    // As if the package had been installed.
+    lab.env("PYTHONPATH", repository().join("sdks/python/src").display().to_string());
+    lab.env("PYTHONDONTWRITEBYTECODE", "1");
     Some(lab)
 }
 

@@ -34,7 +34,7 @@ internal class DefinedTool(
 ) {
     init {
         if (!NAME.matches(name)) {
-            throw DefinitionError("`$name` is not a valid tool name: models accept up to 64 letters, digits, _ and -${at(where)}")
+            throw DefinitionError(atPlace("`$name` is not a valid tool name: models accept up to 64 letters, digits, _ and -", where))
         }
     }
 
@@ -51,14 +51,19 @@ internal class DefinedTool(
     }
 
     private fun refusal(invalid: Arguments.Read.Invalid): ToolResult {
-        val text = "invalid arguments for `$name`: ${invalid.problems.joinToString("; ")}${at(where)}"
+        val text = atPlace("invalid arguments for `$name`: ${invalid.problems.joinToString("; ")}", where)
         return if (invalid.missing.isEmpty()) ToolResult.failure(text) else ToolResult.missingRequiredArgs(invalid.missing, text)
     }
 
     companion object {
         private val NAME = Regex("[a-zA-Z0-9_-]{1,64}")
 
-        fun at(where: String?): String = if (where == null) "" else "\nat $where"
+        /** A message and its place, ahead of a hint: `it broke (AcmeTools.kt:42)`. */
+        fun atPlace(message: String, where: String?): String {
+            if (where == null) return message
+            val end = message.lastIndexOf("\nhint: ").takeIf { it >= 0 } ?: message.length
+            return "${message.substring(0, end)} ($where)${message.substring(end)}"
+        }
 
         /** The tools of a class, each called on what `instance` returns. */
         fun ofToolSet(type: KClass<*>, instance: (TrailblazeContext) -> Any): List<DefinedTool> {

@@ -50,7 +50,7 @@ internal class Results(type: KType, what: String) {
          * @param tool Where the tool is, for an exception that does not tell: a function that only calls another one leaves no trace.
          */
         fun failure(thrown: Throwable, tool: String?): ToolResult {
-            val text = messageOf(thrown) + DefinedTool.at(SourceLine.of(thrown) ?: tool)
+            val text = DefinedTool.atPlace(messageOf(thrown), SourceLine.of(thrown) ?: tool)
             return when {
                 thrown is AssertionError -> ToolResult.assertionFailed(text)
                 thrown is ActionFailed && thrown.variant == "FatalError" -> ToolResult.fatalError(text)

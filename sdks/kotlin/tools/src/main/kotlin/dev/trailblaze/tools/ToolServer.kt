@@ -168,7 +168,7 @@ public class ToolServer @JvmOverloads constructor(
     private fun add(tool: DefinedTool) {
         val first = defined.putIfAbsent(tool.name, tool) ?: return
         val places = listOfNotNull(first.where, tool.where).joinToString(" and ")
-        throw DefinitionError("two tools are named `${tool.name}`; rename one${DefinedTool.at(places.ifEmpty { null })}")
+        throw DefinitionError(DefinedTool.atPlace("two tools are named `${tool.name}`; rename one", places.ifEmpty { null }))
     }
 
     private fun describe(toolSet: Any) {

@@ -146,7 +146,7 @@ class ListingsTest {
         }
         assertEquals(listOf("com.acme.driver", "com.acme.AcmeDriver"), launched)
         val result = server.call("acme_launch", emptyMap(), FakeDevice(TrailblazeDevicePlatform.WEB))
-        assertTrue(Regex("Unsupported platform\nat Composition.kt:\\d+").matches(result.text), result.text)
+        assertTrue(Regex("Unsupported platform \\(Composition.kt:\\d+\\)").matches(result.text), result.text)
     }
 
     @Test

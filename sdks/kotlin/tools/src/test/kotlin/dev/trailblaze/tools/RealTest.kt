@@ -59,7 +59,7 @@ class RealTest {
     fun `errors are those of the other languages with the line in Kotlin`() = RealProject("com.example.KitchenKt").use { project ->
         project.serving { tb ->
             tb.launchApp("com.acme.driver")
-            val line = Regex("\nat Kitchen\\.kt:(\\d+)")
+            val line = Regex(" \\(Kitchen\\.kt:(\\d+)\\)")
             val missing = failure { tb.callTool("kitchen_fail", mapOf("kind" to "tap")) }
             assertTrue(missing.startsWith("could not tap text \"what is not there\" within 5.0 s: "), missing)
             val number = checkNotNull(line.find(missing)) { missing }.groupValues[1].toInt()

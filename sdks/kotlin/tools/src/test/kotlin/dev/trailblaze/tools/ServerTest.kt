@@ -118,7 +118,7 @@ class ServerTest {
         val failed = call("kitchen_fail", """{"kind":"fatal"}""", phone).result()
         assertEquals(JsonPrimitive(true), failed["isError"])
         assertEquals("""{"trailblaze":{"variant":"FatalError"}}""", failed["_meta"].toString())
-        assertTrue(Regex("the account is locked\nat Kitchen.kt:\\d+").matches(textOf(failed)), textOf(failed))
+        assertTrue(Regex("the account is locked \\(Kitchen.kt:\\d+\\)").matches(textOf(failed)), textOf(failed))
         val missing = call("kitchen_bake", """{"dish":null}""").result()
         assertEquals("""{"trailblaze":{"variant":"MissingRequiredArgs","missing":["size"]}}""", missing["_meta"].toString())
         val picture = call("kitchen_picture").result()["content"]!!.jsonArray.last().toString()

@@ -35,8 +35,8 @@ class ToolSetTest {
 
     /** The text without the line of the author's code, which must be there. */
     private fun ToolResult.withoutLine(): String {
-        assertTrue(Regex("[\\s\\S]*\nat Kitchen\\.kt:\\d+").matches(text), text)
-        return text.substringBeforeLast("\nat ")
+        assertTrue(Regex("[\\s\\S]* \\(Kitchen\\.kt:\\d+\\)").matches(text), text)
+        return text.substringBeforeLast(" (")
     }
 
     @Test
@@ -150,7 +150,7 @@ class ToolSetTest {
         assertEquals("ExceptionThrown" to "StackOverflowError", failed("stack"))
         val (variant, text) = failed("helper")
         assertEquals("ExceptionThrown" to "no element with text `what is not there` is visible; the fake device shows nothing", variant to text)
-        val line = call("fail", mapOf("kind" to "helper")).text.substringAfterLast(':').toInt()
+        val line = call("fail", mapOf("kind" to "helper")).text.substringAfterLast(':').removeSuffix(")").toInt()
         assertTrue(source("com/example/Kitchen.kt").lines()[line - 1].contains("what is not there"), "line $line")
     }
 
@@ -313,8 +313,8 @@ class ToolSetTest {
 
         fun refusal(toolSet: ToolSet) = assertThrows(DefinitionError::class.java) { ToolServer("x").toolSet(toolSet) }.message.orEmpty()
             .replace(Regex("ToolSetTest\\.kt:\\d+"), "HERE")
-        assertEquals("two tools are named `bake`; rename one\nat HERE and HERE", refusal(Twice()))
-        assertEquals("`a.b` is not a valid tool name: models accept up to 64 letters, digits, _ and -\nat HERE", refusal(Named()))
+        assertEquals("two tools are named `bake`; rename one (HERE and HERE)", refusal(Twice()))
+        assertEquals("`a.b` is not a valid tool name: models accept up to 64 letters, digits, _ and - (HERE)", refusal(Named()))
         assertTrue(refusal(Takes()).startsWith("the parameter `thing` of the tool `bake` (HERE) has the type `"), refusal(Takes()))
         assertTrue(refusal(Returns()).matches(Regex("the tool `bake` \\(HERE\\) returns a .*, which is neither a ToolResult nor @Serializable")), refusal(Returns()))
         assertEquals("the toolset `Empty` has no function with the annotation @Tool", refusal(Empty()))
