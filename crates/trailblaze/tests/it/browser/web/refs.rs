@@ -45,7 +45,7 @@ fn a_ref_of_a_page_that_was_reloaded_is_stale() {
 #[test]
 fn a_ref_of_a_frame_means_the_document_that_was_shown_in_it() {
     let replace =
-        "document.querySelector('iframe').srcdoc = '<button onclick=\\'this.append(2)\\'>Pay</button><p>Second</p>'";
+        "document.querySelector('iframe').srcdoc = '<p>Second</p><button onclick=\\'this.append(2)\\'>Pay</button>'";
     check(
         "<button>Outside</button><iframe srcdoc=\"<button onclick='this.append(1)'>Pay</button><p>First</p>\"></iframe>",
         &[
