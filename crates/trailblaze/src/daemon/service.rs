@@ -140,7 +140,7 @@ impl LocalService {
         if info.is_new {
             progress.say(&format!("opened session `{}`; `trailblaze session close` ends it", info.name));
         }
-        self.table.find(&SessionChoice { name: Some(info.name), ..SessionChoice::default() }).await
+        self.table.find(&SessionChoice { name: Some(info.name), project: Some(info.project), device: None }).await
     }
 
     async fn open_new(
