@@ -7,6 +7,7 @@ use clap::Args;
 use parking_lot::Mutex;
 use trailblaze_core::engine::registry::Batch;
 use trailblaze_core::engine::source::SourceError;
+use trailblaze_core::engine::tool::Tool;
 use trailblaze_core::ids;
 use trailblaze_core::names::ToolOrigin;
 use trailblaze_core::record::events::{EventSink, Redacted, Shot};
@@ -102,7 +103,7 @@ fn tool_of_file(batch: &Batch, reserved_prefixes: &[String], args: &DoctorArgs) 
         _ => format!("is defined in {}", batch.contributor.label),
     };
     let mut findings = vec![Finding::good("start", format!("it {place}, and needs no server"))];
-    let tool = batch.tools.iter().filter(|tool| tool.name == args.server).cloned().collect();
+    let tool = batch.tools.iter().filter(|tool| tool.name == args.server).map(|tool| Tool::clone(tool)).collect();
     let exit = linted(&Batch::new(batch.contributor.clone(), tool), reserved_prefixes, &mut findings);
     findings::print(("tool", &args.server), &findings, args.json);
     exit
