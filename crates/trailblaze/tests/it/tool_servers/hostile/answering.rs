@@ -206,9 +206,17 @@ fn unknown_messages_are_ignored() {
     let played = Stage::new("babbles").then_the_other().play(0);
     played.assert_the_other_went_on();
     assert_eq!(played.answers("rogue_act"), ["did it"]);
+    // What is no message is output of the call.
     insta::assert_snapshot!(played.notes(), @r#"
     info: {"a":1}
+    info: [7]
     warning: server `rogue`: it prints to stdout, which carries the protocol: `[7]`; print to stderr instead
+    info: null
+    info: 7
+    info: "words"
+    info: {}
+    info: {"jsonrpc": "2.0"}
+    info: ��
     "#);
 }
 
