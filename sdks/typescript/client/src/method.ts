@@ -131,7 +131,7 @@ function withBytes(spec: MethodSpec, response: Json): Json {
 }
 
 /** Adds the elements of a screen as a list. It is not part of its JSON. */
-function withElements(response: Json): Json {
+export function withElements(response: Json): Json {
   const { root } = response;
   if (isRecord(root)) {
     const get = (): Json[] => walk(root);

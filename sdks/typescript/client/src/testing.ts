@@ -11,7 +11,7 @@ import {
   type Element,
   type ScreenState,
 } from './generated.ts';
-import { isRecord, type Json, type MethodSpec } from './method.ts';
+import { isRecord, withElements, type Json, type MethodSpec } from './method.ts';
 
 /**
  * Answers a call: `name` is that of the method, such as `isVisible`. Returns what the method returns; for an action or assertion
@@ -98,5 +98,5 @@ export function fakeScreen(...elements: FakeElement[]): ScreenState {
   const bounds = { left: 0, top: 0, right: WIDTH, bottom: HEIGHT };
   const plain = { enabled: true, selected: false, focused: false, clipped: false };
   const root: Element = { role: 'screen', ...plain, bounds, children: elements.map(build) };
-  return { platform: 'android', width: WIDTH, height: HEIGHT, root };
+  return withElements({ platform: 'android', width: WIDTH, height: HEIGHT, root }) as unknown as ScreenState;
 }
