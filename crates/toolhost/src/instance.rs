@@ -1,9 +1,11 @@
 //! A running instance of a server: starting it over each transport, and stopping it.
 
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use rustix::io::ioctl_fionread;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -176,7 +178,7 @@ impl Starter<'_> {
 
     async fn on_pipe(&self, launch: Launch) -> Result<Instance, SetupError> {
         let Running { stdin, stdout, stderr, child } = self.supervisor.start(launch).await?;
-        let stderr = self.captured(stderr, true);
+        let stderr = self.captured(stderr, true, has_bytes);
         let connection = Connection::open(stdout, stdin, self.listener(), Arc::clone(&self.spec.spin_turn));
         let error = match self.handshake(&connection).await {
             Ok(handshake) => return Ok(self.instance(Some(child), connection, handshake, vec![stderr])),
@@ -196,7 +198,7 @@ impl Starter<'_> {
         let Streams { input, output, log } =
             tokio::time::timeout(limit, embedded.start(self.router)).await.map_err(slow)??;
         // What it logs reaches its calls before their answers, without this stream.
-        let log = self.captured(log, false);
+        let log = self.captured(log, false, |_| false);
         let connection = Connection::open(input, output, self.listener(), Arc::clone(&self.spec.spin_turn));
         let handshake = self.handshake(&connection).await?;
         Ok(self.instance(None, connection, handshake, vec![log]))
@@ -214,7 +216,7 @@ impl Starter<'_> {
         let port = free_port().map_err(|error| SetupError::NoPort(error.to_string()))?;
         let Running { stdin, stdout, stderr, child } = self.supervisor.start(with_port(launch, port)).await?;
         let (lines, stdout_lines) = tokio::io::duplex(64 << 10);
-        let outputs = vec![self.captured(stderr, true), tokio::spawn(drain(stdout, lines))];
+        let outputs = vec![self.captured(stderr, true, has_bytes), tokio::spawn(drain(stdout, lines))];
         let filter = Arc::new(NoiseFilter { router: Arc::clone(self.router), reports_noise: Mutex::new(false) });
         let pipe = Connection::open(stdout_lines, stdin, Arc::clone(&filter) as _, Arc::clone(&self.spec.spin_turn));
         let http = Connection::over(Http::new(Address::of_port(port)), self.listener());
@@ -311,12 +313,15 @@ impl Starter<'_> {
     }
 
     /// Logs a stream; `is_heard` says whether its lines are also output of the calls in progress.
-    fn captured(&self, stream: impl AsyncRead + Send + Unpin + 'static, is_heard: bool) -> JoinHandle<()> {
+    fn captured<S>(&self, stream: S, is_heard: bool, is_waiting: impl Fn(&S) -> bool + Send + 'static) -> JoinHandle<()>
+    where
+        S: AsyncRead + Send + Unpin + 'static,
+    {
         let (excerpt, log, secrets) = (self.stderr.clone(), self.spec.log.clone(), Arc::clone(&self.spec.secrets));
         let router = is_heard.then(|| Arc::clone(self.router));
         tokio::spawn(async move {
             let hear = |line: &str| router.iter().for_each(|router| router.printed(line));
-            capture(stream, excerpt, log.as_deref(), &secrets, hear).await;
+            capture(stream, excerpt, log.as_deref(), &secrets, is_waiting, hear).await;
         })
     }
 }
@@ -343,6 +348,11 @@ async fn opens(port: u16) {
     while tokio::net::TcpStream::connect(("127.0.0.1", port)).await.is_err() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
+}
+
+/// Whether a pipe has something to read.
+fn has_bytes(pipe: &impl AsFd) -> bool {
+    ioctl_fionread(pipe).is_ok_and(|n_bytes| n_bytes > 0)
 }
 
 /// Passes stdout on while it is being read, and keeps reading after that: a full pipe would block the server.

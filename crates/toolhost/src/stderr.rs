@@ -97,14 +97,15 @@ pub fn shown(line: &str) -> String {
 }
 
 /// Reads until the stream ends, and replaces secrets by their names. Output beyond the limit is read but not kept. `heard` is called
-/// with each line.
+/// with each line. `is_waiting` tells whether the stream has something to read, even if the runtime was not told so yet.
 ///
 /// An overlong line is kept in pieces, cut so that no secret spans a cut.
-pub async fn capture(
-    mut stream: impl AsyncRead + Unpin,
+pub async fn capture<S: AsyncRead + Unpin>(
+    mut stream: S,
     excerpt: Excerpt,
     log: Option<&Path>,
     secrets: &Secrets,
+    is_waiting: impl Fn(&S) -> bool,
     heard: impl Fn(&str),
 ) {
     let mut log = log.and_then(Log::create);
@@ -142,7 +143,11 @@ pub async fn capture(
             Some(done) = asked.recv() => {
                 catching_up.push(done);
                 for _ in 0..CATCH_UP_READS {
-                    if !matches!(stream.read_buf(&mut buffer).now_or_never(), Some(Ok(n)) if n > 0) {
+                    let read = match is_waiting(&stream) {
+                        true => Some(stream.read_buf(&mut buffer).await),
+                        false => stream.read_buf(&mut buffer).now_or_never(),
+                    };
+                    if !matches!(read, Some(Ok(n)) if n > 0) {
                         break;
                     }
                 }
@@ -215,7 +220,7 @@ mod tests {
         let (excerpt, file) = (Excerpt::default(), folder.path().join("server.log"));
         let (sent, heard) = std::sync::mpsc::channel();
         let hear = |line: &str| sent.send(line.to_string()).expect("the other end is open");
-        capture(written, excerpt.clone(), Some(&file), &Secrets::default(), hear).await;
+        capture(written, excerpt.clone(), Some(&file), &Secrets::default(), |_| false, hear).await;
         drop(sent);
         assert!(heard.iter().next().is_some(), "lines are heard while the stream is open");
         assert_eq!(excerpt.shown(), expected);
@@ -231,7 +236,7 @@ mod tests {
         for n_before in (limits::STDERR_LINE_BYTES - 40)..(limits::STDERR_LINE_BYTES + 140) {
             let file = folder.path().join(format!("{n_before}.log"));
             let written = format!("{}hunter2-hunter2{}\n", "x".repeat(n_before), "y".repeat(20_000));
-            capture(written.as_bytes(), Excerpt::default(), Some(&file), &secrets, |_| {}).await;
+            capture(written.as_bytes(), Excerpt::default(), Some(&file), &secrets, |_| false, |_| {}).await;
             let logged = std::fs::read_to_string(&file).unwrap().replace('\n', "");
             assert!(!logged.contains("hunter2") && logged.len() > 28_000, "{n_before}");
         }
@@ -262,7 +267,8 @@ mod tests {
         let (excerpt, heard) = (Excerpt::default(), Arc::new(Mutex::new(Vec::new())));
         let (captured, hears) = (excerpt.clone(), Arc::clone(&heard));
         let capturing = tokio::spawn(async move {
-            capture(stream, captured, None, &Secrets::default(), |line| hears.lock().push(line.to_string())).await;
+            capture(stream, captured, None, &Secrets::default(), |_| false, |line| hears.lock().push(line.to_string()))
+                .await;
         });
         // It has begun when it can be asked.
         while excerpt.0.lock().catch_up.is_none() {

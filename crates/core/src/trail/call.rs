@@ -65,8 +65,7 @@ impl Decode for ToolCall {
         let result = entries.iter().find(|(key, _)| entries.len() > 1 && key.raw() == Some(AS)).map(|(_, value)| value);
         let mut tools = entries.iter().filter(|(key, _)| result.is_none() || key.raw() != Some(AS));
         let (Some((name, args)), None) = (tools.next(), tools.next()) else {
-            let message = "a call must be written as `toolName: {arguments}`, with one tool per item, and at most `as: name` \
-                           next to it, which remembers its result";
+            let message = "a call must be written as `toolName: {arguments}`, with one tool per item";
             problems.error(node.span, format!("{message}; found {}", found(node)));
             return None;
         };

@@ -268,7 +268,7 @@ mod tests {
     fn a_second_tool_joins_the_server_in_python() {
         let first = py_server(None, "acme_a").unwrap();
         let both = py_server(Some(&first), "acme_b").unwrap();
-        let expected = "import acme_a_tool\nimport acme_b_tool\n\nserver = FastMCP(\"tools\")\n\
+        let expected = "import acme_a_tool\nimport acme_b_tool\n\nserver = FastMCP(\"tools\", middleware=[failure_middleware()])\n\
                         server.mount(acme_a_tool.tools)\nserver.mount(acme_b_tool.tools)\n";
         assert!(both.contains(expected), "{both}");
         assert_eq!(py_server(Some(&both), "acme_b").as_deref(), Some(both.as_str()), "once is enough");

@@ -790,6 +790,9 @@ fn help_of_run() {
               Choose, run and watch trails in a browser page instead; the given trails are selected
               there
 
+      -v, --verbose
+              Show what custom tools log and print
+
           --json
               Print the summary as JSON
 
