@@ -340,7 +340,7 @@ async fn commonjs_modules_run_when_required_and_may_form_cycles() {
         ("a.ts", "import { f } from 'broken'; return f()"),
         ("node_modules/broken/index.js", "exports.f = () => {\n  throw new TypeError('inner')\n}"),
     ]);
-    assert_eq!(thrown.await, Err("TypeError: inner (node_modules/broken/index.js:2:13)".to_string()));
+    assert_eq!(thrown.await, Err("TypeError: inner (a.ts:1:36)".to_string()));
 }
 
 #[tokio::test]
