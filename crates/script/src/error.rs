@@ -52,7 +52,9 @@ pub struct Frame {
 
 impl Frame {
     fn is_in_package(&self) -> bool {
-        self.module.starts_with("node_modules/") || self.module.starts_with("trailblaze:")
+        // Copies of our own packages are in `.trailblaze`.
+        let folders = ["node_modules/", ".trailblaze/", "trailblaze:"];
+        folders.iter().any(|folder| self.module.starts_with(folder)) || self.module.contains("/node_modules/")
     }
 }
 

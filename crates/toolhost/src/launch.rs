@@ -232,17 +232,48 @@ pub fn unbuilt_jar(launch: &Launch) -> Option<(String, Option<String>)> {
     Some((jar.to_string(), build_command(&launch.dir, jar)))
 }
 
-/// What to do about a jar that is older than the sources it is built from: a server started from it would run old code.
-pub fn stale_jar(server: &Server, root: &Path) -> Option<String> {
-    let jar = server.args.iter().skip_while(|arg| *arg != "-jar").nth(1)?;
-    let dir = server.working_dir.as_ref().map_or_else(|| root.to_path_buf(), |dir| root.join(dir));
-    let command = build_command(&dir, jar)?;
-    let built = dir.join(jar).metadata().and_then(|jar| jar.modified()).ok()?;
-    let project = dir.join(jar.split_once("target/")?.0);
+/// A file that a server is started from and that is built from sources in the project.
+struct Build<'a> {
+    /// As its entry names it.
+    file: &'a str,
+    /// The folder that the file's path starts at.
+    dir: PathBuf,
+    sources: PathBuf,
+    command: String,
+}
+
+impl Build<'_> {
+    /// A jar of a Maven project, or a program of a Cargo project.
+    fn of<'a>(server: &'a Server, root: &Path) -> Option<Build<'a>> {
+        let dir = server.working_dir.as_ref().map_or_else(|| root.to_path_buf(), |dir| root.join(dir));
+        if let Some(file) = server.args.iter().skip_while(|arg| *arg != "-jar").nth(1) {
+            let (command, project) = (build_command(&dir, file)?, dir.join(file.split_once("target/")?.0));
+            return Some(Build { file, dir, sources: project.join("src/main"), command });
+        }
+        let file = server.command.as_deref()?;
+        let folder = file.split_once("target/")?.0.trim_end_matches('/');
+        let manifest = if folder.is_empty() { "Cargo.toml".to_string() } else { format!("{folder}/Cargo.toml") };
+        let release = if file.contains("/release/") { " --release" } else { "" };
+        let command = format!("cargo build{release} --manifest-path {manifest}");
+        let is_project = root.join(&manifest).is_file();
+        is_project.then(|| Build { file, dir: root.to_path_buf(), sources: root.join(folder).join("src"), command })
+    }
+}
+
+/// What to do about a jar or a program that is older than the sources it is built from: a server started from it would run old code.
+pub fn stale_build(server: &Server, root: &Path) -> Option<String> {
+    let Build { file, dir, sources, command } = Build::of(server, root)?;
+    let built = dir.join(file).metadata().and_then(|file| file.modified()).ok()?;
     let changed_since = |file: &Path| file.metadata().and_then(|file| file.modified()).is_ok_and(|at| at > built);
-    let newer = files_below(&project.join("src/main")).into_iter().find(|file| changed_since(file))?;
+    let newer = files_below(&sources).into_iter().find(|file| changed_since(file))?;
     let newer = newer.strip_prefix(root).unwrap_or(&newer).display();
-    Some(format!("`{jar}` is older than `{newer}`, so it has old code; run `{command}` in `{}`", dir.display()))
+    Some(format!("`{file}` is older than `{newer}`, so it has old code; run `{command}` in `{}`", dir.display()))
+}
+
+/// What to do about a program that was not built yet.
+pub fn missing_build(server: &Server, root: &Path) -> Option<String> {
+    let Build { file, dir, command, .. } = Build::of(server, root)?;
+    (!dir.join(file).exists()).then(|| format!("`{file}` does not exist; run `{command}` in `{}`", dir.display()))
 }
 
 /// The files of a folder and of those in it, as far as a source tree goes.
@@ -275,6 +306,11 @@ pub fn missing_package(script: &Path, said: &str) -> Option<String> {
     let package = import.split('/').take(n_parts).collect::<Vec<_>>().join("/");
     if !is_package || package.chars().any(|c| c.is_whitespace() || c.is_control()) {
         return None;
+    }
+    if package.starts_with("@trailblaze/") {
+        let hint =
+            "`trailblaze tool new` puts a copy into the project's `.trailblaze` folder, and says how to install it";
+        return Some(format!("our package `{package}` is not installed; {hint}"));
     }
     let folder = script.parent()?;
     let of_script = Package::of(folder);
@@ -463,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn a_jar_that_is_older_than_its_sources_is_noticed() {
+    fn a_build_that_is_older_than_its_sources_is_noticed() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
         create_dir_all(root.join("tools/target")).unwrap();
@@ -480,10 +516,25 @@ mod tests {
         };
         touched(&source, 20);
         touched(&jar, 10);
-        assert_eq!(stale_jar(&server, root), None);
+        assert_eq!(stale_build(&server, root), None);
         touched(&source, 5);
-        let told = stale_jar(&server, root).unwrap();
+        let told = stale_build(&server, root).unwrap();
         assert!(told.starts_with("`tools/target/tools.jar` is older than `tools/src/main/kotlin/Tools.kt`"), "{told}");
         assert!(told.contains("run `mvn -q -f tools package` in `"), "{told}");
+
+        let yaml = Source::new("a.yaml", "command: tools/target/debug/tools\n");
+        let server: Server = decode(&yaml, &mut Problems::new(&yaml)).unwrap();
+        assert_eq!(missing_build(&server, root), None);
+        write(root.join("tools/Cargo.toml"), "").unwrap();
+        let told = missing_build(&server, root).unwrap();
+        assert!(
+            told.starts_with("`tools/target/debug/tools` does not exist; run `cargo build --manifest-path"),
+            "{told}"
+        );
+        create_dir_all(root.join("tools/target/debug")).unwrap();
+        write(root.join("tools/target/debug/tools"), "").unwrap();
+        touched(&root.join("tools/target/debug/tools"), 10);
+        let told = stale_build(&server, root).unwrap();
+        assert!(told.contains("run `cargo build --manifest-path tools/Cargo.toml` in `"), "{told}");
     }
 }

@@ -446,7 +446,14 @@ async fn carry_out(
 fn add_result(cx: &Cx, tool: &Tool, outcome: &mut Outcome) {
     let name = cx.frame().and_then(|frame| frame.called.result_name.clone());
     if let Some(name) = name.filter(|_| !matches!(tool.body, Body::Effects(_))) {
-        let result = outcome.structured.clone().unwrap_or_else(|| outcome.text.clone().into());
+        let result = match outcome.structured.clone() {
+            // Libraries for Python wrap a result that is no object this way.
+            Some(Value::Object(mut wrapped)) if wrapped.len() == 1 && wrapped.contains_key("result") => {
+                wrapped.remove("result").unwrap_or_default()
+            }
+            Some(structured) => structured,
+            None => outcome.text.clone().into(),
+        };
         outcome.memory.set.insert(name, result);
     }
 }
@@ -597,7 +604,7 @@ async fn expand(
     let mut params = given;
     tool.schema.fill_defaults(&mut params);
     let is_param = |name: &str| tool.schema.property_names().any(|param| param == name);
-    let mut text = String::new();
+    let (mut text, mut structured) = (String::new(), None);
     for call in calls {
         let args = match registry.get(&call.tool.value) {
             Some(inner) => Arguments::Written(call.clone()).take_typed(inner)?,
@@ -616,14 +623,22 @@ async fn expand(
         let call_beneath = Call { result_name, ..Call::new(&call.tool.value, args, CallOrigin::Expansion) };
         let answer = dispatch(cx, call_beneath).await?;
         if answer.is_error() {
-            let text = format!("its call to `{}` failed: {}", call.tool.value, answer.text);
+            let name = &call.tool.value;
+            let place = match tool.is_custom() {
+                true => format!(" ({}:{}:{})", call.source.path, call.tool.span.line, call.tool.span.column),
+                false => String::new(),
+            };
+            let text = format!("its call to `{name}`{place} failed: {}", answer.text);
             return Ok(Outcome { variant: answer.variant, text, structured: answer.structured, ..Outcome::default() });
         }
         if !answer.text.is_empty() {
             text = answer.text;
         }
+        // What a built-in tool returns for programs, such as a whole screen, is not the result of this one.
+        let is_custom = registry.get(&call.tool.value).is_some_and(|tool| tool.is_custom());
+        structured = answer.structured.filter(|_| is_custom);
     }
-    Ok(Outcome::success(text))
+    Ok(Outcome { structured, ..Outcome::success(text) })
 }
 
 fn panic_message(panic: &(dyn Any + Send)) -> String {

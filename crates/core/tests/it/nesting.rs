@@ -230,7 +230,7 @@ async fn a_fatal_error_stays_fatal_in_calling_tools() {
         session.call("outer", json!({})).await.unwrap(),
         Outcome::error(
             Variant::FatalError,
-            "its call to `expands` failed: its call to `asks` failed: its delegate `die` failed: no such account"
+            "its call to `expands` (outer.yaml:4:10) failed: its call to `asks` (expands.yaml:4:10) failed: its delegate `die` failed: no such account"
         )
     );
 }

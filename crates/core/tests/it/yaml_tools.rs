@@ -171,7 +171,7 @@ async fn the_first_failing_call_fails_the_tool() {
     )]);
     assert_eq!(
         session.call("both", json!({})).await.unwrap().text,
-        "its call to `assertEquals` failed: expected \"b\", saw \"a\""
+        "its call to `assertEquals` (tool.yaml:4:10) failed: expected \"b\", saw \"a\""
     );
     assert_eq!(session.events.calls().len(), 2);
 }

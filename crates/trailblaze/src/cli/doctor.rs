@@ -10,7 +10,7 @@ use trailblaze_core::yaml::Severity;
 use trailblaze_drivers::web::find_browser;
 use trailblaze_protocol::exit::Exit;
 use trailblaze_supervise::{Launch, Supervisor};
-use trailblaze_toolhost::launch::{Place, Runtimes, launch, stale_jar, unbuilt_jar};
+use trailblaze_toolhost::launch::{Place, Runtimes, launch, stale_build, unbuilt_jar};
 
 use super::findings::{self, Finding, State};
 use super::{Context, Refusal};
@@ -171,7 +171,7 @@ impl Doctor<'_> {
                 }
                 None => match launch(&named.entry, &place, &runtimes).await {
                     Err(error) => Finding::bad("server", format!("server `{name}` cannot start: {error}")),
-                    Ok(found) => self.server(name, &found, stale_jar(&named.entry, &self.loaded.root)),
+                    Ok(found) => self.server(name, &found, stale_build(&named.entry, &self.loaded.root)),
                 },
             });
         }

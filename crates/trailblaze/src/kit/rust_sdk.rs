@@ -27,6 +27,7 @@ const SOURCES: &[(&str, &str)] = sources![
     "client/src/generated.rs",
     "client/src/json.rs",
     "client/src/lib.rs",
+    "client/src/screen.rs",
     "client/src/stream.rs",
     "client/src/transport.rs",
     "protocol/Cargo.toml",
@@ -52,6 +53,7 @@ const SOURCES: &[(&str, &str)] = sources![
     "tools/src/error.rs",
     "tools/src/lib.rs",
     "tools/src/output.rs",
+    "tools/src/place.rs",
     "tools/src/private.rs",
     "tools/src/schema.rs",
     "tools/src/server/handler.rs",
@@ -96,4 +98,28 @@ fn manifest() -> String {
         "# The crates for tools in Rust, as they are in this version of Trailblaze, which writes them.\n{}\n",
         kept.join("\n").trim()
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    use super::*;
+
+    fn sources_below(folder: &Path) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+        entries.flat_map(|path| if path.is_dir() { sources_below(&path) } else { vec![path] }).collect()
+    }
+
+    #[test]
+    fn the_copy_has_all_sources_of_its_crates() {
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        for name in CRATES {
+            for file in sources_below(&crates.join(name).join("src")) {
+                let path = file.strip_prefix(&crates).expect("it is there").display().to_string();
+                let is_copied = SOURCES.iter().any(|(source, _)| *source == path);
+                assert!(is_copied || path.ends_with("tests.rs"), "{path} is missing in the copy");
+            }
+        }
+    }
 }

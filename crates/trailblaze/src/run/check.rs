@@ -85,7 +85,12 @@ pub async fn check(
     let outlets = Outlets { console: Some(console), ..Outlets::default() };
     wiring.servers = wiring.tool_servers(mode).with_outlets(outlets).for_devices(devices.all.len()).into();
     for device in &devices.all {
-        problems.extend(loaded.tool_problems(&wiring.file_registry(device, wiring.target.as_deref())));
+        let registry = wiring.file_registry(device, wiring.target.as_deref());
+        // Files may call tools of servers, which are only known to the sessions that are prepared below.
+        problems.extend(match wiring.servers.has_any() {
+            true => loaded.refused_tools(&registry),
+            false => loaded.tool_problems(&registry),
+        });
     }
     let no_model = match wiring.use_model(&AgentOptions::default()) {
         Ok(()) => wiring.models.absence().map(str::to_string),

@@ -25,7 +25,9 @@ use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::SessionId;
 use trailblaze_supervise::Supervisor;
 use trailblaze_toolhost::embedded::Programs;
-use trailblaze_toolhost::launch::{Place, Runtimes, missing_jar, missing_module, missing_package, stale_jar};
+use trailblaze_toolhost::launch::{
+    Place, Runtimes, missing_build, missing_jar, missing_module, missing_package, stale_build,
+};
 use trailblaze_toolhost::listing::RawListing;
 use trailblaze_toolhost::notification_router::ServerEvents;
 use trailblaze_toolhost::offline::Remembered;
@@ -515,7 +517,7 @@ impl ToolServers {
     ) -> Result<Arc<Server>, SourceError> {
         let Named { name, entry, .. } = *named;
         let place = Place { root: &self.root, base_url, session };
-        if let Some(stale) = stale_jar(entry, &self.root) {
+        if let Some(stale) = stale_build(entry, &self.root) {
             self.tell(Level::Warning, &format!("server `{name}`: {stale}"));
         }
         let reach = match is_embedded {
@@ -669,6 +671,7 @@ fn with_hint(error: SourceError, entry: &Entry, root: &Path) -> SourceError {
             let script = entry.script.as_ref().map(|script| root.join(script));
             let hint = missing_module(command, root, &evidence)
                 .or_else(|| missing_jar(root, &evidence))
+                .or_else(|| missing_build(entry, root))
                 .or_else(|| missing_package(&script?, &evidence));
             if let Some(hint) = hint {
                 evidence.push_str(&format!("\nhint: {hint}"));

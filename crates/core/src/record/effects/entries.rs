@@ -29,6 +29,6 @@ fn is_of(calls: &[ToolCall], did: &[CallDid]) -> bool {
 
 fn entry((call, did): (&ToolCall, &CallDid)) -> Option<Value> {
     let effects: Vec<Value> = did.did.as_ref()?.iter().map(Effect::json).collect();
-    let call = json!({ &call.tool.value: loose(&call.args) });
+    let call = call.written_with(loose(&call.args));
     Some(json!({"call": call, "did": effects}))
 }
