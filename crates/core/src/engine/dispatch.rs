@@ -137,6 +137,7 @@ pub fn dispatch_named(cx: &Cx, mut call: Call) -> BoxFuture<'_, (Option<CallId>,
             Ok(outcome) | Err(Stop::Failed(outcome)) => Ok(with_unknown_templates(*outcome, &prepared.unknown)),
             Err(Stop::Fault(fault)) => Err(*fault),
         };
+        let answer = answer.map(|outcome| opened.unless_cut_off(outcome));
         opened.end_callbacks().await;
         (Some(opened.id.clone()), opened.close(answer))
     })
@@ -348,6 +349,21 @@ impl Opened {
         }
         let callbacks = cancel.map(CancellationToken::drop_guard);
         Opened { cx: beneath, id, started, is_closed: false, registered, callbacks }
+    }
+
+    /// Fails a call whose code answered while actions that it started were still in flight: they are about to be cancelled, so that
+    /// they may not have happened.
+    fn unless_cut_off(&self, outcome: Outcome) -> Outcome {
+        let unfinished = match &self.callbacks {
+            Some(_) if !outcome.is_error() => self.cx.session.invocations.actions_beneath(&self.id),
+            _ => Vec::new(),
+        };
+        let (Some(action), Some(frame)) = (unfinished.first(), self.cx.frame()) else { return outcome };
+        let tool = &frame.called.tool;
+        let text =
+            format!("`{tool}` answered before its call of `{action}` had ended, which cut it off; wait for the call");
+        let Outcome { structured, attachments, .. } = outcome;
+        Outcome { structured, attachments, ..Outcome::failed(text) }
     }
 
     /// Cancels callbacks that are still in flight and waits for them, so that they are recorded before this call ends.

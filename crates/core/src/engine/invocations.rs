@@ -6,7 +6,8 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 use tokio::sync::watch;
-use trailblaze_protocol::ids::{CallId, DeviceId, SessionId};
+use trailblaze_protocol::event::{Called, ToolKind};
+use trailblaze_protocol::ids::{CallId, DeviceId, Parent, SessionId};
 
 use crate::engine::cx::Cx;
 use crate::engine::session::Session;
@@ -95,6 +96,15 @@ impl Invocations {
             return Err(NoChain::NoCall);
         }
         Cx::innermost(foreign).cloned().ok_or(NoChain::Several)
+    }
+
+    /// The tools of the actions in flight that a call made itself.
+    pub(crate) fn actions_beneath(&self, call: &CallId) -> Vec<String> {
+        let live = self.live.lock();
+        let called = live.values().filter_map(|cx| cx.frame()).map(|frame| &frame.called);
+        let is_its =
+            |called: &&Arc<Called>| called.kind == ToolKind::Action && called.parent == Parent::Call(call.clone());
+        called.filter(is_its).map(|called| called.tool.clone()).collect()
     }
 
     pub fn len(&self) -> usize {

@@ -96,6 +96,12 @@ impl Feed {
         Ok(recent.events.get(index).cloned().map_or(nothing, Next::Event))
     }
 
+    /// Waits until there will be no more events.
+    pub async fn ended(&self) {
+        let mut last = self.subscribe();
+        while !self.recent.lock().has_ended && last.changed().await.is_ok() {}
+    }
+
     /// Signals the number of the last event.
     pub fn subscribe(&self) -> watch::Receiver<i32> {
         self.last.subscribe()

@@ -1,6 +1,6 @@
 //! Nested calls: depth, number, cycles, and what delegating tools may do.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use trailblaze_core::engine::cx::Cx;
 use trailblaze_core::engine::registry::Batch;
 use trailblaze_core::limits;
@@ -233,4 +233,25 @@ async fn a_fatal_error_stays_fatal_in_calling_tools() {
             "its call to `expands` (outer.yaml:4:10) failed: its call to `asks` (expands.yaml:4:10) failed: its delegate `die` failed: no such account"
         )
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_action_that_a_tool_did_not_wait_for_fails_it() {
+    let hasty = |tool: &'static str| {
+        move |cx: Cx, _: Map<String, Value>| async move {
+            let call = tokio::spawn(async move { cx.call(tool, args(json!({"text": "nowhere"}))).await });
+            for _ in 0..50 {
+                tokio::task::yield_now().await;
+            }
+            assert!(!call.is_finished(), "it waits for an element that is not there");
+            Outcome::success("done")
+        }
+    };
+    let source = FakeSource::new("acme").tool("taps", hasty("tap")).tool("looks", hasty("assertVisible"));
+    let session = session([source.batch()]);
+    assert_eq!(
+        session.call("taps", json!({})).await.unwrap(),
+        Outcome::failed("`taps` answered before its call of `tap` had ended, which cut it off; wait for the call")
+    );
+    assert_eq!(session.call("looks", json!({})).await.unwrap(), Outcome::success("done"), "nothing was to happen");
 }

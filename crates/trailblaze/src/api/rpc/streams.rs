@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use connectrpc::ConnectError;
-use futures::Stream;
 use futures::stream::{BoxStream, unfold};
+use futures::{Stream, StreamExt};
 use serde_json::{Map, Value, json};
 use trailblaze_contract::{SessionMethod, Target};
 use trailblaze_core::engine::invocations::Invocations;
@@ -27,7 +27,11 @@ pub fn follow(
         Target::Session(SessionMethod::WatchEvents) => {
             Ok(Box::pin(events(Arc::clone(request.caller.cx.session.feed()), after)))
         }
-        Target::Session(SessionMethod::WatchDevices) => Ok(Box::pin(device_lists(invocations, after))),
+        Target::Session(SessionMethod::WatchDevices) => {
+            let feed = Arc::clone(request.caller.cx.session.feed());
+            // A client without its session has nothing to watch devices for.
+            Ok(Box::pin(device_lists(invocations, after).take_until(async move { feed.ended().await })))
+        }
         _ => Err(ConnectError::unimplemented(format!("{} does not return a stream", request.method.name))),
     }
 }

@@ -79,7 +79,8 @@ async fn a_program_uses_a_served_device() {
     assert!(kinds.iter().filter(|kind| *kind == "called").count() > 10, "{kinds:?}");
     ended.await.unwrap().exits(0);
     let error = client.has_text("a").await.unwrap_err();
-    assert_eq!(error.code(), Some(Code::Unavailable), "{error}");
+    // Another server may have taken the port in the meantime.
+    assert!(matches!(error.code(), Some(Code::Unavailable | Code::Unauthenticated)), "{error}");
 }
 
 #[tokio::test]
