@@ -189,6 +189,8 @@ def test_fastmcp_tells_the_kind_and_the_line_of_a_failure_with_our_middleware(pa
             result = mcp.call("acme_raises", {"kind": kind}, {})
             assert result["content"][0]["text"] == f"{words} ({line})", result
             assert result["_meta"]["trailblaze"] == {"variant": variant}
+        exited = mcp.call("acme_exits", {}, {})
+        assert exited["isError"] and exited["content"][0]["text"] == f"SystemExit: 3 ({line_of('sys.exit(3)')})", exited
         wrong = mcp.call("acme_raises", {"kind": 1}, {})
         assert wrong["isError"] and "servers/" not in wrong["content"][0]["text"], wrong
     finally:

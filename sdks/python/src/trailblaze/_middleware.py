@@ -34,7 +34,8 @@ def failure_middleware() -> Any:
                 sys.stdout = sys.stderr
             try:
                 return await call_next(context)
-            except Exception as error:
+            # A server must not end because a tool called `sys.exit`.
+            except (Exception, SystemExit) as error:
                 failed = _failed(error)
                 if failed is None:
                     raise

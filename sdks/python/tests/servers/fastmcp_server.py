@@ -1,5 +1,7 @@
 """A server with FastMCP 2 or newer."""
 
+import sys
+
 from fastmcp import Context, FastMCP
 from shared import REGISTRY, answer
 
@@ -31,6 +33,11 @@ def tap_blocking(ctx: Context) -> str:
 @server.tool(name="acme_raises")
 def raises(kind: str) -> str:
     raise AssertionFailed("the total is wrong") if kind == "own" else ValueError("other")
+
+
+@server.tool(name="acme_exits")
+async def exits() -> str:
+    sys.exit(3)
 
 
 @server.tool(name="acme_prints")
