@@ -131,8 +131,12 @@ impl NotificationRouter {
         if text.is_empty() {
             return;
         }
-        // A log message does not name its call; with one call in flight it can only be that one.
+        // Our own packages name the call as in reports of progress. Otherwise, with one call in flight, it can only be that one.
+        let token = params.pointer("/_meta/progressToken").and_then(Value::as_u64);
         let mut calls = self.calls.lock();
+        if let Some(active) = token.and_then(|token| calls.get_mut(&token)) {
+            return active.note(level, text);
+        }
         if let (1, Some(active)) = (calls.len(), calls.values_mut().next()) {
             return active.note(level, text);
         }

@@ -31,7 +31,9 @@ impl Host for CallHost {
             "log" => {
                 self.router.notified(
                     "notifications/message",
-                    json!({"level": text("level"), "data": payload["message"].take()}),
+                    json!({
+                        "level": text("level"), "data": payload["message"].take(), "_meta": {"progressToken": self.token},
+                    }),
                 );
                 return Ok(Value::Null);
             }

@@ -67,7 +67,8 @@ impl Progress {
             return;
         }
         if let Some(said) = self.tool_output.as_ref().and_then(|output| output.lock().read(event)) {
-            self.tool_output(&said);
+            let is_only_device = self.devices.lock().len() <= 1;
+            self.tool_output(&if is_only_device { said } else { format!("{device}  {said}") });
         }
         let mut devices = self.devices.lock();
         let progress = devices.entry(device.clone()).or_default();

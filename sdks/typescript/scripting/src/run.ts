@@ -164,7 +164,10 @@ class Notices {
 
   readonly log = (level: LoggingLevel, message: string): void => {
     if (this.#isWanted(level)) {
-      const params = { level, logger: this.#tool, data: message };
+      const progressToken = this.#extra._meta?.progressToken;
+      // The protocol has no place for the call that a message belongs to.
+      const _meta = progressToken === undefined ? {} : { _meta: { progressToken } };
+      const params = { level, logger: this.#tool, data: message, ..._meta };
       this.#send(this.#extra.sendNotification({ method: 'notifications/message', params }));
     }
   };
