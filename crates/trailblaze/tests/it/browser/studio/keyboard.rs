@@ -42,7 +42,8 @@ const STEPS: &str = "[...document.querySelectorAll('.step-text')].map((step) => 
 
 /// Waits until the last step has these words, and the list this length.
 async fn until_step(tab: &Tab, count: usize, words: &str) {
-    tab.until(&format!("{STEPS}.length >= {count}")).await;
+    // What is typed may be recorded in parts that become one step.
+    tab.until(&format!("{STEPS}.length >= {count} && {STEPS}[{count} - 1] === {}", json!(words))).await;
     let steps = tab.script(STEPS).await;
     assert_eq!((steps.as_array().map(Vec::len), &steps[count - 1]), (Some(count), &json!(words)), "{steps:#}");
 }

@@ -109,6 +109,14 @@ fn kills_at_random_moments_leave_nothing() {
         let _ = client.wait();
         let _ = home.command(&["daemon", "stop"]).output();
         home.mark.wait_until_none_left_blocking();
-        wait_until("nothing is left", || home.leftovers().is_empty().then_some(()));
+        let mut left = Vec::new();
+        wait_until("nothing is left", || {
+            let now = home.leftovers();
+            if now != left {
+                eprintln!("left in round {round}: {now:?}");
+                left.clone_from(&now);
+            }
+            now.is_empty().then_some(())
+        });
     }
 }
