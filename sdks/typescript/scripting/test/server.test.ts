@@ -251,7 +251,7 @@ describe('a server of tools', () => {
     const [, first] = said as [unknown, { progressToken: number }];
     const { progressToken } = first;
     assert.deepEqual(said.slice(0, 3), [
-      { level: 'warning', logger: 'noisy', data: 'take care' },
+      { level: 'warning', logger: 'noisy', data: 'take care', _meta: { progressToken } },
       { progressToken, progress: 1, message: 'first' },
       { progressToken, progress: 2, message: 'second' },
     ]);
