@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use serde_json::Value;
 use trailblaze_protocol::event::CallOrigin;
 
 use crate::engine::dispatch::{Arguments, Call};
@@ -11,7 +10,7 @@ use crate::engine::registry::Registry;
 use crate::engine::tool::Tool;
 use crate::record::effects::{CallEffects, Effect, Journal};
 use crate::template;
-use crate::trail::{StepPlan, ToolCall, Trail};
+use crate::trail::{StepPlan, ToolCall, Trail, same_calls, written_calls};
 use crate::yaml::{Problem, Problems, Source, loose};
 
 /// How the calls of custom tools are replayed.
@@ -102,16 +101,7 @@ fn custom_calls<'t>(
 
 /// Whether two calls are equal, regardless of how their scalars are quoted.
 fn is_same_call(a: &ToolCall, b: &ToolCall) -> bool {
-    fn text(value: Value) -> Value {
-        match value {
-            Value::Array(items) => items.into_iter().map(text).collect(),
-            Value::Object(map) => Value::Object(map.into_iter().map(|(key, value)| (key, text(value))).collect()),
-            Value::String(text) => Value::from(text),
-            other => Value::from(other.to_string()),
-        }
-    }
-    let result_name = |call: &ToolCall| call.result_name.as_ref().map(|name| name.value.clone());
-    a.tool.value == b.tool.value && text(loose(&a.args)) == text(loose(&b.args)) && result_name(a) == result_name(b)
+    same_calls(&written_calls(std::slice::from_ref(a)), &written_calls(std::slice::from_ref(b)))
 }
 
 fn unknown(call: &ToolCall, kept: &[CallEffects], registry: &Registry, lineage: &[String], problems: &mut Problems) {

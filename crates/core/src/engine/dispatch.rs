@@ -64,7 +64,7 @@ impl Call {
 
     /// A call of a trail.
     pub fn written(call: &ToolCall, origin: CallOrigin) -> Call {
-        let result_name = call.result_name.as_ref().map(|name| name.value.clone());
+        let result_name = call.result_name().map(str::to_string);
         Call { result_name, ..Call::new(&call.tool.value, Arguments::Written(call.clone()), origin) }
     }
 
@@ -635,7 +635,7 @@ async fn expand(
             })
         };
         let args = Arguments::Json(template::fill_map(&args, &mut fill)?);
-        let result_name = call.result_name.as_ref().map(|name| name.value.clone());
+        let result_name = call.result_name().map(str::to_string);
         let call_beneath = Call { result_name, ..Call::new(&call.tool.value, args, CallOrigin::Expansion) };
         let answer = dispatch(cx, call_beneath).await?;
         if answer.is_error() {

@@ -43,8 +43,9 @@ pub fn parts_of(written: &Value) -> Option<(&str, &Value, Option<&str>)> {
 
 impl PartialEq for ToolCall {
     fn eq(&self, other: &Self) -> bool {
-        let result_name = |call: &'_ ToolCall| call.result_name.as_ref().map(|name| name.value.clone());
-        self.tool.value == other.tool.value && same(&self.args, &other.args) && result_name(self) == result_name(other)
+        self.tool.value == other.tool.value
+            && same(&self.args, &other.args)
+            && self.result_name() == other.result_name()
     }
 }
 
@@ -124,9 +125,14 @@ fn shown(node: &Node) -> String {
 }
 
 impl ToolCall {
+    /// The name under which its result is remembered.
+    pub fn result_name(&self) -> Option<&str> {
+        self.result_name.as_ref().map(|name| name.value.as_str())
+    }
+
     /// The call in JSON, with these arguments.
     pub fn written_with(&self, args: Value) -> Value {
-        written_call(&self.tool.value, args, self.result_name.as_ref().map(|name| name.value.as_str()))
+        written_call(&self.tool.value, args, self.result_name())
     }
 }
 
