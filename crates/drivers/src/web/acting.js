@@ -61,9 +61,13 @@
   addEventListener("scroll", () => { isScrolling = true; }, { capture: true, passive: true });
   addEventListener("scrollend", () => { isScrolling = false; }, { capture: true, passive: true });
 
-  // Waits for the next frame. True if there was one, or if the page is hidden: then there are none, and nothing moves.
+  // Waits for the next frame. True if it shows a later time, or if the page is hidden: then there are no frames, and nothing moves.
   /** @type {() => Promise<boolean>} */
-  const frame = () => new Promise((done) => { requestAnimationFrame(() => done(true)); setTimeout(() => done(document.hidden), 100); });
+  const frame = () => new Promise((done) => {
+    const time = document.timeline.currentTime;
+    requestAnimationFrame(() => done(document.timeline.currentTime !== time));
+    setTimeout(() => done(document.hidden), 100);
+  });
   /** @param {El} e */
   const animationsOf = (e) => document.getAnimations().filter((one) => {
     const target = one.playState === "running" && /** @type {KeyframeEffect | null} */ (one.effect)?.target;
@@ -82,7 +86,10 @@
   };
   /** @param {El} e */
   const isRestyledLately = (e) => {
-    for (let up = /** @type {El | null} */ (e); up; up = composedParent(up)) if (performance.now() - (restyledAt.get(up) ?? -Infinity) < BUSY) return true;
+    for (let up = /** @type {El | null} */ (e); up; up = composedParent(up)) {
+      const restyling = restylings.get(up);
+      if (restyling && performance.now() - restyling.at < (restyling.isDrawn || document.hidden ? BUSY : STARVED)) return true;
+    }
     return false;
   };
   // Waits until an element stops moving, for a limited number of frames and only while something may move.

@@ -937,13 +937,22 @@
   // The number of consecutive frames with changes, as when a script moves things.
   let streak = 0;
   const BUSY = 250;
-  // When the attributes of an element last changed, as they do while a script moves it.
-  /** @type {WeakMap<Node, number>} */
-  const restyledAt = new WeakMap();
+  // How long a page may take to draw two frames.
+  const STARVED = 3000;
+  // When the attributes of an element last changed, as they do while a script moves it, and whether two frames were drawn since then:
+  // a slow machine draws so rarely that a script that moves something with each frame seems to have stopped.
+  /** @typedef {{ at: number, isDrawn: boolean }} Restyling */
+  /** @type {WeakMap<Node, Restyling>} */
+  const restylings = new WeakMap();
   /** @param {MutationRecord[]} records */
   const mutated = (records) => {
     const now = performance.now();
-    for (const record of records) if (record.type === "attributes") restyledAt.set(record.target, now);
+    const restyled = records.filter((record) => record.type === "attributes");
+    if (restyled.length) {
+      const restyling = { at: now, isDrawn: false };
+      for (const { target } of restyled) restylings.set(target, restyling);
+      requestAnimationFrame(() => requestAnimationFrame(() => { restyling.isDrawn = true; }));
+    }
     const since = now - changedAt;
     streak = since > BUSY ? 0 : since > 8 ? streak + 1 : streak;
     changed();
