@@ -21,6 +21,8 @@ pub mod selector;
 pub mod snapshot;
 pub mod query;
 pub mod driver;
+pub mod finding;
+pub mod device_source;
 pub mod model;
 
 pub mod trail;

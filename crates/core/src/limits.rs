@@ -38,6 +38,8 @@ pub const SAMPLING_TOKENS: u64 = 100_000;
 pub const SAMPLING_BYTES: usize = 8 << 20;
 /// The minimum pause between two reloads of tools.
 pub const RELOAD_PAUSE: Duration = Duration::from_millis(200);
+/// How long it may take until a device can be used, and to find out which there are.
+pub const DEVICE_START: Duration = Duration::from_secs(120);
 /// How long one driver command may take.
 pub const DRIVER_COMMAND: Duration = Duration::from_secs(30);
 /// How long an action waits for its element.

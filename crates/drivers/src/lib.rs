@@ -1,4 +1,5 @@
-//! Device drivers. They know nothing about tools, trails or models.
+//! Devices: where they come from, and their drivers. They know nothing about tools, trails or models.
 
+pub mod provider;
 pub mod sim;
 pub mod web;

@@ -125,7 +125,8 @@ impl Stage {
         let folder = RunFolder::create(&project.path().join("logs")).expect("a run folder");
         let session = Session::open(Parts {
             id: ids::session(),
-            driver: wiring.driver(&device),
+            driver: support::driver(&wiring, &device),
+            claim: None,
             registry: wiring.file_registry(&device, None),
             shelf: None,
             sources: Vec::new(),

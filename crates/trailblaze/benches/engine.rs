@@ -16,8 +16,8 @@ use tokio_util::sync::CancellationToken;
 use trailblaze::output::progress::Progress;
 use trailblaze::output::run_folder::RunFolder;
 use trailblaze::project::compiled_in::CompiledIn;
-use trailblaze::project::devices::{DeviceKind, DeviceSpec};
 use trailblaze::project::loaded::Loaded;
+use trailblaze::project::sim::SimOptions;
 use trailblaze::run::job::{Healing, Job, Replay, Rules};
 use trailblaze::run::queue::{self, Kind, Shared, about};
 use trailblaze::run::record::effects_file::EffectsFile;
@@ -374,7 +374,9 @@ fn devices(n_devices: &str, pictures: &str, settings: &[&str]) {
     assert!(!loaded.has_errors(), "{:?}", loaded.problems);
     let mut wiring = Wiring::new(&loaded, &support::host(), None);
     wiring.pictures = if pictures == "step" { PicturePolicy::Step } else { PicturePolicy::Off };
-    settings.iter().for_each(|setting| wiring.sim.faults.set(setting).expect("a setting"));
+    let settings = settings.iter().map(ToString::to_string).collect();
+    let options = SimOptions { seed: Some(0), settings };
+    wiring.set_up_devices(false, &options).expect("settings");
     let launch = "  - step: Open it\n    tools:\n      - launchApp: {packageId: com.example.counter}\n";
     let count = "  - step: Count\n    tools:\n      - tap: {id: add}\n".repeat(STEPS - 1);
     let folder = RunFolder::create(&project.path().join("logs")).expect("a run folder");
@@ -392,15 +394,9 @@ fn devices(n_devices: &str, pictures: &str, settings: &[&str]) {
         cancel: CancellationToken::new(),
     });
     // A kind for each, so that no device takes over the trail of another.
-    let kind = |number: u32| {
-        let device = DeviceSpec {
-            id: DeviceId::new(format!("android/sim-{number}")),
-            platform: Platform::Android,
-            driver: DriverKey::default_for(Platform::Android),
-            classifiers: Vec::new(),
-            kind: DeviceKind::Simulated,
-        };
-        Kind { devices: vec![device], jobs: vec![0] }
+    let kind = |number: u32| Kind {
+        devices: loaded.devices(&[format!("android/sim-{number}")]).expect("a device"),
+        jobs: vec![0],
     };
     let started = Instant::now();
     let done = runtime().block_on(queue::run(shared, (1..=n_devices).map(kind).collect(), None));

@@ -121,7 +121,8 @@ fn check_calls(called: &[&ToolCall], registry: &Registry, lineage: &[String], pr
             1 => format!("`{}` and 1 more call are for {names}, but this runs on {here}", first.value),
             n => format!("`{}` and {n} more calls are for {names}, but this runs on {here}", first.value),
         };
-        problems.error_with_hint(first.span, message, format!("pass `-d {}`", example_device(platforms[0])));
+        let hint = format!("choose a device of {} with `-d`; `trailblaze device list` lists them", platforms[0]);
+        problems.error_with_hint(first.span, message, hint);
     }
 }
 
@@ -150,14 +151,6 @@ fn check_refs(called: &[&ToolCall], registry: &Registry, problems: &mut Problems
                 }
             }
         });
-    }
-}
-
-/// An example device of a platform, for hints.
-pub fn example_device(platform: Platform) -> String {
-    match platform {
-        Platform::Web => "web/chromium".to_string(),
-        other => format!("{other}/sim-1"),
     }
 }
 

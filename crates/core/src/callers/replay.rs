@@ -1,6 +1,7 @@
 //! Replays a trail on a session: makes its calls in order, without a model.
 
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,7 +24,6 @@ use crate::engine::cx::{Attempt, Cx};
 use crate::engine::dispatch::{Arguments, Call, ExpectedName, dispatch_named};
 use crate::engine::registry::{Offer, Registry};
 use crate::engine::session::Session;
-use crate::engine::source::SourceError;
 use crate::record::effects::differences;
 use crate::record::events::{PicturePolicy, Shot};
 use crate::record::healing::Identities;
@@ -88,12 +88,12 @@ pub struct AttemptResult {
     pub suggestions: Vec<HealSuggestion>,
 }
 
-/// Records a try that could not start because the session's tool servers are unavailable.
+/// Records a try that could not start because the session's device or tool servers are unavailable.
 pub fn fail_before_start(
     session: &Session,
     about: TrailRef,
     (number, repeat): (u32, Option<u32>),
-    error: &SourceError,
+    error: &(dyn Error + Sync),
 ) -> AttemptResult {
     let attempt = ids::attempt();
     let message = session.secrets.redact(&error.to_string()).into_owned();

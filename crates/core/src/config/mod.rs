@@ -14,7 +14,7 @@ pub use agent::{Agent, Limits as AgentLimits, VisionWord};
 pub use llm::{
     Auth, AuthEntry, Cost, Dimensions, Llm, LlmDefaults, ModelEntry, Provider, ProviderKind, Providers, Screenshot,
 };
-pub use project::{BrowserEntry, ColorScheme, DeviceEntry, Project, ProjectSecrets, is_origin};
+pub use project::{DeviceEntry, Project, ProjectSecrets, is_origin};
 pub use server::{Context, MultiDevice, Restart, Runtime, Server, Servers, Transport};
 pub use target::{PlatformEntry, Target};
 pub use tool_file::{Grants, Mode, Parameter, ParameterType, ScriptEntry, ToolFile};

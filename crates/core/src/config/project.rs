@@ -36,16 +36,11 @@ table! {
         "reservedPrefixes" => reserved_prefixes: Vec<String> = Vec::new(),
         /// Whether a call has failed if its tool answers `success: false` without `isError`.
         "strictResults" => strict_results: bool = false,
-        /// How the dialogs of web pages are answered, unless a device, a trail or a step says otherwise.
-        "dialogs" => dialogs: Option<DialogAnswer> = None,
         /// Environment variables that contain secrets which agents may use, each with the origins of the pages that it may be typed into.
         "secrets" => secrets: ProjectSecrets = ProjectSecrets::default(),
-        /// The browser for web devices.
-        "browser" => browser: Option<BrowserEntry> = None,
         /// Language models: providers, their models and prices.
         "llm" => llm: Option<Llm> = None,
-        /// Simulated devices: their apps and faults.
-        "sim" => sim: Option<Node> = None,
+        ..of_providers
     }
 }
 
@@ -58,38 +53,7 @@ table! {
         "driver" => driver: Option<DriverKey> = None,
         /// Further classifiers of the device, broadest first: [tablet].
         "classifiers" => classifiers: Vec<String> = Vec::new(),
-        /// The phone or tablet that a web device emulates: iPhone 14.
-        "emulate" => emulate: Option<Spanned<String>> = None,
-        /// The size of a web device's window: 1280x800.
-        "viewport" => viewport: Option<Spanned<String>> = None,
-        /// The language of a web device: de-DE.
-        "locale" => locale: Option<String> = None,
-        /// The time zone of a web device: Europe/Berlin.
-        "timezone" => timezone: Option<String> = None,
-        /// Whether a web device prefers dark or light pages.
-        "colorScheme" => color_scheme: Option<ColorScheme> = None,
-        /// How a web device answers the dialogs of pages, unless a trail or a step says otherwise.
-        "dialogs" => dialogs: Option<DialogAnswer> = None,
-        /// A file with the cookies and local storage that a web device starts with, as returned by web_getStorageState.
-        "storageState" => storage_state: Option<Spanned<String>> = None,
-    }
-}
-
-table! {
-    /// The browser for web devices.
-    pub struct BrowserEntry {
-        /// The path of the browser; searched for by default.
-        "program" => program: Option<String> = None,
-        /// Whether its window is shown.
-        "headed" => headed: bool = false,
-        /// The DevTools URL of a browser that is already running: http://127.0.0.1:9222.
-        "attach" => attach: Option<String> = None,
-        /// Open pages with invalid certificates.
-        "ignoreCertificateErrors" => ignore_certificate_errors: bool = false,
-        /// The memory that each process of the browser may use, in MB; one that uses more is ended. Default: 2048.
-        "memoryLimitMb" => memory_limit_mb: Option<u32> = None,
-        /// Additional command-line arguments for the browser.
-        "args" => args: Vec<String> = Vec::new(),
+        ..of_providers
     }
 }
 
@@ -123,29 +87,6 @@ pub fn is_origin(text: &str) -> bool {
         let host = own.strip_prefix("https://").or(own.strip_prefix("http://"));
         host.is_some_and(|host| !host.is_empty()) && own == text.trim_end_matches('/').to_lowercase()
     })
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ColorScheme {
-    Light,
-    Dark,
-}
-
-impl Decode for ColorScheme {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
-        match node.raw() {
-            Some("light") => Some(ColorScheme::Light),
-            Some("dark") => Some(ColorScheme::Dark),
-            other => {
-                problems.unknown(node.span, "colour scheme", other.unwrap_or(node.noun()), ["light", "dark"]);
-                None
-            }
-        }
-    }
-
-    fn schema() -> Value {
-        json!({"enum": ["light", "dark"]})
-    }
 }
 
 impl Decode for DialogAnswer {

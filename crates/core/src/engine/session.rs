@@ -1,5 +1,6 @@
 //! A session: one device of a run, with its tools and its event stream.
 
+use std::any::Any;
 use std::sync::{Arc, Weak};
 
 use futures::StreamExt;
@@ -56,7 +57,12 @@ pub struct Session {
     pub(crate) turn: tokio::sync::Mutex<()>,
     /// The task that watches the sources for changes.
     follower: Mutex<Option<AbortHandle>>,
+    /// Held while the session is open.
+    claim: Mutex<Option<DeviceClaim>>,
 }
+
+/// Keeps others on this machine from using a device, until it is dropped.
+pub type DeviceClaim = Box<dyn Any + Send + Sync>;
 
 /// The step that top-level calls from outside are made in.
 struct AdmittedStep {
@@ -86,6 +92,8 @@ pub struct SessionSource {
 pub struct Parts {
     pub id: SessionId,
     pub driver: Arc<dyn Driver>,
+    /// The claim to the device, if it is not this session's own.
+    pub claim: Option<DeviceClaim>,
     pub registry: Registry,
     /// Where tools are reloaded from; `None` if they cannot be.
     pub shelf: Option<Arc<dyn Shelf>>,
@@ -118,6 +126,7 @@ impl Session {
             is_recording: parts.is_recording,
             strictness: parts.strictness,
             home: parts.home,
+            claim: Mutex::new(parts.claim),
             invocations: parts.invocations,
             registry: RwLock::new(Arc::new(parts.registry)),
             shelf: parts.shelf,
@@ -145,6 +154,7 @@ impl Session {
         self.invocations.dismiss(&self.key);
         self.stop_following();
         tokio::join!(stop_own(&self.sources), self.device.close());
+        self.claim.lock().take();
         self.emit(Event::SessionClosed { session: self.id.clone(), message: message.to_string() });
     }
 

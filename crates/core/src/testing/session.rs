@@ -85,6 +85,7 @@ impl Wiring {
         assert_eq!(registry.refused, [], "every batch of a test is registered");
         let events = Arc::new(Events::default());
         let inner = Session::open(Parts {
+            claim: None,
             id: ids::session(),
             driver: Arc::clone(&self.driver) as Arc<dyn Driver>,
             registry,

@@ -16,7 +16,7 @@ pub(crate) use place::{behind_colon, line_end};
 pub use problem::{Problem, Problems, Severity};
 pub use read::read;
 pub use scalar::{Reading, loose, plain, scalar, to_json};
-pub use table::{Decode, Entries, Millis, Spanned};
+pub use table::{Decode, Entries, Millis, Spanned, Table};
 
 use std::sync::Arc;
 

@@ -13,7 +13,14 @@ pub trait Decode: Sized {
     fn schema() -> Value;
 }
 
-/// Declares a struct and the table that reads it. A field without a default is required.
+/// A type that is read from a mapping with fixed keys.
+pub trait Table: Decode {
+    /// The keys, in all spellings.
+    const KEYS: &'static [&'static str];
+}
+
+/// Declares a struct and the table that reads it. A field without a default is required. `..rest` after the fields keeps entries with other
+/// keys in the field `rest`, a mapping, and leaves it to the caller to refuse them.
 #[macro_export]
 macro_rules! table {
     (
@@ -23,14 +30,23 @@ macro_rules! table {
                 $(#[doc = $doc:literal])*
                 $key:literal $(| $alias:literal)* => $field:ident: $type:ty $(= $default:expr)?,
             )*
+            $(..$rest:ident)?
         }
     ) => {
         $(#[doc = $about])*
         #[derive(Debug, Clone, PartialEq)]
         pub struct $name {
             $($(#[doc = $doc])* pub $field: $type,)*
+            $(
+                /// The entries with other keys.
+                pub $rest: $crate::yaml::Node,
+            )?
             /// The place of the mapping.
             pub span: $crate::yaml::Span,
+        }
+
+        impl $crate::yaml::Table for $name {
+            const KEYS: &'static [&'static str] = &[$($key, $($alias,)*)*];
         }
 
         impl $crate::yaml::Decode for $name {
@@ -41,6 +57,7 @@ macro_rules! table {
                     return None;
                 };
                 $(let mut $field: Option<Option<$type>> = None;)*
+                $(let mut $rest: Vec<($crate::yaml::Node, $crate::yaml::Node)> = Vec::new();)?
                 for (key, value) in entries {
                     match key.raw().unwrap_or_default() {
                         $($key $(| $alias)* => {
@@ -49,6 +66,8 @@ macro_rules! table {
                             }
                             $field = Some(<$type as $crate::yaml::Decode>::decode(value, problems));
                         })*
+                        $(_ => $rest.push((key.clone(), value.clone())),)?
+                        #[allow(unreachable_patterns)]
                         other => problems.unknown(key.span, "key", other, [$($key),*]),
                     }
                 }
@@ -66,7 +85,8 @@ macro_rules! table {
                         }
                     };
                 )*
-                Some($name { $($field: $field?,)* span: node.span })
+                $(let $rest = $crate::yaml::Node { span: node.span, kind: $crate::yaml::Kind::Map($rest) };)?
+                Some($name { $($field: $field?,)* $($rest,)? span: node.span })
             }
 
             fn schema() -> serde_json::Value {

@@ -30,17 +30,22 @@ pub struct Options {
     pub faults: Faults,
 }
 
+/// The classifiers of a simulated device, broadest first, and its name for people.
+pub(super) fn traits_of(platform: Platform) -> (&'static [&'static str], &'static str) {
+    match platform {
+        Platform::Android => (&["android", "phone"], "simulated android phone"),
+        Platform::Ios => (&["ios", "iphone"], "simulated iphone"),
+        Platform::Web => (&["web"], "simulated web browser"),
+        Platform::Desktop => (&["desktop"], "simulated desktop"),
+    }
+}
+
 impl Sim {
     /// Needs a Tokio runtime, whose clock it uses.
     pub fn open(id: DeviceId, platform: Platform, driver: DriverKey, apps: Vec<Arc<App>>, options: Options) -> Sim {
         let metrics = Metrics::of(platform);
         let shape = Shape::for_driver(&driver, platform);
-        let (classifiers, summary): (&[&str], &str) = match platform {
-            Platform::Android => (&["android", "phone"], "simulated android phone"),
-            Platform::Ios => (&["ios", "iphone"], "simulated iphone"),
-            Platform::Web => (&["web"], "simulated web browser"),
-            Platform::Desktop => (&["desktop"], "simulated desktop"),
-        };
+        let (classifiers, summary) = traits_of(platform);
         let device = Device::new(metrics, shape, apps, &id, options);
         let description = Description {
             id,
@@ -55,12 +60,9 @@ impl Sim {
         Sim { description, device: Mutex::new(device), changed: Notify::new() }
     }
 
-    /// Makes it another kind of device of its platform: `[tablet]` makes it an `android-tablet`.
+    /// Makes it another kind of device of its platform.
     pub fn with_classifiers(mut self, classifiers: &[String]) -> Sim {
-        if !classifiers.is_empty() {
-            self.description.classifiers.truncate(1);
-            self.description.classifiers.extend(classifiers.iter().cloned());
-        }
+        self.description.classifiers = classifiers.to_vec();
         self
     }
 

@@ -13,6 +13,7 @@ mod faults;
 mod keys;
 mod layout;
 mod paint;
+mod provider;
 mod shell;
 mod state;
 mod text;
@@ -24,4 +25,5 @@ mod tests;
 
 pub use app::{App, demo_app};
 pub use driver::{Options, Sim};
-pub use faults::{Faults, FaultsError};
+pub use faults::Faults;
+pub use provider::PROVIDER;

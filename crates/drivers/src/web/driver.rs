@@ -9,16 +9,15 @@ use base64::prelude::BASE64_STANDARD;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::watch;
+use trailblaze_core::device_source::DeviceSpec;
 use trailblaze_core::driver::{
     Acted, Action, Budget, Description, DialogAnswer, DisplayedText, Driver, DriverError, Frame, Heard, LaunchMode,
     NetworkRequest, Person, Target, TrailStart, Want,
 };
 use trailblaze_core::query::{Checks, Find, Found, Query, Reason, WhyNot};
 use trailblaze_core::screen::{Picture, Pixels, Screen, Shape, SnapshotId};
-use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::event::Level;
 use trailblaze_protocol::geometry::{Rect, Size};
-use trailblaze_protocol::ids::DeviceId;
 use trailblaze_supervise::Supervisor;
 
 use super::act::{Actor, act};
@@ -100,19 +99,9 @@ pub struct Web {
 }
 
 impl Web {
-    pub fn new(id: DeviceId, driver: DriverKey, classifiers: &[String], start: Start, browsers: Arc<Browsers>) -> Web {
-        let mut all = vec!["web".to_string()];
-        all.extend(classifiers.iter().cloned());
-        let description = Description {
-            id,
-            platform: Platform::Web,
-            driver,
-            shape: Shape::Web,
-            size: start.emulation.size,
-            classifiers: all,
-            summary: "Chromium".to_string(),
-            knows_elements: true,
-        };
+    pub fn new(device: &DeviceSpec, browsers: Arc<Browsers>) -> Web {
+        let description = Description { shape: Shape::Web, knows_elements: true, ..device.description() };
+        let start = device.settings.get::<Start>().cloned().unwrap_or_default();
         Web {
             description,
             browsers,

@@ -17,6 +17,7 @@ mod page;
 mod person;
 mod reviving;
 mod pointer;
+mod provider;
 mod requests;
 mod screencast;
 mod state;
@@ -24,6 +25,7 @@ mod texts;
 mod typing;
 mod want;
 
-pub use browser::{Browser, BrowserError, BrowserOptions, find as find_browser};
+pub use browser::{Browser, BrowserError, BrowserOptions};
 pub use driver::{Browsers, Start, Web};
 pub use emulation::Emulation;
+pub use provider::{PROVIDER, web_device};

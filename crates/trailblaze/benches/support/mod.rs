@@ -3,7 +3,12 @@
 // Each benchmark uses its part of this module.
 #![allow(dead_code)]
 
+use std::sync::Arc;
 use std::time::Duration;
+
+use trailblaze::project::devices::DeviceSpec;
+use trailblaze::sessions::wiring::Wiring;
+use trailblaze_core::driver::Driver;
 
 pub fn head() {
     println!("{:<58} {:>10} {:>10} {:>7}   {:<22} met", "what", "measured", "against", "ratio", "goal");
@@ -67,6 +72,16 @@ pub fn quantile(times: &mut [Duration], share: f64) -> Duration {
 
 /// What sessions of a benchmark share.
 #[allow(dead_code, reason = "not every benchmark opens sessions")]
+/// A device, as a session gets it.
+pub fn driver(wiring: &Wiring, device: &DeviceSpec) -> Arc<dyn Driver> {
+    // In a thread of its own, because callers may be in a runtime.
+    let acquired = std::thread::scope(|scope| {
+        let runtime = || tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+        scope.spawn(|| runtime().block_on(wiring.devices.acquire(device))).join().expect("no panic")
+    });
+    acquired.expect("a device").driver
+}
+
 pub fn host() -> trailblaze::sessions::host::Host {
     let invocations = std::sync::Arc::default();
     let listener = trailblaze::api::Listener::new(std::sync::Arc::clone(&invocations), None);

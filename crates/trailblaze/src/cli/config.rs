@@ -2,14 +2,15 @@
 
 use clap::Args;
 use serde_json::{Map, Value, json};
-use trailblaze_core::config::{Project, Servers, Target};
-use trailblaze_core::yaml::{self, Decode, Problems, nearest};
+use trailblaze_core::config::{Servers, Target};
+use trailblaze_core::yaml::{self, Problems, nearest};
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::exit::Exit;
 
 use super::{Context, Refusal};
 use crate::output::print;
 use crate::project::loaded::{Loaded, PROJECT_FILE};
+use crate::project::providers::project_schema;
 use crate::project::source::read_source;
 
 /// Show the project's configuration, with defaults filled in and the path of each file
@@ -91,7 +92,7 @@ fn written(loaded: &Loaded) -> Map<String, Value> {
     };
     let problems = &mut Problems::new(&source);
     let node = yaml::read(&source, problems);
-    let json = node.and_then(|node| yaml::to_json(&node, &Project::schema(), problems));
+    let json = node.and_then(|node| yaml::to_json(&node, &project_schema(), problems));
     let Some(Value::Object(mut keys)) = json else { return Map::new() };
     keys.retain(|key, _| !matches!(key.as_str(), "mcpServers" | "mcp_servers"));
     let providers = keys.get_mut("llm").and_then(|llm| llm.get_mut("providers")).and_then(Value::as_object_mut);

@@ -59,7 +59,7 @@ struct ConnectArgs {
 
 pub async fn device(context: &Context, command: DeviceCommand) -> Result<Exit, Refusal> {
     match command.verb {
-        Verb::List { json } => list(context, json),
+        Verb::List { json } => list(context, json).await,
         Verb::Connect(args) => connect(context, *args).await,
     }
 }
@@ -88,32 +88,35 @@ async fn connect(context: &Context, args: ConnectArgs) -> Result<Exit, Refusal> 
     Ok(Exit::Passed)
 }
 
-fn list(context: &Context, json: bool) -> Result<Exit, Refusal> {
+async fn list(context: &Context, json: bool) -> Result<Exit, Refusal> {
     let loaded = context.load(None)?;
     Refusal::unless_sound(&loaded.problems)?;
     let wiring = context.wiring(&loaded, None);
-    let devices = loaded.all_devices()?;
-    let rows: Vec<_> = devices.iter().map(|device| wiring.driver(device).describe().clone()).collect();
+    let mut devices = loaded.all_devices()?;
+    for found in wiring.devices.discover().await {
+        if !devices.iter().any(|device| device.id == found.id) && !found.id.is_simulated() {
+            devices.push(found);
+        }
+    }
+    wiring.close().await;
     if json {
-        let rows: Vec<_> = rows
+        let rows: Vec<_> = devices
             .iter()
-            .map(|row| {
+            .map(|device| {
                 json!({
-                    "id": row.id, "platform": row.platform, "driver": row.driver, "summary": row.summary,
-                    "width": row.size.width, "height": row.size.height, "classifiers": row.classifiers,
+                    "id": device.id, "platform": device.platform, "driver": device.driver, "summary": device.summary,
+                    "width": device.size.width, "height": device.size.height, "classifiers": device.classifiers,
                 })
             })
             .collect();
         print::json(&rows);
         return Ok(Exit::Passed);
     }
-    for row in rows {
-        let about = format!("{} ({}×{})", row.summary, row.size.width, row.size.height);
-        let stands_for = if row.id.is_simulated() { "stands for " } else { "" };
-        print::data(format!("{:<16} {about:<36} {stands_for}{}", row.id.to_string(), row.driver));
+    for device in devices {
+        let about = format!("{} ({}×{})", device.summary, device.size.width, device.size.height);
+        let stands_for = if device.id.is_simulated() { "stands for " } else { "" };
+        print::data(format!("{:<16} {about:<36} {stands_for}{}", device.id.to_string(), device.driver));
     }
-    print::say(
-        "\nMore simulated devices need no setup: android/sim-2, android/sim-3 and so on. web/chromium is a real browser.",
-    );
+    print::say("\nMore simulated devices need no setup: android/sim-2, android/sim-3 and so on.");
     Ok(Exit::Passed)
 }

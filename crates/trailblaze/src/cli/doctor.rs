@@ -2,17 +2,14 @@
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
-use std::time::Duration;
 
 use clap::Args;
-use tokio::io::AsyncReadExt;
 use trailblaze_core::yaml::Severity;
-use trailblaze_drivers::web::find_browser;
 use trailblaze_protocol::exit::Exit;
 use trailblaze_supervise::{Launch, Supervisor};
 use trailblaze_toolhost::launch::{Place, Runtimes, launch, stale_build, unbuilt_jar};
 
-use super::findings::{self, Finding, State};
+use super::findings::{self, Finding, FindingState};
 use super::{Context, Refusal};
 use crate::api::PORT;
 use crate::output::print;
@@ -21,14 +18,12 @@ use crate::project::loaded::{Loaded, PROJECT_FILE, missing_files};
 use crate::project::models::{self, ModelOptions, Models, Reason};
 use crate::servers::entries::entries;
 use crate::sessions::service::{Answer, Request};
-use crate::sessions::wiring::browser_options;
+use crate::sessions::wiring::Wiring;
 
 /// What findings about the project's files are about.
 const PROJECT: &str = "project";
 /// The variable that sets the port.
 const PORT_VARIABLE: &str = "TRAILBLAZE_PORT";
-/// How long a program may take to print its version.
-const VERSION: Duration = Duration::from_secs(10);
 
 /// Check that everything is there that the project needs, and say what to do about what is not
 ///
@@ -45,14 +40,15 @@ pub struct DoctorArgs {
 
 pub async fn doctor(context: &Context, args: DoctorArgs) -> Result<Exit, Refusal> {
     let loaded = context.load(None)?;
+    let wiring = context.wiring(&loaded, None);
     let doctor = Doctor { context, loaded: &loaded, supervisor: Supervisor::new() };
     let mut all = vec![Finding::good("program", doctor.program()), doctor.project()];
     let devices = loaded.all_devices().unwrap_or_else(|error| {
         all.push(Finding::bad(PROJECT, error.to_string()));
         Vec::new()
     });
-    all.push(doctor.browser(devices.iter().any(DeviceSpec::is_browser)).await);
-    all.push(doctor.adb().await);
+    all.extend(wiring.devices.check(&devices).await);
+    all.push(doctor.adb(&wiring).await);
     all.extend(doctor.servers(&devices).await);
     all.push(doctor.model());
     all.push(doctor.daemon().await);
@@ -63,9 +59,9 @@ pub async fn doctor(context: &Context, args: DoctorArgs) -> Result<Exit, Refusal
 /// What a finding means for the whole.
 fn exit_of(finding: &Finding) -> Exit {
     match finding.state {
-        State::Bad if finding.about == PROJECT => Exit::Invalid,
-        State::Bad => Exit::Environment,
-        State::Good | State::Note | State::Warning => Exit::Passed,
+        FindingState::Bad if finding.about == PROJECT => Exit::Invalid,
+        FindingState::Bad => Exit::Environment,
+        FindingState::Good | FindingState::Note | FindingState::Warning => Exit::Passed,
     }
 }
 
@@ -94,56 +90,15 @@ impl Doctor<'_> {
         }
     }
 
-    async fn browser(&self, is_needed: bool) -> Finding {
-        let options = browser_options(self.loaded, false);
-        if let Some(address) = &options.attach {
-            return Finding::note(
-                "browser",
-                format!("a browser that runs at `{address}` is used; it was not contacted"),
-            );
-        }
-        let found = match find_browser(&options) {
-            Ok(found) => found,
-            Err(error) if is_needed => return Finding::bad("browser", error.to_string()),
-            Err(error) => return Finding::note("browser", format!("{error}; this project does not need it")),
-        };
-        match self.version_of(&found, "--version").await {
-            Ok(version) => Finding::good("browser", format!("{version}, {}", found.display())),
-            Err(why) => {
-                let message = format!("`{}` does not start: {why}", found.display());
-                let finding =
-                    if is_needed { Finding::bad("browser", message) } else { Finding::warning("browser", message) };
-                finding.hint("set TRAILBLAZE_CHROMIUM to the path of another browser")
-            }
-        }
-    }
-
     /// No device of this build needs it yet.
-    async fn adb(&self) -> Finding {
+    async fn adb(&self, wiring: &Wiring) -> Finding {
         match self.loaded.environment.find_program("adb".as_ref()) {
-            Some(adb) => match self.version_of(&adb, "version").await {
+            Some(adb) => match wiring.version_of(&adb, "version").await {
                 Ok(version) => Finding::good("adb", format!("{version}, {}", adb.display())),
                 Err(why) => Finding::warning("adb", format!("`{}` does not start: {why}", adb.display())),
             },
             None => Finding::note("adb", "adb is not on PATH; simulated phones do not need it"),
         }
-    }
-
-    /// The first line that a program prints about its version.
-    async fn version_of(&self, program: &Path, argument: &str) -> Result<String, String> {
-        let mut launch = Launch::new(program.as_os_str().to_os_string(), self.loaded.root.clone());
-        launch.args = vec![argument.into()];
-        let told = async {
-            let mut running = self.supervisor.start(launch).await.map_err(|error| error.to_string())?;
-            let mut text = String::new();
-            let read = running.stdout.read_to_string(&mut text).await.map(|_| text);
-            let ended = running.child.ended().await;
-            let text = read.map_err(|error| error.to_string())?;
-            let first = text.lines().find(|line| !line.trim().is_empty()).map(|line| line.trim().to_string());
-            first.ok_or_else(|| format!("it {ended}, and printed nothing"))
-        };
-        let told = tokio::time::timeout(VERSION, told).await;
-        told.unwrap_or_else(|_| Err(format!("it printed no version within {} s", VERSION.as_secs())))
     }
 
     /// Whether the tool servers could be started for these devices.

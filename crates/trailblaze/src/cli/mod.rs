@@ -73,7 +73,7 @@ use crate::run::preflight::n_errors;
 use crate::sessions::host::Host;
 use crate::sessions::interactive::OpenError;
 use crate::sessions::service::ServiceError;
-use crate::sessions::wiring::{SecretError, UnknownTarget, Wiring};
+use crate::sessions::wiring::{NotOpenedError, SecretError, UnknownTarget, Wiring};
 
 pub use schema::schemas;
 
@@ -242,7 +242,8 @@ impl From<OpenError> for Refusal {
             OpenError::Folder { logs, source } => {
                 Refusal::Io { what: format!("cannot create a folder in `{}`", logs.display()), source }
             }
-            OpenError::Server(error) => error.into(),
+            OpenError::NotOpened(NotOpenedError::Server(error)) => error.into(),
+            OpenError::NotOpened(NotOpenedError::Device(error)) => error.into(),
         }
     }
 }

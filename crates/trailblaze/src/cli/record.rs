@@ -207,7 +207,7 @@ fn file(context: &Context, wanted: Option<&Path>) -> Result<PathBuf, Refusal> {
 fn browser(context: &Context) -> Result<String, Refusal> {
     let loaded = context.load(None)?;
     let devices = loaded.all_devices()?;
-    let own = devices.iter().find(|device| device.is_browser()).map(|device| device.id.to_string());
+    let own = devices.iter().find(|device| device.follows_person).map(|device| device.id.to_string());
     Ok(own.unwrap_or_else(|| "web/chromium".to_string()))
 }
 

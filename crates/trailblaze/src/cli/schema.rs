@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::{Value, json};
-use trailblaze_core::config::{Project, Target, ToolFile, Toolset};
+use trailblaze_core::config::{Target, ToolFile, Toolset};
 use trailblaze_core::trail::Trail;
 use trailblaze_core::yaml::{Decode, nearest};
 use trailblaze_drivers::sim::App;
@@ -22,7 +22,7 @@ use crate::files::write_in_project;
 use crate::output::print;
 use crate::output::progress::Progress;
 use crate::project::changes::FileChanges;
-use crate::project::sim::SimSection;
+use crate::project::providers::project_schema;
 use crate::project::trail_schema;
 use crate::run::record::effects_file::Contents;
 use crate::servers::tool_servers::{Mode, Outlets};
@@ -61,8 +61,6 @@ pub struct SchemaArgs {
 
 /// All schemas, by the kind of file they describe.
 pub fn schemas() -> Vec<(&'static str, Value)> {
-    let mut project = Project::schema();
-    project["properties"]["sim"] = SimSection::schema();
     let named = |mut schema: Value, title: &str| {
         schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
         schema["title"] = json!(title);
@@ -70,7 +68,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
     };
     vec![
         ("trail", Trail::schema()),
-        ("project", named(project, "trailblaze.yaml")),
+        ("project", named(project_schema(), "trailblaze.yaml")),
         ("target", named(Target::schema(), "Trailblaze target")),
         ("toolset", named(Toolset::schema(), "Trailblaze toolset")),
         ("tool", named(ToolFile::schema(), "Trailblaze tool")),

@@ -19,6 +19,8 @@ use super::{Context, Refusal};
 use crate::files::check_links;
 use crate::output::print;
 use crate::output::screenshot;
+use crate::project::sim::SimOptions;
+use crate::sessions::devices::Acquired;
 use crate::sessions::interactive::{Command, Reply, Snapshot};
 
 /// Show the screen of a session as text with refs
@@ -115,8 +117,10 @@ pub async fn snapshot(context: &Context, args: SnapshotArgs) -> Result<Exit, Ref
         });
     };
     let mut wiring = context.wiring(&loaded, None);
-    wiring.show_browser(args.devices.headed);
-    let driver = wiring.driver(device);
+    wiring
+        .set_up_devices(args.devices.headed, &SimOptions::default())
+        .map_err(|error| Refusal::usage(error.to_string()))?;
+    let Acquired { driver, claim: _claim } = wiring.devices.acquire(device).await?;
     let budget = Budget::new(Instant::now() + limits::DRIVER_COMMAND, CancellationToken::new());
     if let Some(app) = &args.launch {
         let action = Action::LaunchApp { app: app.clone(), mode: LaunchMode::Reinstall };

@@ -11,7 +11,6 @@ use super::in_session::{self, SessionArgs, unexpected};
 use super::shell::OnDeviceArgs;
 use super::{Context, Refusal};
 use crate::output::print;
-use crate::project::devices::DeviceSpec;
 use crate::sessions::service::{Answer, OpenRequest, Request, StudioAddress, StudioRequest};
 
 /// What needs no encoding in the parameters of an address.
@@ -54,7 +53,7 @@ pub async fn studio(context: &Context, args: StudioArgs) -> Result<Exit, Refusal
         let request = in_session::open_request(context, &args.on, &args.session)?;
         // A person can work in the window of a browser, beside the page.
         let devices = context.load(None)?.devices(&args.on.device)?;
-        let follows_person = args.on.headed && devices.first().is_some_and(DeviceSpec::is_browser);
+        let follows_person = args.on.headed && devices.first().is_some_and(|device| device.follows_person);
         let request = OpenRequest { takes_over: args.take_over, follows_person, ..request };
         let info = in_session::open(context, request).await?;
         match &args.launch {

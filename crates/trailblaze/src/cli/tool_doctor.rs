@@ -19,7 +19,7 @@ use trailblaze_toolhost::CONTEXT_ARGUMENT;
 use trailblaze_toolhost::listing::{RawListing, silently_strict, without_context};
 
 use super::device::DeviceArgs;
-use super::findings::{self, Finding, State};
+use super::findings::{self, Finding, FindingState};
 use super::{Context, Refusal};
 use crate::kit::lint;
 use crate::output::print;
@@ -62,8 +62,7 @@ pub async fn doctor(context: &Context, args: &DoctorArgs) -> Result<Exit, Refusa
     }
     let entries: Vec<Named> = entries(&loaded).into_iter().filter(|named| named.name == args.server).collect();
     let entry_decides = entries.iter().any(|named| named.entry.context.is_some());
-    let driver = wiring.driver(&device);
-    let is_embedded = entries.iter().any(|named| named.is_embedded(&driver.describe().driver));
+    let is_embedded = entries.iter().any(|named| named.is_embedded(&device.driver));
     let first = Visit::make(&wiring, &device, &args.server, None).await;
     let mut findings = Vec::new();
     let exit = match &first.listed {
@@ -121,8 +120,8 @@ impl Visit {
         let record = Redacted::new(Arc::clone(&notes) as _, Arc::clone(&wiring.secrets));
         let outlets = Outlets { events: Some(Arc::new(record)), ..Outlets::default() };
         let servers = wiring.tool_servers(Mode::Start).with_outlets(outlets);
-        let (session, driver) = (ids::session(), wiring.driver(device));
-        let listed = servers.visit(server, protocol, (&session, driver.describe()), &wiring.secrets).await;
+        let session = ids::session();
+        let listed = servers.visit(server, protocol, (&session, &device.description()), &wiring.secrets).await;
         servers.close().await;
         let events = std::mem::take(&mut *notes.0.lock());
         Visit { listed, events }
@@ -145,14 +144,14 @@ impl Visit {
             SourceError::NotAnswered { .. } => ("start", "check that it is running and that `url` points to it"),
             SourceError::Died { .. } => ("start", "its stderr is shown above; it must run until its stdin closes"),
         };
-        Finding { state: State::Bad, about, message: error.to_string(), hint: Some(hint.to_string()) }
+        Finding { state: FindingState::Bad, about, message: error.to_string(), hint: Some(hint.to_string()) }
     }
 
     /// The same server, started with the other generation of the protocol.
     fn other_generation(&self, version: &str) -> Finding {
         let (state, message) = match &self.listed {
             Ok((batch, _)) => (
-                State::Good,
+                FindingState::Good,
                 format!(
                     "it also supports version {version}, and lists {} in it",
                     print::count(batch.tools.len(), "tool")
@@ -160,7 +159,7 @@ impl Visit {
             ),
             Err(error) => {
                 let first = error.evidence().lines().next().unwrap_or_default();
-                (State::Note, format!("it does not support version {version}, which is fine: {first}"))
+                (FindingState::Note, format!("it does not support version {version}, which is fine: {first}"))
             }
         };
         Finding { state, about: "generations", message, hint: None }
@@ -170,7 +169,7 @@ impl Visit {
     fn warnings(&self) -> Vec<Finding> {
         let warning = |event: &Event| match event {
             Event::Noted { level: Level::Warning | Level::Error, text, .. } => {
-                Some(Finding { state: State::Warning, about: "conduct", message: text.clone(), hint: None })
+                Some(Finding { state: FindingState::Warning, about: "conduct", message: text.clone(), hint: None })
             }
             _ => None,
         };
@@ -188,7 +187,7 @@ impl Visit {
         findings.push(match ended {
             "exited with code 0" => Finding::good("end", "it exits when its stdin closes".to_string()),
             other => Finding {
-                state: State::Warning,
+                state: FindingState::Warning,
                 about: "end",
                 message: format!("when its stdin closed, it {other}"),
                 hint: Some("exit with code 0 within 5 s after stdin closes".to_string()),
@@ -202,7 +201,7 @@ fn tools(batch: &Batch, granted: &[String], findings: &mut Vec<Finding>) -> Exit
     let n_tools = batch.tools.len();
     match n_tools {
         0 => findings.push(Finding {
-            state: State::Warning,
+            state: FindingState::Warning,
             about: "tools",
             message: "it lists no tools".to_string(),
             hint: Some("declare the capability `tools`, and define the tools before the server connects".to_string()),
@@ -216,10 +215,10 @@ fn linted(batch: &Batch, granted: &[String], findings: &mut Vec<Finding>) -> Exi
     let mut exit = Exit::Passed;
     for finding in lint::lint(batch, granted) {
         let state = match finding.severity {
-            Severity::Error => State::Bad,
-            Severity::Warning => State::Warning,
+            Severity::Error => FindingState::Bad,
+            Severity::Warning => FindingState::Warning,
         };
-        if state == State::Bad {
+        if state == FindingState::Bad {
             exit = Exit::Invalid;
         }
         findings.push(Finding { state, about: finding.rule, message: finding.message, hint: finding.hint });
@@ -237,7 +236,7 @@ fn context_finding(raw: &RawListing, is_decided: bool) -> Option<Finding> {
         [first, rest @ ..] => format!("{first} and {} refuse", print::count(rest.len(), "other tool")),
     };
     Some(Finding {
-        state: State::Warning,
+        state: FindingState::Warning,
         about: "context",
         message: format!(
             "{strict} the argument `_trailblazeContext` although the schema allows it, as FastMCP 2 does: the first call of \
@@ -258,7 +257,7 @@ fn stripped_context(raw: &RawListing, script: &Path) -> Option<Finding> {
     let others =
         if rest.is_empty() { String::new() } else { format!(" and {}", print::count(rest.len(), "other tool")) };
     Some(Finding {
-        state: State::Warning,
+        state: FindingState::Warning,
         about: "context",
         message: format!(
             "its script reads `{}`, but `McpServer` removes arguments that a tool does not declare, so {first}{others} \

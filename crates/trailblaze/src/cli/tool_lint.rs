@@ -48,10 +48,10 @@ pub async fn lint(context: &Context, args: &LintArgs) -> Result<Exit, Refusal> {
     let outlets = Outlets { console: Some(Arc::new(Progress::new(args.json))), ..Outlets::default() };
     wiring.servers = wiring.tool_servers(mode).with_outlets(outlets).into();
     let target = wiring.target.clone();
-    let (session, driver) = (ids::session(), wiring.driver(&device));
+    let session = ids::session();
     // No tool is called: servers are started, queried and stopped.
     let mut servers =
-        wiring.servers.of_session(target.as_deref(), (&session, driver.describe()), &wiring.secrets).await?;
+        wiring.servers.of_session(target.as_deref(), (&session, &device.description()), &wiring.secrets).await?;
     wiring.servers.start(&mut servers, &Needed::All).await;
     stop_own(&servers.sources()).await;
     wiring.close().await;

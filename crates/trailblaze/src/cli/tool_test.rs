@@ -302,8 +302,8 @@ fn trails(loaded: &Loaded, paths: &[PathBuf], named: &[String]) -> Result<RunArg
     if devices.is_empty() {
         let own = loaded.devices(&[])?;
         // A project whose devices are all real, such as one for the web, is tested on those.
-        let has_simulated = own.iter().any(|device| device.is_simulated());
-        let chosen = own.iter().filter(|device| device.is_simulated() || !has_simulated);
+        let has_simulated = own.iter().any(|device| device.id.is_simulated());
+        let chosen = own.iter().filter(|device| device.id.is_simulated() || !has_simulated);
         devices.extend(chosen.map(|device| device.id.to_string()));
     }
     if devices.is_empty() {

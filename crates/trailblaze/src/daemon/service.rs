@@ -252,33 +252,32 @@ impl LocalService {
         }
     }
 
-    pub(super) fn devices(&self, request: &DevicesRequest) -> Result<Vec<DeviceInfo>, ServiceError> {
+    pub(super) async fn devices(&self, request: &DevicesRequest) -> Result<Vec<DeviceInfo>, ServiceError> {
         let loaded = self.projects.load(&request.client)?;
         sound(&loaded)?;
         let wiring = Wiring::new(&loaded, &self.projects.host, None);
         let mut devices = loaded.all_devices().map_err(|error| ServiceError::invalid(error.to_string()))?;
         let open = self.table.all();
-        // A session may use a device that the project does not list, and a browser needs no entry.
-        let mut others: Vec<String> =
-            open.iter().filter(|live| live.project == loaded.root).map(|live| live.device.to_string()).collect();
-        if loaded.project.devices.is_empty() {
-            others.push("web/chromium".to_string());
-        }
-        for name in others {
+        // A session may use a device that the project does not list.
+        for name in open.iter().filter(|live| live.project == loaded.root).map(|live| live.device.to_string()) {
             if !devices.iter().any(|device| device.id.as_str() == name) {
                 devices.extend(loaded.devices(&[name]).unwrap_or_default());
             }
         }
+        if loaded.project.devices.is_empty() {
+            let found = wiring.devices.discover().await.into_iter().filter(|found| !found.id.is_simulated());
+            let others: Vec<_> = found.filter(|found| !devices.iter().any(|device| device.id == found.id)).collect();
+            devices.extend(others);
+        }
         let row = |device: &DeviceSpec| {
-            let description = wiring.driver(device).describe().clone();
             let holds = |live: &&Arc<Live>| live.project == loaded.root && live.device == device.id;
             DeviceInfo {
-                id: description.id.to_string(),
-                platform: description.platform.to_string(),
-                driver: description.driver.to_string(),
-                summary: description.summary,
-                width: description.size.width,
-                height: description.size.height,
+                id: device.id.to_string(),
+                platform: device.platform.to_string(),
+                driver: device.driver.to_string(),
+                summary: device.summary.clone(),
+                width: device.size.width,
+                height: device.size.height,
                 sessions: open.iter().filter(holds).map(|live| live.name.clone()).collect(),
             }
         };
@@ -409,7 +408,7 @@ impl Service for LocalService {
                 let address = address.map_err(|error| ServiceError::environment(error.to_string()))?;
                 Ok(Answer::Access(live.access(&address)))
             }
-            Request::Devices(request) => Ok(Answer::Devices(self.devices(&request)?)),
+            Request::Devices(request) => Ok(Answer::Devices(self.devices(&request).await?)),
             Request::Toolbox(request) => self.toolbox(&request, cancel).await,
             Request::Run(request) => trails::run(&self.projects, *request, progress, cancel).await,
             Request::Check(request) => trails::check(&self.projects, request).await,
@@ -515,6 +514,6 @@ fn not_opened(error: OpenError) -> ServiceError {
             ServiceError::invalid(problems.join("\n"))
         }
         OpenError::Target(_) | OpenError::Model(_) | OpenError::Sim(_) => ServiceError::invalid(error.to_string()),
-        OpenError::Folder { .. } | OpenError::Server(_) => ServiceError::environment(error.to_string()),
+        OpenError::Folder { .. } | OpenError::NotOpened(_) => ServiceError::environment(error.to_string()),
     }
 }

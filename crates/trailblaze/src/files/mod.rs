@@ -6,6 +6,7 @@ pub mod lock;
 mod names;
 pub mod runtime;
 pub mod private;
+pub mod device_lock;
 pub mod stamp;
 
 pub use atomic::write_atomically;

@@ -26,6 +26,11 @@ pub fn open(path: &Path) -> io::Result<File> {
     options().create(true).truncate(false).open(path)
 }
 
+/// Opens a file for reading and writing, and creates it if it is missing.
+pub fn open_to_update(path: &Path) -> io::Result<File> {
+    options().read(true).create(true).truncate(false).open(path)
+}
+
 /// Opens a file to add to it, and creates it if it is missing.
 pub fn append(path: &Path) -> io::Result<File> {
     options().create(true).append(true).open(path)

@@ -1,4 +1,4 @@
-//! Toolsets that are compiled into a team's own build of the program.
+//! Toolsets and kinds of devices that are compiled into a team's own build of the program.
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
@@ -17,6 +17,7 @@ use trailblaze_core::engine::registry::{Batch, Group};
 use trailblaze_core::engine::tool::{Body, Contributor, Tool};
 use trailblaze_core::names::ToolOrigin;
 use trailblaze_core::schema::Schema;
+use trailblaze_drivers::provider::{PROVIDERS, Provider};
 use trailblaze_protocol::event::{CallOrigin, Level};
 use trailblaze_protocol::outcome::Outcome;
 use trailblaze_toolhost::limits;
@@ -25,23 +26,38 @@ use trailblaze_tools::client::{Client, Code as ClientCode, Error, Response, Tran
 use trailblaze_tools::private::watch_panics;
 use trailblaze_tools::{Device, Host, ToolContext, ToolError, Toolset};
 
-/// The tools of the compiled-in toolsets.
+/// What a team's own build of the program has besides what every build has.
 #[derive(Clone, Default)]
-pub struct CompiledIn(Vec<Batch>);
+pub struct CompiledIn {
+    batches: Vec<Batch>,
+    providers: Vec<&'static Provider>,
+}
 
 impl CompiledIn {
     pub fn new(toolsets: impl IntoIterator<Item = Arc<dyn Toolset>>) -> CompiledIn {
-        CompiledIn(toolsets.into_iter().map(batch).collect())
+        CompiledIn { batches: toolsets.into_iter().map(batch).collect(), providers: Vec::new() }
     }
 
+    /// Adds a kind of devices.
+    pub fn with_provider(mut self, provider: &'static Provider) -> CompiledIn {
+        self.providers.push(provider);
+        self
+    }
+
+    /// The tools of the compiled-in toolsets.
     pub fn batches(&self) -> &[Batch] {
-        &self.0
+        &self.batches
+    }
+
+    /// Every kind of devices, those of every build last: they take any name of a browser.
+    pub fn providers(&self) -> Vec<&'static Provider> {
+        self.providers.iter().chain(PROVIDERS).copied().collect()
     }
 }
 
 impl fmt::Debug for CompiledIn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.0.iter().map(|batch| &batch.contributor.label)).finish()
+        f.debug_list().entries(self.batches.iter().map(|batch| &batch.contributor.label)).finish()
     }
 }
 

@@ -1,87 +1,14 @@
 //! Which devices there are, and which a command means.
 
-use trailblaze_core::callers::preflight::example_device;
-use trailblaze_core::config::{ColorScheme, DeviceEntry};
+use trailblaze_core::config::DeviceEntry;
+pub use trailblaze_core::device_source::DeviceSpec;
 use trailblaze_core::trail::Trail;
 use trailblaze_core::yaml::nearest;
-use trailblaze_drivers::web::{Emulation, Start};
+use trailblaze_drivers::provider::WantedDevice;
 use trailblaze_protocol::driver::{DriverKey, Platform};
-use trailblaze_protocol::geometry::Size;
-use trailblaze_protocol::ids::DeviceId;
 
 use crate::project::loaded::{Loaded, PROJECT_FILE};
-
-/// Browsers that are not based on Chromium.
-const OTHER_BROWSERS: [&str; 3] = ["firefox", "safari", "webkit"];
-
-/// A device to be opened.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DeviceSpec {
-    pub id: DeviceId,
-    pub platform: Platform,
-    pub driver: DriverKey,
-    /// What kind of device of its platform it is; the driver's own classifiers if empty.
-    pub classifiers: Vec<String>,
-    pub kind: DeviceKind,
-}
-
-/// What a device is made of, with what only such a device has.
-#[derive(Debug, Clone, PartialEq)]
-pub enum DeviceKind {
-    /// Part of this program.
-    Simulated,
-    /// A browser context in Chromium.
-    Chromium(Start),
-}
-
-impl DeviceKind {
-    /// The key of the driver that opens such a device.
-    pub fn key(&self) -> &'static str {
-        match self {
-            DeviceKind::Simulated => DriverKey::SIM,
-            DeviceKind::Chromium(_) => "playwright-native",
-        }
-    }
-}
-
-impl DeviceSpec {
-    pub fn is_simulated(&self) -> bool {
-        self.kind == DeviceKind::Simulated
-    }
-
-    pub fn is_browser(&self) -> bool {
-        matches!(self.kind, DeviceKind::Chromium(_))
-    }
-
-    /// Whether the two can stand in for each other: they differ in nothing but their names.
-    pub fn is_like(&self, other: &DeviceSpec) -> bool {
-        *self == DeviceSpec { id: self.id.clone(), ..other.clone() }
-    }
-
-    /// Why it cannot have its driver, if that is so. A simulated device stands for any.
-    pub fn unsupported_driver(&self) -> Option<&'static str> {
-        match (&self.kind, self.driver.as_str()) {
-            (DeviceKind::Simulated, _) => None,
-            (kind, key) if key == kind.key() => None,
-            (DeviceKind::Chromium(_), "playwright-electron") => {
-                Some("this build drives Chromium, not Electron apps; use `playwright-native`")
-            }
-            (DeviceKind::Chromium(_), _) => Some("a browser is driven by `playwright-native`"),
-        }
-    }
-
-    /// A further device of the same kind, under a name that is not taken.
-    pub fn another(&self, is_taken: impl Fn(&DeviceId) -> bool) -> DeviceSpec {
-        let name = self.id.as_str().split_once('/').map_or(self.id.as_str(), |(_, name)| name);
-        let (stem, first) = match self.kind {
-            DeviceKind::Simulated => ("sim", 1),
-            DeviceKind::Chromium(_) => (name, 2),
-        };
-        let mut ids = (first..).map(|number: u32| DeviceId::new(format!("{}/{stem}-{number}", self.platform)));
-        let id = ids.find(|id| !is_taken(id)).unwrap_or_else(|| self.id.clone());
-        DeviceSpec { id, ..self.clone() }
-    }
-}
+use crate::project::providers::default_device;
 
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum DeviceError {
@@ -89,20 +16,14 @@ pub enum DeviceError {
     Form { text: String },
     #[error("unknown platform `{platform}` in `{text}`{}", .near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
     Platform { text: String, platform: String, near: Option<&'static str> },
-    #[error(
-        "there is no device `{text}`; this build has simulated ones, {platform}/sim-1, {platform}/sim-2 and so on, and web/chromium"
-    )]
+    #[error("there is no device `{text}`; there are {platform}/sim-1, {platform}/sim-2 and so on{}", real_devices(*.platform))]
     Unknown { text: String, platform: Platform },
-    #[error("`{text}` cannot be driven: this build drives Chromium and browsers based on it; write web/chromium")]
-    OtherBrowser { text: String },
-    #[error("`{text}` is no device to emulate; there are {}", Emulation::names().collect::<Vec<_>>().join(", "))]
-    Emulation { text: String },
-    #[error("`{text}` is no size of a window; write it as 1280x800")]
-    Viewport { text: String },
-    #[error("`{key}` of `{text}` is for browsers, and this device is simulated")]
-    NoBrowser { text: String, key: &'static str },
+    #[error("{why}")]
+    Refused { why: String },
+    #[error("`{key}` of `{text}` is for {others}, not for {own}")]
+    ForeignKey { text: String, key: String, others: &'static str, own: &'static str },
     #[error("`{driver}` cannot be used on {text}: {why}")]
-    Driver { text: String, driver: DriverKey, why: &'static str },
+    Driver { text: String, driver: DriverKey, why: String },
     #[error("unknown driver `{text}`; there are {}", DriverKey::known_keys().collect::<Vec<_>>().join(", "))]
     UnknownDriver { text: String },
     #[error("the device `{text}` is named twice")]
@@ -144,7 +65,7 @@ impl Devices {
         }
         let spec = |platform: Platform| match self.all.iter().find(|device| device.platform == platform) {
             Some(device) => Ok(device.clone()),
-            None => loaded.spec(&example_device(platform)),
+            None => loaded.spec(default_device(platform)),
         };
         self.all = platforms.into_iter().map(spec).collect::<Result<_, _>>()?;
         Ok(())
@@ -160,7 +81,7 @@ impl Devices {
         platforms.sort();
         platforms.dedup();
         for platform in platforms {
-            self.all.push(loaded.spec(&example_device(platform))?);
+            self.all.push(loaded.spec(default_device(platform))?);
         }
         Ok(())
     }
@@ -212,9 +133,9 @@ impl Loaded {
     /// The devices that were named; else those of the project; else one of the project's platform: a browser, or a simulated device.
     pub fn devices(&self, named: &[String]) -> Result<Vec<DeviceSpec>, DeviceError> {
         let configured: Vec<&str> = self.project.devices.iter().map(|entry| entry.id.value.as_str()).collect();
-        let default = example_device(self.project.platform.unwrap_or(Platform::Android));
+        let default = default_device(self.project.platform.unwrap_or(Platform::Android));
         let names: Vec<&str> = match (named, configured.as_slice()) {
-            ([], []) => vec![&default],
+            ([], []) => vec![default],
             ([], configured) => configured.to_vec(),
             (named, _) => named.iter().map(String::as_str).collect(),
         };
@@ -237,9 +158,9 @@ impl Loaded {
             specs = self.specs(&[&format!("{platform}/sim-1")])?;
         }
         let with_driver = |spec: DeviceSpec| {
-            let why = if is_of_platform(&spec) { None } else { Some("it is a driver of another platform") };
+            let why = (!is_of_platform(&spec)).then(|| "it is a driver of another platform".to_string());
             let spec = DeviceSpec { driver: key.clone(), ..spec };
-            match why.or_else(|| spec.unsupported_driver()) {
+            match why.or_else(|| self.providers.unsupported_driver(&spec)) {
                 Some(why) => Err(DeviceError::Driver { text: spec.id.to_string(), driver: spec.driver, why }),
                 None => Ok(spec),
             }
@@ -284,78 +205,28 @@ impl Loaded {
             platform: platform_name.to_string(),
             near: nearest(platform_name, Platform::ALL.map(Platform::name)),
         })?;
-        let kind = match name {
-            _ if DeviceId::new(text).is_simulated() => match entry.and_then(browser_key) {
-                Some(key) => return Err(DeviceError::NoBrowser { text: text.to_string(), key }),
-                None => DeviceKind::Simulated,
-            },
-            // A browser that only has such a name would be mistaken for the real one.
-            name if platform == Platform::Web
-                && OTHER_BROWSERS.iter().any(|other| name.eq_ignore_ascii_case(other)) =>
-            {
-                return Err(DeviceError::OtherBrowser { text: text.to_string() });
-            }
-            // Any other name is a browser of the project.
-            name if platform == Platform::Web && !name.is_empty() && !name.starts_with("sim-") => {
-                DeviceKind::Chromium(self.start(entry)?)
-            }
-            _ => return Err(DeviceError::Unknown { text: text.to_string(), platform }),
-        };
-        let driver = entry.and_then(|entry| entry.driver.clone());
-        // A simulated device stands for another driver, so that its filters and shapes can be tried.
-        let driver = driver.filter(|driver| driver.as_str() != DriverKey::SIM);
-        let spec = DeviceSpec {
-            id: DeviceId::new(format!("{platform}/{name}")),
-            platform,
-            driver: driver.unwrap_or_else(|| DriverKey::default_for(platform)),
-            classifiers: entry.map(|entry| entry.classifiers.clone()).unwrap_or_default(),
-            kind,
-        };
-        match spec.unsupported_driver() {
+        let driver = entry.and_then(|entry| entry.driver.as_ref());
+        let classifiers = entry.map(|entry| entry.classifiers.as_slice()).unwrap_or_default();
+        let wanted = WantedDevice { id: text, platform, name, driver, classifiers };
+        let known = self.providers.device(&wanted);
+        let known = known.ok_or_else(|| DeviceError::Unknown { text: text.to_string(), platform })?;
+        let spec = known.map_err(|why| DeviceError::Refused { why })?;
+        let provider = self.providers.of(&spec);
+        if let Some((key, owner)) = entry.and_then(|entry| self.providers.foreign_key(entry, provider)) {
+            let (text, others, own) = (text.to_string(), owner.plural, provider.plural);
+            return Err(DeviceError::ForeignKey { text, key, others, own });
+        }
+        match self.providers.unsupported_driver(&spec) {
             Some(why) => Err(DeviceError::Driver { text: text.to_string(), driver: spec.driver, why }),
             None => Ok(spec),
         }
     }
-
-    /// How the pages of a browser start.
-    fn start(&self, entry: Option<&DeviceEntry>) -> Result<Start, DeviceError> {
-        Ok(Start {
-            emulation: entry.map(emulation).transpose()?.unwrap_or_default(),
-            dialogs: entry.and_then(|entry| entry.dialogs).or(self.project.dialogs),
-            storage_state: entry.and_then(|entry| entry.storage_state.as_ref()).map(|file| self.root.join(&file.value)),
-        })
-    }
 }
 
-/// The first key of an entry that only a browser has a use for.
-fn browser_key(entry: &DeviceEntry) -> Option<&'static str> {
-    let keys = [
-        ("emulate", entry.emulate.is_some()),
-        ("viewport", entry.viewport.is_some()),
-        ("locale", entry.locale.is_some()),
-        ("timezone", entry.timezone.is_some()),
-        ("colorScheme", entry.color_scheme.is_some()),
-        ("dialogs", entry.dialogs.is_some()),
-        ("storageState", entry.storage_state.is_some()),
-    ];
-    keys.into_iter().find(|(_, is_given)| *is_given).map(|(key, _)| key)
-}
-
-fn emulation(entry: &DeviceEntry) -> Result<Emulation, DeviceError> {
-    let mut emulation = match &entry.emulate {
-        Some(name) => {
-            Emulation::device(&name.value).ok_or_else(|| DeviceError::Emulation { text: name.value.clone() })?
-        }
-        None => Emulation::default(),
-    };
-    if let Some(viewport) = &entry.viewport {
-        let side = |text: &str| text.trim().parse::<u32>().ok().filter(|side| (1..=10_000).contains(side));
-        let size = viewport.value.split_once('x').and_then(|(width, height)| Some((side(width)?, side(height)?)));
-        let (width, height) = size.ok_or_else(|| DeviceError::Viewport { text: viewport.value.clone() })?;
-        emulation.size = Size { width, height };
+/// What may be written instead of a simulated device.
+fn real_devices(platform: Platform) -> String {
+    match default_device(platform) {
+        default if default.ends_with("/sim-1") => String::new(),
+        default => format!(", and {default}"),
     }
-    emulation.locale.clone_from(&entry.locale);
-    emulation.timezone.clone_from(&entry.timezone);
-    emulation.is_dark = entry.color_scheme.map(|scheme| scheme == ColorScheme::Dark);
-    Ok(emulation)
 }

@@ -18,9 +18,9 @@ use trailblaze_protocol::driver::Platform;
 
 use crate::files::stamp::Stamp;
 use crate::project::environment::Environment;
+use crate::project::providers::Providers;
 use crate::project::scripts;
 use crate::project::select::{SelectError, trail_files};
-use crate::project::sim::SimSetup;
 use crate::project::source::{FILE_START, read_source, shown};
 
 pub const PROJECT_FILE: &str = "trailblaze.yaml";
@@ -39,7 +39,7 @@ pub struct Loaded {
     /// Where each server is declared, by its contributor label.
     server_places: BTreeMap<String, (Arc<Source>, Span)>,
     pub files: Files,
-    pub sim: SimSetup,
+    pub providers: Providers,
     pub problems: Vec<Problem>,
     pub environment: Arc<Environment>,
 }
@@ -75,20 +75,23 @@ impl Loaded {
         let path = root.join(PROJECT_FILE);
         let source = path.is_file().then(|| read_source(root, &path, &mut problems)).flatten();
         let project: Option<Project> = source.as_ref().and_then(|source| decode_file(source, &mut problems));
-        let section = source.as_ref().and_then(|source| Some((root_key(source, "sim")?, source)));
-        let sim = section.map(|(node, source)| SimSetup::load(root, &node, source, &mut problems)).unwrap_or_default();
         let empty = Source::new(PROJECT_FILE, "");
         let project = project.or_else(|| decode(&empty, &mut Problems::new(&empty)));
+        let project = project.expect("an empty project file is a project");
+        let file = source.as_ref().and_then(|source| Some((source, read(source, &mut Problems::new(source))?)));
+        let (source_of, file) = file.unwrap_or((&empty, project.of_providers.clone()));
+        let known = environment.compiled_in().providers();
+        let providers = Providers::read(&known, root, (source_of, &file), &mut problems);
         let mut loaded = Loaded {
             root: root.to_path_buf(),
-            project: project.expect("an empty project file is a project"),
+            project,
             targets: Vec::new(),
             toolsets: tools::toolsets(),
             batches: tools::batches().into_iter().chain(environment.compiled_in().batches().iter().cloned()).collect(),
             places: BTreeMap::new(),
             server_places: BTreeMap::new(),
             files: Files::default(),
-            sim,
+            providers,
             problems,
             environment: Arc::clone(environment),
         };

@@ -4,6 +4,7 @@ pub mod compiled_in;
 pub mod environment;
 pub mod source;
 pub mod scripts;
+pub mod providers;
 pub mod loaded;
 pub mod select;
 pub mod devices;

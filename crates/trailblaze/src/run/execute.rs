@@ -68,7 +68,7 @@ pub async fn execute(mut plan: RunPlan, sinks: Sinks, mut watch: Option<&mut Wat
     record.emit(Event::RunStarted {
         command: plan.options.command.clone(),
         project: plan.wiring.loaded.root.display().to_string(),
-        seed: plan.wiring.seed,
+        seed: plan.wiring.seed(),
         trails: plan.jobs.len(),
         shard: plan.options.shard.map(|shard| shard.to_string()),
     });
@@ -126,8 +126,8 @@ pub async fn execute(mut plan: RunPlan, sinks: Sinks, mut watch: Option<&mut Wat
         record.emit(Event::Noted { about: None, level: Level::Warning, text });
     }
     // Without faults the seed is not used.
-    if plan.options.sim.seed.is_none() && plan.wiring.sim.faults != Default::default() {
-        console.say(&format!("seed {}", plan.wiring.seed));
+    if plan.options.sim.seed.is_none() && plan.wiring.uses_seed() {
+        console.say(&format!("seed {}", plan.wiring.seed()));
     }
     let n_planned = plan.n_planned();
     let RunPlan { options, wiring, jobs, kinds, .. } = plan;

@@ -9,8 +9,6 @@ use trailblaze_core::engine::strictness::Strictness;
 use trailblaze_core::record::events::PicturePolicy;
 use trailblaze_core::trail::Trail;
 use trailblaze_core::yaml::{Problem, Severity};
-use trailblaze_drivers::sim::FaultsError;
-use trailblaze_protocol::ids::DeviceId;
 
 use crate::project::devices::{DeviceError, DeviceSpec, Devices};
 use crate::project::loaded::{LoadError, Loaded};
@@ -24,6 +22,7 @@ use crate::run::queue::{self, Kind};
 use crate::run::record::save::Level;
 use crate::servers::cassettes::{Cassettes, Use};
 use crate::servers::tool_servers::Mode;
+use crate::sessions::devices::SettingError;
 use crate::sessions::host::Host;
 use crate::sessions::models::AgentOptions;
 use crate::sessions::wiring::{self, SecretError, UnknownTarget, Wiring};
@@ -112,7 +111,7 @@ pub enum PlanError {
     #[error(transparent)]
     Model(#[from] ModelChoiceError),
     #[error("--sim: {0}")]
-    Sim(#[from] FaultsError),
+    Sim(#[from] SettingError),
     #[error("no trail declares the argument `{name}`")]
     UndeclaredArgument { name: String },
     #[error("no trails match the filters")]
@@ -127,7 +126,6 @@ impl RunPlan {
             DeviceChoice::Named(named) => loaded.devices_of_trails(named)?,
         };
         let mut wiring = Wiring::new(loaded, host, options.target.clone());
-        wiring.show_browser(options.is_headed);
         if options.target.is_some() {
             wiring.check_target()?;
         }
@@ -135,7 +133,7 @@ impl RunPlan {
         wiring.pictures = options.pictures;
         wiring.is_recording = options.record.is_some();
         wiring.strictness = Arc::new(Strictness::new(loaded.project.strict_results || options.strict_results));
-        wiring.set_sim(&options.sim)?;
+        wiring.set_up_devices(options.is_headed, &options.sim)?;
         wiring.use_model(&options.agent)?;
         let Jobs { mut jobs, broken, mut problems, undeclared } =
             preflight::read(loaded, &options.paths, &options.filter, &options.args)?;
@@ -231,11 +229,11 @@ fn with_workers(workers: Option<usize>, loaded: &Loaded, mut devices: Vec<Device
         if devices.len() >= workers.unwrap_or(0) {
             break;
         }
-        let is_taken = |id: &DeviceId| {
-            let configured = loaded.project.devices.iter().any(|entry| entry.id.value == id.as_str());
-            configured || devices.iter().any(|device| device.id == *id)
+        let is_taken = |id: &str| {
+            let configured = loaded.project.devices.iter().any(|entry| entry.id.value == id);
+            configured || devices.iter().any(|device| device.id.as_str() == id)
         };
-        devices.push(like.another(is_taken));
+        devices.push(loaded.providers.another(like, is_taken));
     }
     devices
 }

@@ -117,7 +117,7 @@ pub async fn before_start(
     let prepared = futures::future::join_all(prepared).await;
     let mut drift: Vec<Problem> = Vec::new();
     for (group, prepared) in groups.iter().zip(prepared) {
-        problems.extend(group.unsupported_drivers());
+        problems.extend(group.unsupported_drivers(&wiring.loaded));
         match &prepared {
             Ok(prepared) => {
                 problems.extend(group.problems(wiring, prepared, &files, rule));
@@ -186,7 +186,7 @@ fn groups<'a>(wiring: &'a Wiring, (jobs, broken): (&'a [Job], &'a [Trail]), devi
         if devices.all[..index].iter().any(|earlier| earlier.is_like(device)) {
             continue;
         }
-        let lineage = lineage(&wiring.driver(device).describe().classifiers);
+        let lineage = lineage(&device.classifiers);
         // In a project without trails, only the tools are checked.
         if jobs.is_empty() && broken.is_empty() {
             let (target, lineage) = (wiring.target.as_deref(), lineage.clone());
@@ -284,8 +284,8 @@ impl Group<'_> {
     }
 
     /// Reports drivers that trails require and the device does not have.
-    fn unsupported_drivers(&self) -> Vec<Problem> {
-        let Some(why) = self.device.unsupported_driver() else { return Vec::new() };
+    fn unsupported_drivers(&self, loaded: &Loaded) -> Vec<Problem> {
+        let Some(why) = loaded.providers.unsupported_driver(&self.device) else { return Vec::new() };
         let problem = |trail: &Trail| {
             let mut problems = Problems::new(&trail.source);
             let asked = trail.config.devices.0.iter().find(|(_, driver)| *driver == self.device.driver);

@@ -286,7 +286,7 @@ impl DeviceWorker<'_> {
                 Ok(session) => self.open = Some((wanted.clone(), target.clone(), session)),
                 Err(NotOpened { session, error }) => {
                     let ended = fail_before_start(&session, about, (task.number, task.repeat), &error);
-                    session.close("its tool servers did not start").await;
+                    session.close("its device or tool servers did not start").await;
                     return self.done(task, ended, started, &session);
                 }
             }

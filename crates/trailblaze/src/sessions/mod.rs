@@ -1,6 +1,6 @@
 //! Sessions: a device with its tools and servers.
 
-pub mod drivers;
+pub mod devices;
 pub mod editor_schema;
 pub mod host;
 pub mod models;

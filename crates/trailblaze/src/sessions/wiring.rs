@@ -1,14 +1,16 @@
 //! The wiring: from what a project says to sessions that can be called. Here, once, and nowhere else.
 
 use std::collections::{BTreeSet, HashMap};
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
 use trailblaze_core::config::PlatformEntry;
-use trailblaze_core::driver::Driver;
+use trailblaze_core::device_source::UnavailableDevice;
+use trailblaze_core::driver::DriverError;
 use trailblaze_core::engine::registry::{Registry, ToolScope};
 use trailblaze_core::engine::session::{Parts, Session, SessionSource, stop_own};
 use trailblaze_core::engine::source::{Shelf, ShelfError, SourceError};
@@ -19,21 +21,21 @@ use trailblaze_core::values::memory::Memory;
 use trailblaze_core::values::secret::Secrets;
 use trailblaze_core::yaml::Severity;
 use trailblaze_core::{ids, limits};
-use trailblaze_drivers::sim::FaultsError;
-use trailblaze_drivers::web::{BrowserOptions, Browsers};
+use trailblaze_drivers::provider::Machine;
 use trailblaze_protocol::event::{Device, Event, Level};
 use trailblaze_protocol::ids::SessionId;
 use trailblaze_supervise::Supervisor;
 
+use crate::files::runtime;
 use crate::files::stamp::Stamp;
 use crate::project::devices::DeviceSpec;
 use crate::project::environment::Environment;
 use crate::project::loaded::Loaded;
 use crate::project::models::{ModelChoiceError, all_key_variables};
-use crate::project::sim::{SimOptions, SimSetup};
+use crate::project::sim::SimOptions;
 use crate::servers::tool_servers::{Absent, Mode, Needed, ToolServers};
 use crate::servers::transport::{declared_secrets, declared_values};
-use crate::sessions::drivers::Drivers;
+use crate::sessions::devices::{Acquired, DeviceSources, SettingError, budget};
 use crate::sessions::host::Host;
 use crate::sessions::hot_swap;
 use crate::sessions::models::{AgentOptions, SessionModels};
@@ -43,8 +45,9 @@ pub struct Wiring {
     pub loaded: Arc<Loaded>,
     /// The target unless a trail names another.
     pub target: Option<String>,
-    pub sim: SimSetup,
-    pub seed: u64,
+    /// What devices need of this process, and what the command says about them.
+    machine: Machine,
+    pub devices: DeviceSources,
     pub secrets: Arc<Secrets>,
     pub pictures: PicturePolicy,
     /// Whether sessions collect what healing needs later.
@@ -59,7 +62,6 @@ pub struct Wiring {
     stamp: Stamp,
     /// Starts and owns every process of the run.
     pub supervisor: Supervisor,
-    browsers: Arc<Browsers>,
     /// What was made ready and not opened yet, or could not be made ready, by device and target.
     ready: Mutex<HashMap<PreparedKey, Result<Prepared, SourceError>>>,
     /// Those that were opened and not dropped yet.
@@ -72,7 +74,6 @@ type PreparedKey = (String, String, Option<String>);
 /// A session before its first call: its servers are at work, and its tools are known.
 pub struct Prepared {
     id: SessionId,
-    driver: Arc<dyn Driver>,
     sources: Vec<SessionSource>,
     pub registry: Registry,
     /// Servers of which nothing is known.
@@ -83,17 +84,21 @@ pub struct Prepared {
 impl Wiring {
     pub fn new(loaded: &Arc<Loaded>, host: &Host, target: Option<String>) -> Wiring {
         let variables = loaded.environment.variables();
-        let variables = variables.map(|(name, value)| (name.to_os_string(), value.to_os_string()));
-        let supervisor = Supervisor::new().in_environment(variables);
+        let variables: HashMap<OsString, OsString> =
+            variables.map(|(name, value)| (name.to_os_string(), value.to_os_string())).collect();
+        let supervisor = Supervisor::new().in_environment(variables.clone());
         let of_agents = loaded.project.secrets.0.iter().map(|(name, _)| name.clone());
         let withheld = declared_secrets(loaded).into_iter().chain(all_key_variables(loaded)).chain(of_agents);
         supervisor.withhold(withheld.map(Into::into));
         let secrets = Arc::new(Secrets::new(declared_values(loaded)));
+        let is_root = rustix::process::geteuid().is_root();
+        let machine = Machine { is_root, ..Machine::new(supervisor.clone(), Arc::new(variables)) };
+        let devices = device_sources(loaded, &machine).expect("nothing was set that could be wrong");
         Wiring {
             loaded: Arc::clone(loaded),
             target: target.or_else(|| loaded.project.target.as_ref().map(|target| target.value.clone())),
-            sim: loaded.sim.clone(),
-            seed: 0,
+            machine,
+            devices,
             secrets,
             pictures: PicturePolicy::Off,
             is_recording: false,
@@ -104,7 +109,6 @@ impl Wiring {
             models: SessionModels::none(),
             servers: ToolServers::new(loaded, Mode::Start, &supervisor, host.process.clone()).into(),
             stamp: loaded.tool_stamp(None),
-            browsers: Browsers::new(browser_options(loaded, false), supervisor.clone()),
             supervisor,
             ready: Mutex::default(),
             opened: Mutex::default(),
@@ -136,19 +140,28 @@ impl Wiring {
         self.secrets = secrets;
     }
 
-    /// Changes simulated devices.
-    pub fn set_sim(&mut self, options: &SimOptions) -> Result<(), FaultsError> {
-        for setting in &options.settings {
-            self.sim.faults.set(setting)?;
-        }
-        self.seed = options.seed.unwrap_or_else(random_seed);
+    /// Uses devices as the command wants them: with or without windows, and with these changes to simulated ones.
+    pub fn set_up_devices(&mut self, is_headed: bool, sim: &SimOptions) -> Result<(), SettingError> {
+        self.machine.is_headed = is_headed;
+        self.machine.sim_settings.clone_from(&sim.settings);
+        self.machine.seed = sim.seed.unwrap_or_else(random_seed);
+        self.devices = device_sources(&self.loaded, &self.machine)?;
         Ok(())
     }
 
-    /// Shows the window of the browser that web devices will use.
-    pub fn show_browser(&mut self, is_headed: bool) {
-        let options = browser_options(&self.loaded, is_headed);
-        self.browsers = Browsers::new(options, self.supervisor.clone());
+    /// What jitter, drift and faults of simulated devices are drawn from.
+    pub fn seed(&self) -> u64 {
+        self.machine.seed
+    }
+
+    /// The first line that a program prints about its version, or why it prints none.
+    pub async fn version_of(&self, program: &Path, argument: &str) -> Result<String, String> {
+        self.machine.version_of(program, argument, &budget()).await
+    }
+
+    /// Whether the seed decides what devices do.
+    pub fn uses_seed(&self) -> bool {
+        self.loaded.providers.use_seed(&self.machine)
     }
 
     /// The project's tool servers, for [`Wiring::servers`].
@@ -164,11 +177,6 @@ impl Wiring {
     /// Which tools a session on this device may have, and is offered.
     pub fn scope(&self, device: &DeviceSpec, target: Option<&str>) -> ToolScope {
         scope(&self.loaded, device, target, &self.groups, &self.prefixes)
-    }
-
-    /// A driver for a device, which is not started before it is first used.
-    pub fn driver(&self, device: &DeviceSpec) -> Arc<dyn Driver> {
-        Drivers { sim: self.sim.clone(), seed: self.seed, browsers: Arc::clone(&self.browsers) }.open(device)
     }
 
     /// Makes a session ready with all of its servers, or not at all.
@@ -192,9 +200,8 @@ impl Wiring {
         needed: impl Fn(&Registry) -> Needed,
     ) -> Result<Prepared, SourceError> {
         let id = ids::session();
-        let driver = self.driver(device);
         let scope = self.scope(device, target);
-        let mut servers = self.servers.of_session(target, (&id, driver.describe()), &self.secrets).await?;
+        let mut servers = self.servers.of_session(target, (&id, &device.description()), &self.secrets).await?;
         let registry = loop {
             let mut registry = Registry::build(1, self.loaded.batches.iter().chain(servers.batches()), &scope);
             registry.is_partial = !servers.unknown.is_empty() || self.loaded.has_unread_servers();
@@ -206,7 +213,7 @@ impl Wiring {
             }
         };
         let sources = servers.sources();
-        Ok(Prepared { id, driver, sources, registry, unknown_servers: servers.unknown, absent: servers.absent })
+        Ok(Prepared { id, sources, registry, unknown_servers: servers.unknown, absent: servers.absent })
     }
 
     /// Keeps a session that was made ready until it is opened; or why it could not be, for all that want it.
@@ -222,7 +229,7 @@ impl Wiring {
         events: Arc<dyn EventSink>,
     ) -> Result<Arc<Session>, NotOpened> {
         let prepared = self.prepare_whole(device, target).await;
-        self.opened_or_not(prepared, device, target, events)
+        self.opened_or_not(prepared, device, target, events).await
     }
 
     /// Opens a session, made ready before or now, and tells the record. It does without servers that do not start.
@@ -238,38 +245,45 @@ impl Wiring {
             // What its trails need was started when they were checked, and the rest is started by the calls that need it.
             None => self.prepare(device, target, |_| Needed::Some(BTreeSet::new())).await,
         };
-        self.opened_or_not(prepared, device, target, events)
+        self.opened_or_not(prepared, device, target, events).await
     }
 
-    fn opened_or_not(
+    async fn opened_or_not(
         &self,
         prepared: Result<Prepared, SourceError>,
         device: &DeviceSpec,
         target: Option<&str>,
         events: Arc<dyn EventSink>,
     ) -> Result<Arc<Session>, NotOpened> {
-        match prepared {
-            Ok(prepared) => Ok(self.opened(prepared, device, target, events)),
-            Err(error) => {
-                let bare = self.bare(device, target);
-                Err(NotOpened { session: self.opened(bare, device, target, events), error })
-            }
-        }
+        let error = match prepared {
+            Ok(prepared) => match self.devices.acquire(device).await {
+                Ok(acquired) => return Ok(self.opened(prepared, acquired, (device, target), events)),
+                Err(error) => {
+                    prepared.discard().await;
+                    NotOpenedError::Device(error)
+                }
+            },
+            Err(error) => NotOpenedError::Server(error),
+        };
+        let unavailable = DriverError::NotStarted { evidence: error.to_string() };
+        let driver = Arc::new(UnavailableDevice::new(device, unavailable));
+        let acquired = Acquired { driver, claim: None };
+        let session = self.opened(self.bare(device, target), acquired, (device, target), events);
+        Err(NotOpened { session, error })
     }
 
     /// A session without its servers, for the record of why there is no other.
     fn bare(&self, device: &DeviceSpec, target: Option<&str>) -> Prepared {
         let registry = self.file_registry(device, target);
-        let driver = self.driver(device);
         let (sources, unknown_servers, absent) = (Vec::new(), Vec::new(), Absent::default());
-        Prepared { id: ids::session(), driver, sources, registry, unknown_servers, absent }
+        Prepared { id: ids::session(), sources, registry, unknown_servers, absent }
     }
 
     fn opened(
         &self,
         prepared: Prepared,
-        device: &DeviceSpec,
-        target: Option<&str>,
+        acquired: Acquired,
+        (device, target): (&DeviceSpec, Option<&str>),
         events: Arc<dyn EventSink>,
     ) -> Arc<Session> {
         let shelf = DiskShelf {
@@ -290,7 +304,8 @@ impl Wiring {
         };
         let session = Session::open(Parts {
             id: prepared.id,
-            driver: prepared.driver,
+            driver: acquired.driver,
+            claim: acquired.claim,
             registry: prepared.registry,
             shelf: Some(Arc::new(shelf)),
             sources: prepared.sources,
@@ -336,7 +351,7 @@ impl Wiring {
     pub async fn close(&self) {
         let ready: Vec<Prepared> = self.ready.lock().drain().filter_map(|(_, prepared)| prepared.ok()).collect();
         futures::future::join_all(ready.into_iter().map(Prepared::discard)).await;
-        tokio::join!(self.servers.close(), self.browsers.close());
+        tokio::join!(self.servers.close(), self.devices.close());
     }
 
     /// The target of a trail.
@@ -347,7 +362,7 @@ impl Wiring {
 
     /// The device as a trail wants it: with the driver that the trail pins for it.
     pub fn device_for(&self, trail: &Trail, device: &DeviceSpec) -> DeviceSpec {
-        let lineage = lineage(&self.driver(device).describe().classifiers);
+        let lineage = lineage(&device.classifiers);
         let pinned = lineage.iter().find_map(|classifier| trail.config.devices.get(classifier));
         DeviceSpec { driver: pinned.cloned().unwrap_or_else(|| device.driver.clone()), ..device.clone() }
     }
@@ -382,10 +397,19 @@ impl Prepared {
     }
 }
 
-/// A session whose servers did not start: fit to say so in the record, and for nothing else.
+/// A session whose device or servers could not be had: fit to say so in the record, and for nothing else.
 pub struct NotOpened {
     pub session: Arc<Session>,
-    pub error: SourceError,
+    pub error: NotOpenedError,
+}
+
+/// Why a session could not be opened.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum NotOpenedError {
+    #[error(transparent)]
+    Device(DriverError),
+    #[error(transparent)]
+    Server(SourceError),
 }
 
 fn random_seed() -> u64 {
@@ -396,20 +420,11 @@ fn random_seed() -> u64 {
     u64::from_le_bytes(bytes) % 1_000_000
 }
 
-/// Which Chromium, and how it must be started here.
-pub fn browser_options(loaded: &Loaded, is_headed: bool) -> BrowserOptions {
-    let (entry, environment) = (loaded.project.browser.as_ref(), &loaded.environment);
-    let program = entry.and_then(|entry| entry.program.clone()).map(PathBuf::from);
-    BrowserOptions {
-        program: environment.var("TRAILBLAZE_CHROMIUM").map(PathBuf::from).or(program),
-        is_headed: is_headed || entry.is_some_and(|entry| entry.headed),
-        attach: entry.and_then(|entry| entry.attach.clone()),
-        ignores_certificates: entry.is_some_and(|entry| entry.ignore_certificate_errors),
-        memory_limit: entry.and_then(|entry| entry.memory_limit_mb).map(|megabytes| u64::from(megabytes) << 20),
-        args: entry.map(|entry| entry.args.clone()).unwrap_or_default(),
-        path: environment.path().to_os_string(),
-        is_root: rustix::process::geteuid().is_root(),
-    }
+fn device_sources(loaded: &Loaded, machine: &Machine) -> Result<DeviceSources, SettingError> {
+    let environment = &loaded.environment;
+    let locks = runtime::folder(environment.text("XDG_RUNTIME_DIR"), environment.text("TMPDIR"));
+    let holder = format!("process {} for the project `{}`", std::process::id(), loaded.root.display());
+    DeviceSources::open(&loaded.providers, machine, locks, holder)
 }
 
 fn prepared_key(device: &DeviceSpec, target: Option<&str>) -> PreparedKey {

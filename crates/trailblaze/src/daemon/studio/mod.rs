@@ -166,7 +166,7 @@ impl Studio for LocalStudio {
             client: place.client.clone(),
             is_headed: request.headed,
             // Its window is there to be used.
-            follows_person: request.headed && device.is_browser(),
+            follows_person: request.headed && device.follows_person,
             device: named,
             takes_over: request.take_over,
             ..OpenRequest::default()

@@ -15,8 +15,8 @@ use super::entrance::Workplace;
 use super::runs::Runs;
 use crate::project::changes::FileChanges;
 use crate::run::history::History;
-use crate::sessions::service::DevicesRequest;
 use crate::sessions::service::studio::{Updates, Workspace, WorkspaceDevice, WorkspaceSession, WorkspaceTrail};
+use crate::sessions::service::{DeviceInfo, DevicesRequest, ServiceError};
 
 /// How often sessions and the folder of runs are checked for changes.
 const CHECK_EVERY: Duration = Duration::from_millis(500);
@@ -57,7 +57,8 @@ pub fn follow(service: Arc<LocalService>, runs: Arc<Runs>, place: Workplace) -> 
             follower.logs = modified(&follower.place.root.join("logs"));
             let (service, runs, place) =
                 (Arc::clone(&follower.service), Arc::clone(&follower.runs), follower.place.clone());
-            let built = tokio::task::spawn_blocking(move || workspace(&service, &runs, &place)).await.ok()?;
+            let devices = service.devices(&DevicesRequest { client: place.client.clone() }).await;
+            let built = tokio::task::spawn_blocking(move || workspace(&service, &runs, &place, devices)).await.ok()?;
             if follower.sent.as_ref() != Some(&built) || Instant::now() >= follower.alive {
                 follower.alive = Instant::now() + ALIVE_EVERY;
                 follower.sent = Some(built.clone());
@@ -108,9 +109,13 @@ fn modified(folder: &Path) -> Option<SystemTime> {
     folder.metadata().and_then(|meta| meta.modified()).ok()
 }
 
-fn workspace(service: &LocalService, runs: &Runs, place: &Workplace) -> Workspace {
+fn workspace(
+    service: &LocalService,
+    runs: &Runs,
+    place: &Workplace,
+    devices: Result<Vec<DeviceInfo>, ServiceError>,
+) -> Workspace {
     let loaded = service.projects.load(&place.client);
-    let devices = service.devices(&DevicesRequest { client: place.client.clone() });
     let problem = loaded.as_ref().err().or(devices.as_ref().err()).map(|error| error.message.clone());
     let history = History::read(&place.root);
     let trails = loaded.as_ref().ok().and_then(|loaded| trails::list(loaded).ok()).unwrap_or_default();

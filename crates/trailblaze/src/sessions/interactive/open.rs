@@ -3,11 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use trailblaze_core::engine::source::SourceError;
 use trailblaze_core::record::events::{EventSink, PicturePolicy, Redacted};
 use trailblaze_core::values::secret::Secrets;
 use trailblaze_core::yaml::{Problem, Severity};
-use trailblaze_drivers::sim::FaultsError;
 use trailblaze_protocol::event::Event;
 use trailblaze_protocol::exit::Exit;
 
@@ -24,9 +22,10 @@ use crate::project::sim::SimOptions;
 use crate::servers::cassettes::{Cassettes, Use};
 use crate::servers::tool_servers::{Mode, Outlets};
 use crate::sessions::device_log::DeviceLog;
+use crate::sessions::devices::SettingError;
 use crate::sessions::host::Host;
 use crate::sessions::models::AgentOptions;
-use crate::sessions::wiring::{NotOpened, UnknownTarget, Wiring};
+use crate::sessions::wiring::{NotOpened, NotOpenedError, UnknownTarget, Wiring};
 
 /// How an interactive session is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,14 +90,14 @@ pub enum OpenError {
     #[error(transparent)]
     Model(#[from] ModelChoiceError),
     #[error("--sim: {0}")]
-    Sim(#[from] FaultsError),
+    Sim(#[from] SettingError),
     /// Cassettes or tools have errors.
     #[error("{} problems", .0.len())]
     Invalid(Vec<Problem>),
     #[error("cannot create a folder in `{}`: {source}", logs.display())]
     Folder { logs: PathBuf, source: std::io::Error },
     #[error(transparent)]
-    Server(SourceError),
+    NotOpened(NotOpenedError),
 }
 
 /// An open session, and the resources it uses.
@@ -125,12 +124,11 @@ pub async fn open(
     console: Arc<dyn Console>,
 ) -> Result<Opened, OpenError> {
     let mut wiring = Wiring::new(loaded, host, options.target);
-    wiring.show_browser(options.is_headed);
     wiring.check_target()?;
     wiring.use_secrets(options.secrets);
     // A picture before each touch takes ten times as long as the touch. A call that fails is shown anyway.
     wiring.pictures = PicturePolicy::Step;
-    wiring.set_sim(&options.sim)?;
+    wiring.set_up_devices(options.is_headed, &options.sim)?;
     wiring.use_model(&options.agent)?;
     let cassettes = options.cassette.map(|wanted| Cassettes::open(wanted, loaded)).transpose();
     let cassettes = cassettes.map_err(OpenError::Invalid)?;
@@ -140,7 +138,7 @@ pub async fn open(
     record.emit(Event::RunStarted {
         command: options.command,
         project: loaded.root.display().to_string(),
-        seed: wiring.seed,
+        seed: wiring.seed(),
         trails: 0,
         shard: None,
     });
@@ -160,7 +158,7 @@ pub async fn open(
             session.close(&error.to_string()).await;
             wiring.close().await;
             let _ = folder.finish(Exit::Environment, wiring.supervisor.leaked());
-            return Err(OpenError::Server(error));
+            return Err(OpenError::NotOpened(error));
         }
     };
     let problems = loaded.refused_tools(&session.registry());
@@ -177,7 +175,7 @@ pub async fn open(
         current_dir: options.current_dir,
         folder: folder.path.clone(),
         target,
-        driver: (!device.is_simulated()).then(|| device.driver.clone()),
+        driver: (!device.id.is_simulated()).then(|| device.driver.clone()),
     };
     let session = Interactive::new(
         options.usage,

@@ -5,6 +5,7 @@ mod agent;
 mod child_processes;
 mod commands;
 mod daemon;
+mod devices;
 #[cfg(target_os = "linux")]
 mod full_disk;
 #[cfg(target_os = "linux")]

@@ -197,6 +197,7 @@ fn devices_are_listed() {
     ios/sim-1        simulated iphone (1170×2532)         stands for ios-host
     web/sim-1        simulated web browser (1280×800)     stands for playwright-native
     desktop/sim-1    simulated desktop (1280×800)         stands for desktop-atspi
+    web/chromium     Chromium (1280×800)                  playwright-native
     ");
     let listed = Project::wallet().run(&["device", "list", "--json"]).exits(0).json();
     assert_eq!(

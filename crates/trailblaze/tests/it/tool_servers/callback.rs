@@ -80,13 +80,6 @@ impl Open {
         answer
     }
 
-    fn try_post(&self, body: &Value) -> Vec<u8> {
-        let (host, body) = (self.host(), body.to_string());
-        let length = body.len().to_string();
-        let headers = [("Host", &*host), ("Content-Type", "application/json"), ("Content-Length", &length)];
-        self.exchange(&headers, body.as_bytes())
-    }
-
     fn post_json(&self, body: &Value) -> Heard {
         self.post(&[], body.to_string().as_bytes())
     }
@@ -356,24 +349,29 @@ fn the_depth_is_checked_before_the_tool() {
     let open = Open::on(&["android/sim-1"]);
     let mut calls = vec![open.calls[0].clone()];
     let place = open.stage.project().root().join("android-sim-1.json");
-    let waiting = std::thread::scope(|scope| {
+    let refused = std::thread::scope(|scope| {
+        let mut waiting = Vec::new();
         for _ in 1..16 {
             std::fs::remove_file(&place).expect("the last call said where it is");
             let mut request = open.request("rogue_act", "{}");
             request["invocation_id"] = calls[calls.len() - 1]["invocationId"].clone();
             let open = &open;
-            // They may answer in any order, and get no answer if an earlier one ends first.
-            scope.spawn(move || open.try_post(&request));
+            waiting.push(scope.spawn(move || open.post_json(&request)));
             let text = wait_until("the next call is open", || std::fs::read_to_string(&place).ok());
             calls.push(serde_json::from_str(&text).expect("JSON"));
         }
         let mut request = open.request("no_such_tool", "{}");
         request["invocation_id"] = calls[15]["invocationId"].clone();
-        let heard = open.post_json(&request);
-        open.stage.project().write("enough", "");
-        heard
+        let refused = open.post_json(&request);
+        // The innermost answers first: a tool that answers before its own call has ended fails.
+        for (call, waiting) in calls[1..].iter().zip(waiting).rev() {
+            let id = call["invocationId"].as_str().expect("an id");
+            open.stage.project().write(&format!("{id}.enough"), "");
+            assert_eq!(waiting.join().expect("it was answered").0, 200);
+        }
+        refused
     });
-    assert_eq!(waiting, Heard::refused(200, "`no_such_tool` was not called: calls nest deeper than 16"));
+    assert_eq!(refused, Heard::refused(200, "`no_such_tool` was not called: calls nest deeper than 16"));
     let played = open.close(0);
     assert_eq!(played.answers("rogue_act").len(), 16);
 }

@@ -8,8 +8,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::driver::{Action, Browse, Budget, Driver, Frame, NetworkRequest, Target};
-use trailblaze_drivers::web::{BrowserOptions, Browsers, Start, Web};
-use trailblaze_protocol::driver::{DriverKey, Platform};
+use trailblaze_drivers::web::{BrowserOptions, Browsers, Start, Web, web_device};
 use trailblaze_protocol::geometry::Size;
 use trailblaze_protocol::ids::DeviceId;
 use trailblaze_supervise::Supervisor;
@@ -38,8 +37,8 @@ impl Bare {
         };
         let supervisor = Supervisor::with_guardian(env!("CARGO_BIN_EXE_trailblaze"));
         let browsers = Browsers::new(options, supervisor);
-        let (id, driver) = (DeviceId::new("web/bare"), DriverKey::default_for(Platform::Web));
-        let web = Web::new(id, driver, &[], Start::default(), Arc::clone(&browsers));
+        let device = web_device(DeviceId::new("web/bare"), None, &[], Start::default());
+        let web = Web::new(&device, Arc::clone(&browsers));
         Some(Bare { web, browsers, shop })
     }
 

@@ -403,7 +403,9 @@ sim: {faults: {}}
     devices:
       - id: android/sim-1
         driver: android-ondevice-accessibility
-        classifiers: []
+        classifiers:
+          - android
+          - phone
     reservedPrefixes: []
     strictResults: false
     strictNames: false

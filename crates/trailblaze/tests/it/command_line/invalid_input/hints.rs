@@ -97,7 +97,7 @@ fn tools_of_another_platform_are_one_problem() {
     4 |       - web_navigate: {url: 'https://example.com'}
       |         ^^^^^^^^^^^^
       |
-      = help: pass `-d web/chromium`
+      = help: choose a device of web with `-d`; `trailblaze device list` lists them
 
     error: 1 problem
     ");
@@ -172,7 +172,7 @@ fn a_driver_that_a_browser_does_not_have() {
     let pinned = "config:\n  devices: {web: PLAYWRIGHT_ELECTRON}\n";
     insta::assert_snapshot!(check(pinned, &["wait: {}"], &[]).refusal(), @"
     exit 3
-    error: `playwright-electron` cannot be used on web/chromium: this build drives Chromium, not Electron apps; use `playwright-native`
+    error: `playwright-electron` cannot be used on web/chromium: browsers are driven by `playwright-native`
      --> trails/a.trail.yaml:2:13
       |
     2 |   devices: {web: PLAYWRIGHT_ELECTRON}
@@ -187,7 +187,7 @@ fn a_driver_that_a_browser_does_not_have() {
         .with("trails/a.trail.yaml", trail(&["wait: {}"]));
     insta::assert_snapshot!(project.run(&["run"]).refusal(), @"
     exit 3
-    error: `playwright-electron` cannot be used on web/app: this build drives Chromium, not Electron apps; use `playwright-native` (trailblaze.yaml:1:16)
+    error: `playwright-electron` cannot be used on web/app: browsers are driven by `playwright-native` (trailblaze.yaml:1:16)
     ");
 }
 
@@ -198,7 +198,7 @@ fn settings_of_a_browser_on_a_simulated_device() {
         .with("trails/a.trail.yaml", trail(&["wait: {}"]));
     insta::assert_snapshot!(project.run(&["check"]).refusal(), @"
     exit 3
-    error: `viewport` of `web/sim-1` is for browsers, and this device is simulated (trailblaze.yaml:1:16)
+    error: `viewport` of `web/sim-1` is for browsers, not for simulated devices (trailblaze.yaml:1:16)
     ");
 }
 

@@ -235,7 +235,7 @@ fn a_tool_of_another_platform() {
     4 |       - adbShell: {command: ls}
       |         ^^^^^^^^
       |
-      = help: pass `-d android/sim-1`
+      = help: choose a device of android with `-d`; `trailblaze device list` lists them
 
     error: 1 problem
     ");
@@ -651,12 +651,12 @@ fn devices_that_are_not_there() {
     ");
     insta::assert_snapshot!(refused("android/sim-0"), @"
     exit 3
-    error: there is no device `android/sim-0`; this build has simulated ones, android/sim-1, android/sim-2 and so on, and web/chromium
+    error: there is no device `android/sim-0`; there are android/sim-1, android/sim-2 and so on
     hint: `trailblaze device list` lists the devices
     ");
     insta::assert_snapshot!(refused("ios/iphone"), @"
     exit 3
-    error: there is no device `ios/iphone`; this build has simulated ones, ios/sim-1, ios/sim-2 and so on, and web/chromium
+    error: there is no device `ios/iphone`; there are ios/sim-1, ios/sim-2 and so on
     hint: `trailblaze device list` lists the devices
     ");
     insta::assert_snapshot!(refused("web/Firefox"), @"

@@ -211,7 +211,7 @@ fn a_shell_is_on_one_known_device_with_a_known_target() {
     ");
     insta::assert_snapshot!(project.feed(&["shell", "-d", "ios/phone"], "").refusal(), @"
     exit 3
-    error: there is no device `ios/phone`; this build has simulated ones, ios/sim-1, ios/sim-2 and so on, and web/chromium
+    error: there is no device `ios/phone`; there are ios/sim-1, ios/sim-2 and so on
     hint: `trailblaze device list` lists the devices
     ");
     insta::assert_snapshot!(project.feed(&["shell", "-d", "ios/sim-1", "--target", "walet"], "").refusal(), @"

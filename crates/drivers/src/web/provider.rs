@@ -1,0 +1,260 @@
+//! Browsers: how they are configured, and the one that all devices of a run share.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use trailblaze_core::device_source::{DeviceSettings, DeviceSource, DeviceSpec};
+use trailblaze_core::driver::{Budget, DialogAnswer, Driver, DriverError};
+use trailblaze_core::finding::Finding;
+use trailblaze_core::table;
+use trailblaze_core::yaml::{Decode, Node, Problem, Problems, Spanned, Table};
+use trailblaze_protocol::driver::{DriverKey, Platform};
+use trailblaze_protocol::geometry::Size;
+use trailblaze_protocol::ids::DeviceId;
+
+use super::browser::{BrowserOptions, find};
+use super::driver::{Browsers, Start, Web};
+use super::emulation::Emulation;
+use crate::provider::{ConfigKeys, Machine, ProjectPart, Provider, ProviderConfig, WantedDevice};
+
+const DRIVER: &str = "playwright-native";
+/// The browser that needs no entry in a project.
+const CHROMIUM: &str = "web/chromium";
+/// Browsers that are not based on Chromium.
+const OTHER_BROWSERS: [&str; 3] = ["firefox", "safari", "webkit"];
+
+pub const PROVIDER: Provider = Provider {
+    name: "chromium",
+    plural: "browsers",
+    drivers: &[DRIVER],
+    project_keys: ConfigKeys { names: WebProject::KEYS, schema: WebProject::schema },
+    device_keys: ConfigKeys { names: WebEntry::KEYS, schema: WebEntry::schema },
+    default_device: |platform| (platform == Platform::Web).then_some(CHROMIUM),
+    read: |part, found| Arc::new(WebConfig::read(part, found)),
+};
+
+table! {
+    /// What a project says about web devices.
+    pub struct WebProject {
+        /// How the dialogs of web pages are answered, unless a device, a trail or a step says otherwise.
+        "dialogs" => dialogs: Option<DialogAnswer> = None,
+        /// The browser for web devices.
+        "browser" => browser: Option<BrowserEntry> = None,
+    }
+}
+
+table! {
+    /// The browser for web devices.
+    pub struct BrowserEntry {
+        /// The path of the browser; searched for by default.
+        "program" => program: Option<String> = None,
+        /// Whether its window is shown.
+        "headed" => headed: bool = false,
+        /// The DevTools URL of a browser that is already running: http://127.0.0.1:9222.
+        "attach" => attach: Option<String> = None,
+        /// Open pages with invalid certificates.
+        "ignoreCertificateErrors" => ignore_certificate_errors: bool = false,
+        /// The memory that each process of the browser may use, in MB; one that uses more is ended. Default: 2048.
+        "memoryLimitMb" => memory_limit_mb: Option<u32> = None,
+        /// Additional command-line arguments for the browser.
+        "args" => args: Vec<String> = Vec::new(),
+    }
+}
+
+table! {
+    /// What the entry of a device says if it is a web device.
+    pub struct WebEntry {
+        /// The phone or tablet that a web device emulates: iPhone 14.
+        "emulate" => emulate: Option<String> = None,
+        /// The size of a web device's window: 1280x800.
+        "viewport" => viewport: Option<String> = None,
+        /// The language of a web device: de-DE.
+        "locale" => locale: Option<String> = None,
+        /// The time zone of a web device: Europe/Berlin.
+        "timezone" => timezone: Option<String> = None,
+        /// Whether a web device prefers dark or light pages.
+        "colorScheme" => color_scheme: Option<ColorScheme> = None,
+        /// How a web device answers the dialogs of pages, unless a trail or a step says otherwise.
+        "dialogs" => dialogs: Option<DialogAnswer> = None,
+        /// A file with the cookies and local storage that a web device starts with, as returned by web_getStorageState.
+        "storageState" => storage_state: Option<Spanned<String>> = None,
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColorScheme {
+    Light,
+    Dark,
+}
+
+impl Decode for ColorScheme {
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+        match node.raw() {
+            Some("light") => Some(ColorScheme::Light),
+            Some("dark") => Some(ColorScheme::Dark),
+            other => {
+                problems.unknown(node.span, "colour scheme", other.unwrap_or(node.noun()), ["light", "dark"]);
+                None
+            }
+        }
+    }
+
+    fn schema() -> Value {
+        json!({"enum": ["light", "dark"]})
+    }
+}
+
+struct WebConfig {
+    root: PathBuf,
+    browser: Option<BrowserEntry>,
+    dialogs: Option<DialogAnswer>,
+    entries: HashMap<String, WebEntry>,
+}
+
+impl WebConfig {
+    fn read(part: &ProjectPart<'_>, found: &mut Vec<Problem>) -> WebConfig {
+        let mut problems = Problems::new(part.source);
+        let project = WebProject::decode(&part.section, &mut problems);
+        let entry = |(id, node): &(&str, Node)| Some((id.to_string(), WebEntry::decode(node, &mut problems)?));
+        let entries = part.devices.iter().filter_map(entry).collect();
+        found.extend(problems.into_vec());
+        let (browser, dialogs) = project.map(|project| (project.browser, project.dialogs)).unwrap_or_default();
+        WebConfig { root: part.root.to_path_buf(), browser, dialogs, entries }
+    }
+
+    fn spec(&self, wanted: &WantedDevice<'_>) -> Result<DeviceSpec, String> {
+        let entry = self.entries.get(wanted.id);
+        let start = Start {
+            emulation: entry.map(emulation).transpose()?.unwrap_or_default(),
+            dialogs: entry.and_then(|entry| entry.dialogs).or(self.dialogs),
+            storage_state: entry.and_then(|entry| entry.storage_state.as_ref()).map(|file| self.root.join(&file.value)),
+        };
+        let id = DeviceId::new(format!("{}/{}", wanted.platform, wanted.name));
+        let driver = wanted.driver.filter(|driver| driver.as_str() != DriverKey::SIM);
+        Ok(web_device(id, driver, wanted.classifiers, start))
+    }
+
+    /// Which browser, and how it must be started here.
+    fn options(&self, machine: &Machine) -> BrowserOptions {
+        let entry = self.browser.as_ref();
+        let program = entry.and_then(|entry| entry.program.clone()).map(PathBuf::from);
+        BrowserOptions {
+            program: machine.var("TRAILBLAZE_CHROMIUM").map(PathBuf::from).or(program),
+            is_headed: machine.is_headed || entry.is_some_and(|entry| entry.headed),
+            attach: entry.and_then(|entry| entry.attach.clone()),
+            ignores_certificates: entry.is_some_and(|entry| entry.ignore_certificate_errors),
+            memory_limit: entry.and_then(|entry| entry.memory_limit_mb).map(|megabytes| u64::from(megabytes) << 20),
+            args: entry.map(|entry| entry.args.clone()).unwrap_or_default(),
+            path: machine.var("PATH").unwrap_or_default().to_os_string(),
+            is_root: machine.is_root,
+        }
+    }
+}
+
+impl ProviderConfig for WebConfig {
+    /// Any name that nothing else has is a browser of the project.
+    fn device(&self, wanted: &WantedDevice<'_>) -> Option<Result<DeviceSpec, String>> {
+        let WantedDevice { id, platform, name, .. } = *wanted;
+        if platform != Platform::Web || name.is_empty() || name.starts_with("sim-") {
+            return None;
+        }
+        // A browser that only has such a name would be mistaken for the real one.
+        if OTHER_BROWSERS.iter().any(|other| name.eq_ignore_ascii_case(other)) {
+            return Some(Err(format!(
+                "`{id}` cannot be driven: this build drives Chromium and browsers based on it; write {CHROMIUM}"
+            )));
+        }
+        Some(self.spec(wanted))
+    }
+
+    fn open(&self, machine: &Machine) -> Result<Arc<dyn DeviceSource>, String> {
+        let options = self.options(machine);
+        let browsers = Browsers::new(options.clone(), machine.supervisor.clone());
+        Ok(Arc::new(WebDevices { options, browsers, machine: machine.clone() }))
+    }
+}
+
+/// A browser whose pages start like this.
+pub fn web_device(id: DeviceId, driver: Option<&DriverKey>, classifiers: &[String], start: Start) -> DeviceSpec {
+    let mut all = vec!["web".to_string()];
+    all.extend(classifiers.iter().cloned());
+    DeviceSpec {
+        id,
+        platform: Platform::Web,
+        driver: driver.cloned().unwrap_or_else(|| DriverKey::new(DRIVER)),
+        provider: PROVIDER.name,
+        classifiers: all,
+        size: start.emulation.size,
+        summary: "Chromium".to_string(),
+        follows_person: true,
+        machine_id: None,
+        settings: DeviceSettings::new(start),
+    }
+}
+
+fn emulation(entry: &WebEntry) -> Result<Emulation, String> {
+    let mut emulation = match &entry.emulate {
+        Some(name) => Emulation::device(name).ok_or_else(|| {
+            let names = Emulation::names().collect::<Vec<_>>().join(", ");
+            format!("`{name}` is no device to emulate; there are {names}")
+        })?,
+        None => Emulation::default(),
+    };
+    if let Some(viewport) = &entry.viewport {
+        let side = |text: &str| text.trim().parse::<u32>().ok().filter(|side| (1..=10_000).contains(side));
+        let size = viewport.split_once('x').and_then(|(width, height)| Some((side(width)?, side(height)?)));
+        let (width, height) =
+            size.ok_or_else(|| format!("`{viewport}` is no size of a window; write it as 1280x800"))?;
+        emulation.size = Size { width, height };
+    }
+    emulation.locale.clone_from(&entry.locale);
+    emulation.timezone.clone_from(&entry.timezone);
+    emulation.is_dark = entry.color_scheme.map(|scheme| scheme == ColorScheme::Dark);
+    Ok(emulation)
+}
+
+struct WebDevices {
+    options: BrowserOptions,
+    browsers: Arc<Browsers>,
+    machine: Machine,
+}
+
+#[async_trait]
+impl DeviceSource for WebDevices {
+    async fn discover(&self, _: &Budget) -> Result<Vec<DeviceSpec>, DriverError> {
+        Ok(vec![web_device(DeviceId::new(CHROMIUM), None, &[], Start::default())])
+    }
+
+    /// The browser is started by the first command.
+    async fn acquire(&self, device: &DeviceSpec, _: &Budget) -> Result<Arc<dyn Driver>, DriverError> {
+        Ok(Arc::new(Web::new(device, Arc::clone(&self.browsers))))
+    }
+
+    async fn check(&self, budget: &Budget, is_needed: bool) -> Vec<Finding> {
+        const ABOUT: &str = "browser";
+        if let Some(address) = &self.options.attach {
+            let message = format!("a browser that runs at `{address}` is used; it was not contacted");
+            return vec![Finding::note(ABOUT, message)];
+        }
+        let found = match find(&self.options) {
+            Ok(found) => found,
+            Err(error) if is_needed => return vec![Finding::bad(ABOUT, error.to_string())],
+            Err(error) => return vec![Finding::note(ABOUT, format!("{error}; this project does not need it"))],
+        };
+        vec![match self.machine.version_of(&found, "--version", budget).await {
+            Ok(version) => Finding::good(ABOUT, format!("{version}, {}", found.display())),
+            Err(why) => {
+                let message = format!("`{}` does not start: {why}", found.display());
+                let finding = if is_needed { Finding::bad(ABOUT, message) } else { Finding::warning(ABOUT, message) };
+                finding.hint("set TRAILBLAZE_CHROMIUM to the path of another browser")
+            }
+        }]
+    }
+
+    async fn close(&self) {
+        self.browsers.close().await;
+    }
+}

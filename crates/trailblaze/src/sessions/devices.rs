@@ -1,0 +1,102 @@
+//! The devices that sessions can have: one source for each provider, and who uses which device of this machine.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use futures::future::join_all;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use trailblaze_core::device_source::{DeviceSource, DeviceSpec};
+use trailblaze_core::driver::{Budget, Driver, DriverError};
+use trailblaze_core::engine::session::DeviceClaim;
+use trailblaze_core::finding::Finding;
+use trailblaze_core::limits;
+use trailblaze_drivers::provider::Machine;
+
+use crate::files::device_lock::{DeviceLock, LockError};
+use crate::project::providers::Providers;
+
+/// The sources of a run's devices.
+pub struct DeviceSources {
+    sources: Vec<(&'static str, Arc<dyn DeviceSource>)>,
+    /// The folder of the locks for devices that only one session on this machine can use.
+    locks: PathBuf,
+    /// Who uses the devices, for others who want them.
+    holder: String,
+}
+
+/// A device that a session can have, and its claim to it.
+pub struct Acquired {
+    pub driver: Arc<dyn Driver>,
+    pub claim: Option<DeviceClaim>,
+}
+
+/// A setting of the command line that is not valid.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct SettingError(pub String);
+
+impl DeviceSources {
+    /// Starts nothing.
+    pub fn open(
+        providers: &Providers,
+        machine: &Machine,
+        locks: PathBuf,
+        holder: String,
+    ) -> Result<DeviceSources, SettingError> {
+        let sources = providers.iter().map(|(provider, config)| Ok((provider.name, config.open(machine)?)));
+        let sources = sources.collect::<Result<_, String>>().map_err(SettingError)?;
+        Ok(DeviceSources { sources, locks, holder })
+    }
+
+    /// Makes a device ready for a session.
+    pub async fn acquire(&self, device: &DeviceSpec) -> Result<Acquired, DriverError> {
+        let claim = match &device.machine_id {
+            Some(id) => Some(self.claim(id)?),
+            None => None,
+        };
+        let Some((_, source)) = self.sources.iter().find(|(name, _)| *name == device.provider) else {
+            let evidence = format!("this build has no provider `{}`", device.provider);
+            return Err(DriverError::NotStarted { evidence });
+        };
+        let budget = budget();
+        let driver = budget.run("the device to get ready", source.acquire(device, &budget)).await??;
+        Ok(Acquired { driver, claim })
+    }
+
+    fn claim(&self, id: &str) -> Result<DeviceClaim, DriverError> {
+        let evidence = match DeviceLock::take(&self.locks, id, &self.holder) {
+            Ok(lock) => return Ok(Box::new(lock)),
+            Err(LockError::Held { holder }) => {
+                format!("it is in use by {holder}; wait until it is free, or choose another with `-d`")
+            }
+            Err(LockError::Io(error)) => format!("cannot lock it in `{}`: {error}", self.locks.display()),
+        };
+        Err(DriverError::NotStarted { evidence })
+    }
+
+    /// The devices that are there now. A source that cannot tell is left out; `check` says why.
+    pub async fn discover(&self) -> Vec<DeviceSpec> {
+        let budget = budget();
+        let found = join_all(self.sources.iter().map(|(_, source)| source.discover(&budget))).await;
+        found.into_iter().flat_map(Result::unwrap_or_default).collect()
+    }
+
+    /// Whether everything is there that these devices need.
+    pub async fn check(&self, devices: &[DeviceSpec]) -> Vec<Finding> {
+        let budget = budget();
+        let is_needed = |name: &str| devices.iter().any(|device| device.provider == name);
+        let checks = self.sources.iter().map(|(name, source)| source.check(&budget, is_needed(name)));
+        join_all(checks).await.into_iter().flatten().collect()
+    }
+
+    /// Ends what devices share.
+    pub async fn close(&self) {
+        join_all(self.sources.iter().map(|(_, source)| source.close())).await;
+    }
+}
+
+/// How long finding and acquiring devices may take. A command that is interrupted drops what it waits for.
+pub fn budget() -> Budget {
+    Budget::new(Instant::now() + limits::DEVICE_START, CancellationToken::new())
+}
