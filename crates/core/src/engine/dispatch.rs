@@ -70,9 +70,7 @@ impl Call {
 
     fn place(&self) -> Option<String> {
         match &self.args {
-            Arguments::Written(call) => {
-                Some(format!("{}:{}:{}", call.source.path, call.tool.span.line, call.tool.span.column))
-            }
+            Arguments::Written(call) => Some(call.place()),
             Arguments::Json(_) => None,
         }
     }
@@ -637,13 +635,11 @@ async fn expand(
         let args = Arguments::Json(template::fill_map(&args, &mut fill)?);
         let result_name = call.result_name().map(str::to_string);
         let call_beneath = Call { result_name, ..Call::new(&call.tool.value, args, CallOrigin::Expansion) };
-        let answer = dispatch(cx, call_beneath).await?;
+        let place = tool.is_custom().then(|| call.place());
+        let answer = dispatch(cx, call_beneath).await.map_err(|fault| fault.placed(place.as_deref()))?;
         if answer.is_error() {
             let name = &call.tool.value;
-            let place = match tool.is_custom() {
-                true => format!(" ({}:{}:{})", call.source.path, call.tool.span.line, call.tool.span.column),
-                false => String::new(),
-            };
+            let place = place.map(|place| format!(" ({place})")).unwrap_or_default();
             let text = format!("its call to `{name}`{place} failed: {}", answer.text);
             return Ok(Outcome { variant: answer.variant, text, structured: answer.structured, ..Outcome::default() });
         }
