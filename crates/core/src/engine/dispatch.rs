@@ -508,9 +508,20 @@ fn give_up<'a>(cx: &'a Cx, tool: &'a Tool) -> BoxFuture<'a, Stop> {
             biased;
             // The running tool sees the cancellation and gets a grace period to end by itself.
             () = async { cx.cancel.cancelled().await; tokio::time::sleep(limits::CANCEL_GRACE).await } => Fault::Cancelled.into(),
-            () = deadline.expired() => Stop::failed(timeout_message(tool, deadline)),
+            () = async { tell_of_silence(cx, tool, deadline).await; deadline.expired().await } => {
+                Stop::failed(timeout_message(tool, deadline))
+            }
         }
     })
+}
+
+/// Says once that a custom tool is silent, and how long it may be, so that nobody waits without knowing for what.
+async fn tell_of_silence(cx: &Cx, tool: &Tool, deadline: &Deadline) {
+    let is_waiting = || cx.frame().is_some_and(|frame| frame.beneath.is_any());
+    if deadline.is_silent().await && tool.is_custom() && !is_waiting() {
+        let [silent, idle] = [deadline.idle / 4, deadline.idle].map(humantime::format_duration);
+        cx.note(Level::Info, format!("silent for {silent}; it is stopped after {idle} of silence"));
+    }
 }
 
 async fn run(
@@ -578,6 +589,9 @@ fn timeout_message(tool: &Tool, deadline: &Deadline) -> String {
             "`{name}` did not answer in time: server `{}` was silent for {idle}; raise `callTimeout:` \
              of its entry to allow more",
             source.name()
+        ),
+        None if matches!(tool.body, Body::Code(_)) => format!(
+            "`{name}` did not answer in time: it was silent for {idle}; let it call a tool or log a line while it waits"
         ),
         None => format!("`{name}` did not answer in time: it was silent for {idle}"),
     }
