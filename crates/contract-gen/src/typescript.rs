@@ -78,7 +78,8 @@ fn emit_params(out: &mut String, message: &Message) {
     out.push_str("}\n");
 }
 
-/// The methods as callers see them. One that accepts parameters by position has two forms.
+/// The methods as callers see them. One that accepts parameters by position has two forms. If both of them fit the number of
+/// arguments, `tsc` explains what is wrong by the last one, so the form by position is repeated for calls with more than the position.
 fn emit_interface(out: &mut String, model: &Model, service: &Service) {
     comment(out, "", &service.doc);
     let _ = writeln!(out, "export interface {} {{", service.name);
@@ -88,6 +89,7 @@ fn emit_interface(out: &mut String, model: &Model, service: &Service) {
         let (name, answer) = (method.tool(), returned(model, method));
         let doc = method_doc(method);
         let by_position = by_position(request);
+        let mut with_more = None;
         if !by_position.is_empty() {
             let tags = by_position.iter().map(|(field, _)| format!("@param {} {}", field.json, field.doc));
             method_comment(out, &doc, &tags.collect::<Vec<_>>());
@@ -97,7 +99,9 @@ fn emit_interface(out: &mut String, model: &Model, service: &Service) {
                 .collect();
             if has_more(request, &by_position) {
                 let taken: Vec<String> = by_position.iter().map(|(field, _)| format!("'{}'", field.json)).collect();
-                list.push(format!("more?: Omit<{params}, {}>", taken.join(" | ")));
+                let more = format!("Omit<{params}, {}>", taken.join(" | "));
+                with_more = by_position.len().eq(&1).then(|| format!("{}, more: {more}", list.join(", ")));
+                list.push(format!("more?: {more}"));
             }
             let _ = writeln!(out, "  {name}({}, options?: CallOptions): {answer};", list.join(", "));
         }
@@ -109,6 +113,10 @@ fn emit_interface(out: &mut String, model: &Model, service: &Service) {
                 writeln!(out, "  {name}(params{mark}: {params}, options?: CallOptions): {answer};")
             }
         };
+        if let Some(list) = with_more {
+            method_comment(out, &doc, &[]);
+            let _ = writeln!(out, "  {name}({list}, options?: CallOptions): {answer};");
+        }
     }
     out.push_str("}\n");
 }

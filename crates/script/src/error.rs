@@ -22,8 +22,10 @@ pub enum ScriptError {
     ServesNothing,
     #[error("it was cancelled")]
     Cancelled,
-    #[error("its default export is not a function")]
-    NoFunction,
+    #[error(
+        "the default export of {module} is not a function\nhint: write `export default async (args, {{ tools }}) => {{ … }}`"
+    )]
+    NoFunction { module: String },
     /// The engine itself failed.
     #[error("the script engine failed: {0}")]
     Engine(String),
@@ -51,7 +53,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    fn is_in_package(&self) -> bool {
+    pub fn is_in_package(&self) -> bool {
         // Copies of our own packages are in `.trailblaze`.
         let folders = ["node_modules/", ".trailblaze/", "trailblaze:"];
         folders.iter().any(|folder| self.module.starts_with(folder)) || self.module.contains("/node_modules/")
@@ -74,6 +76,11 @@ impl Thrown {
     /// Where the author's code threw, or called what threw.
     pub fn place(&self) -> Option<&Frame> {
         self.stack.iter().find(|frame| !frame.is_in_package())
+    }
+
+    /// The innermost place, if it is the author's and not that of a package.
+    pub fn own_place(&self) -> Option<&Frame> {
+        self.stack.first().filter(|frame| !frame.is_in_package())
     }
 
     /// The stack as the engine reports it.

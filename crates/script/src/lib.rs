@@ -1,6 +1,8 @@
 //! JavaScript and TypeScript in an embedded engine, with limits on time, memory, stack and output. Knows nothing of tools, devices
 //! or sessions: what a script can do besides computing, its [`Host`] provides.
 
+mod inert;
+mod missing_export;
 mod nesting;
 pub mod text;
 pub mod transpile;

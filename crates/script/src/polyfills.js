@@ -1,5 +1,5 @@
 // What packages expect of a runtime and the engine does not have: small versions of it, for worlds that serve tools.
-(function ({ random, variables, script }) {
+(function ({ random, variables, script, setBackgroundTimeout }) {
   class Event {
     constructor(type, options = {}) {
       this.type = String(type);
@@ -81,7 +81,7 @@
 
     static timeout(ms) {
       const signal = new AbortSignal(ours);
-      setTimeout(() => abortSignal(signal, new DOMException('the time is up', 'TimeoutError')), ms);
+      setBackgroundTimeout(() => abortSignal(signal, new DOMException('the time is up', 'TimeoutError')), ms);
       return signal;
     }
 

@@ -1,10 +1,10 @@
-// Runs first in every world, and returns the two functions that the engine calls. Everything that scripts could replace later, such
+// Runs first in every world, and returns the functions that the engine calls. Everything that scripts could replace later, such
 // as `JSON.parse`, is taken here once.
 (function (post, log, finish, limits) {
   'use strict';
   const { parse, stringify } = JSON;
   const { apply, ownKeys } = Reflect;
-  const { defineProperty, freeze, assign, create } = Object;
+  const { defineProperty, freeze, assign, create, is } = Object;
   const { then } = Promise.prototype;
   const PromiseOf = Promise;
   const ErrorOf = Error;
@@ -167,16 +167,33 @@
   let nextTimer = 0;
 
   function setTimeout(callback, ms = 0, ...args) {
+    if (typeof callback !== 'function') {
+      throw new TypeErrorOf(`setTimeout takes a function, got ${describe(callback)}`);
+    }
+    return startTimer(new ErrorOf().stack, () => apply(callback, undefined, args), ms);
+  }
+
+  /** A timer that may be left running, because nothing waits for it. */
+  function setBackgroundTimeout(callback, ms) {
+    return startTimer('', callback, ms);
+  }
+
+  function startTimer(stack, callback, ms) {
     const timer = ++nextTimer;
-    timers[timer] = true;
+    timers[timer] = { stack };
     const run = () => {
-      if (timers[timer]) {
+      if (timer in timers) {
         delete timers[timer];
-        apply(callback, undefined, args);
+        callback();
       }
     };
     apply(then, ask('timer', { ms: ms > 0 ? Number(ms) : 0 }), [run]);
     return timer;
+  }
+
+  /** The stacks of the timers that have not fired. */
+  function openTimers() {
+    return ownKeys(timers).map((timer) => timers[timer].stack).filter((stack) => stack !== '');
   }
 
   function clearTimeout(timer) {
@@ -242,6 +259,7 @@
     define(globalThis, name, value);
   }
   define(globalThis, '__trailblaze', freeze({ compile: limits.compile }));
+  define(globalThis, '__trailblazeThrown', noteThrown);
   if (!limits.clock) {
     hideClock();
   }
@@ -252,24 +270,43 @@
     return input;
   }
 
-  /** Finishes the call with what a promise settles to. */
-  function settleWith(promise, toJson) {
+  /** Finishes the call with what a promise settles to. What has no place in the author's code gets that of the function. */
+  function settleWith(promise, toJson, { fileName, lineNumber, columnNumber }) {
+    const definition = `    at tool (${fileName}:${lineNumber}:${columnNumber})`;
     apply(then, promise, [
       (value) => {
         let json;
         try {
           json = toJson(value);
         } catch (thrown) {
-          return finish(false, stringify(problem(thrown)));
+          return finish(false, stringify({ ...problem(thrown), stack: definition }));
         }
         finish(true, json);
       },
-      (thrown) => finish(false, stringify(problem(thrown))),
+      (thrown) => {
+        const found = problem(thrown);
+        finish(false, stringify(found.stack === '' ? { ...found, stack: definition } : found));
+      },
     ]);
   }
 
+  let lastThrown;
+
+  /** Called with each value that the author's code throws: only an Error knows where. */
+  function noteThrown(value) {
+    if (!(value instanceof ErrorOf)) {
+      lastThrown = { value, stack: new ErrorOf().stack };
+    }
+    return value;
+  }
+
+  /** Where a value was thrown that is no Error. */
+  function stackOf(value) {
+    return lastThrown !== undefined && is(lastThrown.value, value) ? lastThrown.stack : '';
+  }
+
   function problem(thrown) {
-    if (thrown === null) {
+    if (thrown === null && stackOf(null) === '') {
       return { name: '', message: 'it threw null, as the engine does when no memory is left', stack: '' };
     }
     if (thrown instanceof ErrorOf) {
@@ -279,7 +316,8 @@
         isFailure: thrown instanceof Failure, isFatal: thrown instanceof Failure && thrown.isFatal,
       };
     }
-    return { name: '', message: `it threw ${describe(thrown)}, which is not an Error${typeof thrown === 'object' ? `: ${show(thrown)}` : ''}`, stack: '' };
+    const shown = typeof thrown === 'object' && thrown !== null ? `: ${show(thrown)}` : '';
+    return { name: '', message: `it threw ${describe(thrown)}, which is not an Error${shown}`, stack: stackOf(thrown) };
   }
 
   /** Runs a tool: the default export of its module. */
@@ -291,10 +329,14 @@
     }
     const context = { ...script, args, platform, device, input: globalThis.input };
     const promise = (async () => await tool(args, context))();
-    settleWith(promise, (value) => {
+    const toJson = (value) => {
+      if (value !== undefined && stringify(value) === undefined) {
+        throw new TypeErrorOf(`the result is a ${typeof value}, which JSON does not have`);
+      }
       const changes = { memoryDelta: call.set, memoryDeletions: ownKeys(call.deleted) };
       return stringify({ value, changes });
-    });
+    };
+    settleWith(promise, toJson, tool);
   }
 
   /** Settles the promise of a request with the host's answer. */
@@ -311,5 +353,5 @@
     }
   }
 
-  return { run, settle, begin, request, problem };
+  return { run, settle, begin, request, problem, stackOf, openTimers, setBackgroundTimeout };
 });

@@ -55,7 +55,8 @@ pub async fn call(world: World, abort: &Abort, input: String, host: &dyn Host) -
     let mut pending = FuturesUnordered::new();
     let (mut world, mut step) = (world, Step::Call(input));
     let mut finished: Option<(bool, String)> = None;
-    let mut n_open = 0;
+    // The requests in flight besides timers.
+    let mut open: Vec<Open> = Vec::new();
     loop {
         let advanced = tokio::task::spawn_blocking(move || {
             let outbox = world.advance(step);
@@ -71,18 +72,21 @@ pub async fn call(world: World, abort: &Abort, input: String, host: &dyn Host) -
             Err(error) => return (None, Ended::Failed(error)),
         };
         log.into_iter().for_each(|line| host.log(line));
+        open.extend(requests.iter().filter(|request| !is_timer(request)).map(Open::new));
+        if let Some((true, _)) = &now_finished {
+            open.iter().for_each(|left| host.log(left.warning()));
+        }
         finished = finished.or(now_finished);
-        n_open += requests.iter().filter(|request| !is_timer(request)).count();
         pending.extend(requests.into_iter().map(|request| answer(host, request)));
         // Calls that the script did not wait for are carried out all the same; timers that it left running are not.
-        if finished.is_some() && n_open == 0 {
+        if finished.is_some() && open.is_empty() {
             break;
         }
         let Some(first) = pending.next().await else { break };
         let mut answers = Vec::new();
         let mut next = Some(first);
         while let Some((request, answer)) = next {
-            n_open -= usize::from(!is_timer(&request));
+            open.retain(|open| open.id != request.id);
             match answer {
                 Ok(value) => {
                     answers.push((request.id, false, value.to_string()));
@@ -98,12 +102,22 @@ pub async fn call(world: World, abort: &Abort, input: String, host: &dyn Host) -
         step = Step::Answers(answers);
     }
     stop.1 = false;
+    let left = if matches!(finished, Some((true, _))) { world.open_timers() } else { Vec::new() };
+    for place in left {
+        let text = format!(
+            "the script ended before its timer fired, so the timer was dropped; wait for it, as in `await sleep(ms)`, or clear it ({place})"
+        );
+        host.log(LogLine { level: "warning".to_string(), text });
+    }
     let ended = match finished {
         Some((is_success, json)) => match serde_json::from_str(&json) {
             Ok(value) if is_success => match world.unhandled() {
                 None => Ended::Returned(value),
                 Some(mut thrown) => {
-                    thrown.message = format!("something that the script did not wait for failed: {}", thrown.message);
+                    let hint =
+                        if thrown.message.contains("\nhint: ") { "" } else { "\nhint: write `await` before the call" };
+                    let message = thrown.message;
+                    thrown.message = format!("something that the script did not wait for failed: {message}{hint}");
                     Ended::Threw(Value::Null, Box::new(thrown))
                 }
             },
@@ -124,6 +138,29 @@ async fn answer(host: &dyn Host, request: Request) -> (Request, Result<Value, Ho
     let payload = serde_json::from_str(&request.payload).unwrap_or_default();
     let answer = host.ask(&request.operation, payload).await;
     (request, answer)
+}
+
+/// A request that is not answered yet.
+struct Open {
+    id: u32,
+    what: String,
+}
+
+impl Open {
+    fn new(Request { id, operation, payload }: &Request) -> Open {
+        let payload: Value = serde_json::from_str(payload).unwrap_or_default();
+        let what = payload["tool"].as_str().unwrap_or(operation);
+        Open { id: *id, what: what.to_string() }
+    }
+
+    /// The script ended before it. It is finished all the same, but what follows from it is lost.
+    fn warning(&self) -> LogLine {
+        let text = format!(
+            "the script ended while its call of `{}` was in progress; write `await` before what calls it",
+            self.what
+        );
+        LogLine { level: "warning".to_string(), text }
+    }
 }
 
 fn is_timer(request: &Request) -> bool {

@@ -71,8 +71,14 @@ impl Served {
         let served = Served { commands, abort: abort.clone(), last_id: AtomicU32::new(0) };
         let maker = Maker { program, limits, variables: Arc::new(variables), abort };
         let world = maker.world().await?;
-        let keeper =
-            Keeper { maker, world: Some(world), calls: HashMap::new(), log, sleeping: FuturesUnordered::new() };
+        let keeper = Keeper {
+            maker,
+            world: Some(world),
+            calls: HashMap::new(),
+            last_tool: String::new(),
+            log,
+            sleeping: FuturesUnordered::new(),
+        };
         tokio::spawn(keeper.run(received));
         Ok(served)
     }
@@ -178,6 +184,8 @@ struct Keeper {
     maker: Maker,
     world: Option<World>,
     calls: HashMap<u32, Call>,
+    /// The tool that was called last.
+    last_tool: String,
     log: Log,
     /// Answers to requests that belong to no call, such as timers.
     sleeping: FuturesUnordered<BoxFuture<'static, Answer>>,
@@ -219,6 +227,8 @@ impl Keeper {
         match command {
             Command::Begin { id, request, events } => {
                 self.calls.insert(id, Call { events, pending: Vec::new(), has_ended: false });
+                let asked: Value = serde_json::from_str(&request).unwrap_or_default();
+                self.last_tool = asked["params"]["name"].as_str().unwrap_or_default().to_string();
                 Some(Step::Begin(id, request))
             }
             Command::Cancel(id) => self.calls.contains_key(&id).then_some(Step::Cancel(id)),
@@ -253,7 +263,7 @@ impl Keeper {
             let outbox = world.advance(step);
             (world, outbox)
         });
-        let (world, outbox) = match computed.await {
+        let (mut world, outbox) = match computed.await {
             Ok((world, Ok(outbox))) => (world, outbox),
             Ok((_, Err(error))) => return self.fail(&error),
             Err(error) => return self.fail(&ScriptError::Engine(error.to_string())),
@@ -267,6 +277,13 @@ impl Keeper {
             // `Forget` follows, when the caller has it.
             if let Some(call) = self.calls.get_mut(&id) {
                 call.end(ended);
+            }
+        }
+        if self.calls.values().all(|call| call.has_ended) {
+            // What fails later, such as a call that a timer makes, can fail no call of a tool any more.
+            for thrown in world.take_unhandled() {
+                let text = format!("something failed after `{}` had ended: {thrown}", self.last_tool);
+                (self.log)(LogLine { level: "error".to_string(), text });
             }
         }
         self.world = Some(world);

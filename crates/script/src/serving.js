@@ -1,6 +1,6 @@
 // Runs after the prelude in a world that serves tools, and returns the functions that the engine calls. The modules of the program
 // say what they serve with `__trailblaze.serve({ list, call })`.
-(function ({ begin: open, request, problem }, { compile, done, random, variables, script, polyfills, placeOf, unhandled, takeUnhandled }) {
+(function ({ begin: open, request, problem, stackOf, openTimers, setBackgroundTimeout }, { compile, done, random, variables, script, polyfills, placeOf, ownPlaceOf, unhandled, takeUnhandled }) {
   const { parse, stringify } = JSON;
   const { then } = Promise.prototype;
   const { apply } = Reflect;
@@ -13,7 +13,7 @@
     Object.defineProperty(object, name, { value, configurable: true, writable: true, enumerable: false });
   }
 
-  const standIns = polyfills({ random, variables, script });
+  const standIns = polyfills({ random, variables, script, setBackgroundTimeout });
   for (const name of Object.keys(standIns)) {
     define(globalThis, name, standIns[name]);
   }
@@ -35,6 +35,8 @@
       return request(operation, { call: id, payload });
     },
     placeOf: (stack) => placeOf(stack) ?? undefined,
+    stackOf,
+    openTimers: () => openTimers().map((stack) => ownPlaceOf(stack)).filter((place) => typeof place === 'string'),
     unhandled: () => parse(unhandled()),
     takeUnhandled,
   }));

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use oxc_allocator::Allocator;
 use oxc_ast::ast::{
-    DoWhileStatement, ExportSpecifier, Expression, ForInStatement, ForOfStatement, ForStatement, ImportExpression,
-    Program, Statement, WhileStatement,
+    DoWhileStatement, ExportSpecifier, Expression, ForInStatement, ForOfStatement, ForStatement, ImportDeclaration,
+    ImportExpression, Program, Statement, ThrowStatement, WhileStatement,
 };
 use oxc_ast_visit::{Visit, walk};
 use oxc_codegen::{Codegen, CodegenOptions};
@@ -16,6 +16,7 @@ use oxc_span::{GetSpan, SourceType};
 use oxc_transformer::{TransformOptions, Transformer};
 use serde::{Deserialize, Serialize};
 
+use crate::inert::{Inert, inert, is_function};
 use crate::nesting::too_deep;
 use crate::text::{Inserted, Insertions, Position, Text};
 
@@ -23,6 +24,10 @@ use crate::text::{Inserted, Insertions, Position, Text};
 pub const SOURCE_BYTES: usize = 2 << 20;
 /// The stack of the thread that parses. The parser is recursive; `nesting` limits how deep it goes.
 const STACK_BYTES: usize = 256 << 20;
+/// The package that defines tools.
+const SCRIPTING: &str = "@trailblaze/scripting";
+/// The function that every value passes through that a `throw` throws, unless it is made there.
+const THROWN: &str = "__trailblazeThrown";
 /// The variable that holds the place of the loop that was entered last.
 pub const LOOP_PLACE: &str = "__trailblazeLoop";
 
@@ -133,12 +138,59 @@ fn on_this_stack(path: &str, source: &str, role: Role) -> Result<Transpiled, Vec
             let hint = Some("write `export default` before the tool's function".to_string());
             return Err(vec![SyntaxError { at: position(at), message, hint }]);
         }
-        make_default_export(&parsed.program, source, &mut insertions);
+        if !has_exports(&parsed.program) && tool_function(&parsed.program).is_none() {
+            let toolset = toolset(&parsed.program).map(|at| is_toolset(position(at)));
+            let nothing = || inert(&parsed.program, path).map(|inert| does_nothing(&inert, position));
+            if let Some(error) = toolset.or_else(nothing) {
+                return Err(vec![error]);
+            }
+        }
     }
-    let mut loops = Loops { path, text: &text, whole: &whole, insertions };
-    loops.visit_program(&parsed.program);
-    let inserted = loops.insertions.apply(source);
+    let mut places = Places { path, text: &text, whole: &whole, insertions };
+    places.visit_program(&parsed.program);
+    // Last, because what encloses the others ends after those that end at the same place.
+    if role == Role::Tool && !is_unnamed {
+        make_default_export(&parsed.program, source, &mut places.insertions);
+    }
+    let inserted = places.insertions.apply(source);
     generate(path, kind, &inserted, &text)
+}
+
+/// Where a script imports what defines and serves tools. It would do so when it is called, and nothing would call them.
+fn toolset(program: &Program<'_>) -> Option<usize> {
+    let mut imports = program.body.iter().filter_map(|statement| match statement {
+        Statement::ImportDeclaration(import) => Some(import),
+        _ => None,
+    });
+    let serves = |import: &ImportDeclaration<'_>| {
+        let mut names = import.specifiers.iter().flatten().map(|specifier| specifier.name());
+        names.any(|name| ["tool", "run", "Server"].contains(&name.as_str()))
+    };
+    let is_value = |import: &ImportDeclaration<'_>| import.import_kind.is_value() && import.source.value == SCRIPTING;
+    imports.find(|import| is_value(import) && serves(import)).map(|import| import.span.start as usize)
+}
+
+fn is_toolset(at: Position) -> SyntaxError {
+    let message = format!("the script defines tools with {SCRIPTING}, but it is one tool itself");
+    let hint = "name the file as `script:` of an entry of `mcpServers:`, or export the tool's function: \
+                `export default async (args, { tools }) => { … }`";
+    SyntaxError { at, message, hint: Some(hint.to_string()) }
+}
+
+/// A script that runs without doing anything would pass, whatever its author meant.
+fn does_nothing(inert: &Inert, position: impl Fn(usize) -> Position) -> SyntaxError {
+    let (message, hint) = match &inert.function {
+        Some(name) => (
+            format!("the script does nothing: its function `{name}` is never called"),
+            format!("make it the tool: add `export default {name};` at the end"),
+        ),
+        None => (
+            "the script does nothing: it calls no tool and returns nothing".to_string(),
+            "write `export default async (args, { tools }) => { … }`, or statements that call tools or `return` a value"
+                .to_string(),
+        ),
+    };
+    SyntaxError { at: position(inert.at), message, hint: Some(hint) }
 }
 
 /// Where the first export is, if a script has exports but no default one.
@@ -151,7 +203,6 @@ fn no_default_export(program: &Program<'_>) -> Option<usize> {
         Statement::ExportFromDeclaration(export) => names_default(&export.specifiers),
         _ => false,
     };
-    let is_import = |statement: &Statement<'_>| matches!(statement, Statement::ImportDeclaration(_));
     let mut exports = program.body.iter().filter(|one| one.is_module_declaration() && !is_import(one));
     if program.body.iter().any(is_default) {
         return None;
@@ -159,30 +210,45 @@ fn no_default_export(program: &Program<'_>) -> Option<usize> {
     exports.next().map(|export| export.span().start as usize)
 }
 
+fn is_import(statement: &Statement<'_>) -> bool {
+    matches!(statement, Statement::ImportDeclaration(_))
+}
+
+fn has_exports(program: &Program<'_>) -> bool {
+    program.body.iter().any(|statement| statement.is_module_declaration() && !is_import(statement))
+}
+
+/// The only statement besides imports, if it is a function.
+fn tool_function<'p, 'a>(program: &'p Program<'a>) -> Option<&'p Statement<'a>> {
+    let mut own = program.body.iter().filter(|statement| !is_import(statement));
+    let only = own.next().filter(|_| program.directives.is_empty())?;
+    let is_tool = match only {
+        Statement::FunctionDeclaration(_) => true,
+        Statement::ExpressionStatement(statement) => is_function(&statement.expression),
+        _ => false,
+    };
+    (is_tool && own.next().is_none()).then_some(only)
+}
+
 /// Turns a single function, or statements, into a default export.
 fn make_default_export(program: &Program<'_>, source: &str, insertions: &mut Insertions) {
-    let is_import = |statement: &Statement<'_>| matches!(statement, Statement::ImportDeclaration(_));
-    let is_export = |statement: &Statement<'_>| statement.is_module_declaration() && !is_import(statement);
-    if program.body.iter().any(is_export) {
+    if has_exports(program) {
         return;
+    }
+    match tool_function(program) {
+        // A declaration needs nothing but the words in front of it.
+        Some(Statement::FunctionDeclaration(function)) => {
+            return insertions.insert(function.span.start as usize, "export default ");
+        }
+        Some(Statement::ExpressionStatement(statement)) => {
+            let span = statement.expression.span();
+            insertions.insert(span.start as usize, "export default (");
+            return insertions.insert(span.end as usize, ")");
+        }
+        _ => {}
     }
     let imports = program.body.iter().take_while(|statement| is_import(statement)).last();
     let start = imports.map_or(0, |import| import.span().end as usize);
-    let mut own = program.body.iter().filter(|statement| !is_import(statement));
-    if let (Some(only), None, true) = (own.next(), own.next(), program.directives.is_empty()) {
-        match only {
-            // A declaration needs nothing but the words in front of it.
-            Statement::FunctionDeclaration(function) => {
-                return insertions.insert(function.span.start as usize, "export default ");
-            }
-            Statement::ExpressionStatement(statement) if is_function(&statement.expression) => {
-                let span = statement.expression.span();
-                insertions.insert(span.start as usize, "export default (");
-                return insertions.insert(span.end as usize, ")");
-            }
-            _ => {}
-        }
-    }
     let separator = if start == 0 { "" } else { ";" };
     insertions.insert(start, format!("{separator}export default async () => {{"));
     // A last line may be a comment.
@@ -198,16 +264,10 @@ fn is_unnamed_function(source: &str) -> bool {
         .is_some_and(|rest| rest.trim_start().trim_start_matches('*').trim_start().starts_with('('))
 }
 
-fn is_function(expression: &Expression<'_>) -> bool {
-    match expression {
-        Expression::FunctionExpression(_) | Expression::ArrowFunctionExpression(_) => true,
-        Expression::ParenthesizedExpression(inner) => is_function(&inner.expression),
-        _ => false,
-    }
-}
-
-/// Makes each loop note its place when it is entered, because the engine does not know where it was when it is interrupted.
-struct Loops<'t> {
+/// Makes each loop note its place when it is entered, because the engine does not know where it was when it is interrupted, and each
+/// `throw` of a value that may have no stack note where it was thrown. What is inside is visited first, because what ends at the same
+/// place must end before what encloses it.
+struct Places<'t> {
     path: &'t str,
     text: &'t Text<'t>,
     /// What is visited.
@@ -215,7 +275,7 @@ struct Loops<'t> {
     insertions: Insertions,
 }
 
-impl Loops<'_> {
+impl Places<'_> {
     fn note(&mut self, start: u32, body: &Statement<'_>) {
         let original = |at: u32| self.whole.original(at as usize);
         let Position { line, column } = self.text.position(original(start));
@@ -232,30 +292,41 @@ impl Loops<'_> {
     }
 }
 
-impl<'a> Visit<'a> for Loops<'_> {
+impl<'a> Visit<'a> for Places<'_> {
     fn visit_for_statement(&mut self, it: &ForStatement<'a>) {
-        self.note(it.span.start, &it.body);
         walk::walk_for_statement(self, it);
+        self.note(it.span.start, &it.body);
     }
 
     fn visit_for_in_statement(&mut self, it: &ForInStatement<'a>) {
-        self.note(it.span.start, &it.body);
         walk::walk_for_in_statement(self, it);
+        self.note(it.span.start, &it.body);
     }
 
     fn visit_for_of_statement(&mut self, it: &ForOfStatement<'a>) {
-        self.note(it.span.start, &it.body);
         walk::walk_for_of_statement(self, it);
+        self.note(it.span.start, &it.body);
     }
 
     fn visit_while_statement(&mut self, it: &WhileStatement<'a>) {
-        self.note(it.span.start, &it.body);
         walk::walk_while_statement(self, it);
+        self.note(it.span.start, &it.body);
     }
 
     fn visit_do_while_statement(&mut self, it: &DoWhileStatement<'a>) {
-        self.note(it.span.start, &it.body);
         walk::walk_do_while_statement(self, it);
+        self.note(it.span.start, &it.body);
+    }
+
+    fn visit_throw_statement(&mut self, it: &ThrowStatement<'a>) {
+        if !matches!(it.argument, Expression::NewExpression(_)) {
+            let original = |at: u32| self.whole.original(at as usize);
+            let span = it.argument.span();
+            let (start, end) = (original(span.start), original(span.end));
+            self.insertions.insert(start, format!("{THROWN}(("));
+            self.insertions.insert(end, "))");
+        }
+        walk::walk_throw_statement(self, it);
     }
 }
 
@@ -349,8 +420,7 @@ mod tests {
             "async (args: {x: number}) => args.x",
             "(function () { return 1 })",
             "export default function () {}",
-            "// nothing\n",
-            "const x = 1; // the last line",
+            "const x = await tools.tap(); // the last line",
         ] {
             let code = code(source);
             assert_eq!(code.matches("export default").count(), 1, "{source}\n{code}");
@@ -385,12 +455,78 @@ mod tests {
     }
 
     #[test]
+    fn what_ends_at_the_same_place_is_nested() {
+        for source in ["throw 'a'", "for (;;) throw 'a'", "while (1) for (;;) throw ('a', 'b')", "if (1) throw args\n"]
+        {
+            let code = code(source);
+            assert!(code.contains("throw __trailblazeThrown("), "{source}\n{code}");
+        }
+        assert!(!code("throw new Error('a')").contains("Thrown"));
+    }
+
+    #[test]
     fn a_tool_without_a_default_export_is_refused() {
         for source in ["export const a = 1", "function f() {}\nexport { f }", "export * from './a.ts'"] {
             assert!(transpile("a.ts", source, Role::Tool).is_err(), "{source}");
             assert!(transpile("a.ts", source, Role::Module).is_ok(), "{source}");
         }
         assert!(transpile("a.ts", "function f() {}\nexport { f as default }", Role::Tool).is_ok());
+    }
+
+    #[test]
+    fn a_script_that_would_do_nothing_is_refused_with_the_function_that_was_meant() {
+        for (path, source, function, line) in [
+            ("a.ts", "const limit = 3;\nasync function openOrders() { await tools.tap() }", Some("openOrders"), 2),
+            ("a.ts", "const openOrders = async (args) => { await tools.tap() };", Some("openOrders"), 1),
+            ("openOrders.ts", "function open_orders() {}\nfunction helper() {}", Some("open_orders"), 1),
+            ("a.ts", "function main() { helper() }\nfunction helper() {}", Some("main"), 1),
+            ("a.ts", "const seen = new Set(['a b'.split(' ')]);\nfunction go() { seen.add(1) }", Some("go"), 2),
+            ("a.ts", "import { b } from './b.ts';\ninterface A { x: number }\nclass C { run() { b() } }", None, 1),
+            ("a.ts", "// nothing\n", None, 1),
+        ] {
+            let errors = transpile(path, source, Role::Tool).expect_err(source);
+            let told = (errors[0].message.clone(), errors[0].hint.clone().unwrap_or_default());
+            assert!(told.0.starts_with("the script does nothing: "), "{source}: {told:?}");
+            assert_eq!(errors[0].at.line, line, "{source}");
+            if let Some(name) = function {
+                assert!(
+                    told.0.contains(&format!("`{name}`")) && told.1.contains(&format!("export default {name};")),
+                    "{told:?}"
+                );
+            }
+        }
+        for source in [
+            "function go() {}\ngo()",
+            "const go = () => {};\nconst done = go();",
+            "const all = [1, 2].map((x) => tools.tap({ x }))",
+            "function go() {}\n['a'].forEach(go)",
+            "const a = tools.tap()",
+            "memory.set('a', 1)",
+            "for (;;) {}",
+            "if (args.x) { fail('no') }",
+            "const a = await 1",
+            "throw 1",
+            "args.x + 1",
+            "import './b.ts'",
+        ] {
+            assert!(transpile("a.ts", source, Role::Tool).is_ok(), "{source}");
+        }
+        assert!(transpile("a.ts", "function f() {}\nconst x = 1;", Role::Module).is_ok());
+    }
+
+    #[test]
+    fn a_toolset_is_no_script() {
+        let source = "\nimport { run, tool } from '@trailblaze/scripting';\ntool('a', {}, () => 'a');\n";
+        let errors = transpile("a.ts", source, Role::Tool).expect_err("a toolset");
+        assert_eq!(errors[0].at, Position { line: 2, column: 1 });
+        assert!(errors[0].message.contains("defines tools with @trailblaze/scripting"), "{errors:?}");
+        assert!(transpile("a.ts", source, Role::Module).is_ok());
+        for source in [
+            "import type { tool } from '@trailblaze/scripting';\nreturn 1",
+            "import { run } from './run.ts';\nawait run()",
+        ] {
+            assert!(transpile("a.ts", source, Role::Tool).is_ok(), "{source}");
+        }
     }
 
     #[test]

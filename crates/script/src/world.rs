@@ -13,7 +13,8 @@ use rquickjs::{Context, Ctx, Exception, Function, Module, Object, Promise, Runti
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;
 
-use crate::error::{ScriptError, Thrown};
+use crate::error::{Frame, ScriptError, Thrown};
+use crate::missing_export;
 use crate::program::Program;
 use crate::transpile::LOOP_PLACE;
 
@@ -213,7 +214,7 @@ impl World {
     /// Runs the script until it waits for its host, or is done.
     pub fn advance(&mut self, step: Step) -> Result<Outbox, ScriptError> {
         if matches!(step, Step::Call(_)) && !self.has_tool() {
-            return Err(ScriptError::NoFunction);
+            return Err(ScriptError::NoFunction { module: self.program.entry().to_string() });
         }
         self.start_clock();
         let advanced = self.context.with(|ctx| {
@@ -264,6 +265,23 @@ impl World {
     pub fn unhandled(&self) -> Option<Thrown> {
         let thrown = self.outbox.lock().unhandled.first().cloned()?;
         Some(thrown.mapped(&self.program))
+    }
+
+    /// Takes what promises were rejected with that nothing has handled.
+    pub fn take_unhandled(&mut self) -> Vec<Thrown> {
+        let unhandled = std::mem::take(&mut self.outbox.lock().unhandled);
+        unhandled.into_iter().map(|thrown| thrown.mapped(&self.program)).collect()
+    }
+
+    /// Where the author's code set the timers that have not fired.
+    pub fn open_timers(&self) -> Vec<Frame> {
+        let stacks = self.context.with(|ctx| {
+            let open: rquickjs::Result<Vec<String>> =
+                functions(&ctx).and_then(|functions| functions.get::<_, Function<'_>>("openTimers")?.call(()));
+            open.unwrap_or_default()
+        });
+        let place = |stack: &String| Thrown::new("", "", stack).mapped(&self.program).own_place().cloned();
+        stacks.iter().filter_map(place).collect()
     }
 
     /// Prepares for the next call.
@@ -320,7 +338,8 @@ impl World {
         if thrown.name == "InternalError" && thrown.message == "out of memory" {
             return ScriptError::Memory { limit: self.limits.memory_bytes };
         }
-        ScriptError::Thrown(Box::new(thrown.mapped(&self.program)))
+        let missing = missing_export::explained(&self.program, &thrown);
+        ScriptError::Thrown(Box::new(missing.unwrap_or_else(|| thrown.mapped(&self.program))))
     }
 }
 
@@ -414,6 +433,10 @@ fn serving<'js>(
     let place_of = Function::new(ctx.clone(), move |stack: String| {
         Thrown::new("", "", &stack).mapped(&known).place().map(ToString::to_string)
     })?;
+    let known = Arc::clone(program);
+    let own_place_of = Function::new(ctx.clone(), move |stack: String| {
+        Thrown::new("", "", &stack).mapped(&known).own_place().map(ToString::to_string)
+    })?;
     let rejected = Arc::clone(outbox);
     let unhandled = Function::new(ctx.clone(), move || {
         let described =
@@ -429,6 +452,7 @@ fn serving<'js>(
     })?;
     let options = Object::new(ctx.clone())?;
     options.set("placeOf", place_of)?;
+    options.set("ownPlaceOf", own_place_of)?;
     options.set("unhandled", unhandled)?;
     options.set("takeUnhandled", take_unhandled)?;
     options.set("compile", compile(ctx, program)?)?;
@@ -471,10 +495,19 @@ fn thrown(value: &Value<'_>) -> Thrown {
     let Some(object) = value.as_object().filter(|object| object.is_error()) else {
         let shown = value.as_string().and_then(|text| text.to_string().ok());
         let shown = shown.unwrap_or_else(|| value.type_name().to_string());
-        return Thrown::new("", format!("it threw {shown}, which is not an Error"), "");
+        return Thrown::new(
+            "",
+            format!("it threw {shown}, which is not an Error"),
+            &stack_of(value).unwrap_or_default(),
+        );
     };
     let field = |name: &str| object.get::<_, String>(name).unwrap_or_default();
     Thrown::new(&field("name"), field("message"), &field("stack"))
+}
+
+/// Where the author's code threw something that is no `Error`.
+fn stack_of(value: &Value<'_>) -> rquickjs::Result<String> {
+    functions(value.ctx())?.get::<_, Function<'_>>("stackOf")?.call((value.clone(),))
 }
 
 /// How long this thread has computed. What other programs do on a busy machine does not count.

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use serde_json::Value;
+use serde_json::{Map, Value};
+use trailblaze_core::nearest::misspelled;
 use trailblaze_protocol::outcome::{Attachment, Delegate, MemoryChanges, Outcome, Variant};
 
 use crate::connection::brief;
@@ -69,10 +70,63 @@ fn flaw(answer: &Value) -> Option<String> {
     if n_parts > limits::ANSWER_PARTS {
         return Some(format!("it has {n_parts} content blocks; the limit is {}", limits::ANSWER_PARTS));
     }
-    match answer.get("isError") {
-        None | Some(Value::Null | Value::Bool(_)) => None,
-        Some(other) => Some(format!("`isError` must be a boolean, got {}", brief(other))),
+    if let Some(other) = answer.get("isError").filter(|value| !value.is_null() && !value.is_boolean()) {
+        return Some(format!("`isError` must be a boolean, got {}", brief(other)));
     }
+    if let Some(other) = answer.get("content").filter(|value| !value.is_null() && !value.is_array()) {
+        return Some(format!("`content` must be a list, got {}", brief(other)));
+    }
+    misplaced(answer).or_else(|| own_flaw(answer.get("_meta")?.get("trailblaze")?)).or_else(|| delegates_flaw(answer))
+}
+
+const MEMORY_DELTA: &str = "memoryDelta";
+const MEMORY_DELETIONS: &str = "memoryDeletions";
+/// The keys of `_meta.trailblaze`.
+const OWN_KEYS: [&str; 4] = ["variant", "missing", MEMORY_DELTA, MEMORY_DELETIONS];
+
+/// Keys that have no effect where they are. Others may have any meaning to the server.
+fn misplaced(answer: &Map<String, Value>) -> Option<String> {
+    let plain = |key: &str| key.to_lowercase().replace('_', "");
+    let known = ["content", "isError", "structuredContent"];
+    for key in answer.keys() {
+        if let Some(meant) = known.iter().find(|known| *known != key && plain(known) == plain(key)) {
+            return Some(format!("unknown key `{key}`; did you mean `{meant}`?"));
+        }
+    }
+    let meta = answer.get("_meta").and_then(Value::as_object);
+    let outside = meta.into_iter().flat_map(Map::keys).chain(answer.keys());
+    let mut lost = outside.filter(|key| [MEMORY_DELTA, MEMORY_DELETIONS].contains(&key.as_str()));
+    lost.next().map(|key| format!("`{key}` has no effect there; put it into `_meta.trailblaze`"))
+}
+
+/// What is wrong with `_meta.trailblaze`, which only we read.
+fn own_flaw(own: &Value) -> Option<String> {
+    let Some(fields) = own.as_object() else {
+        return (!own.is_null()).then(|| format!("`_meta.trailblaze` must be an object, got {}", brief(own)));
+    };
+    for (key, value) in fields.iter().filter(|(_, value)| !value.is_null()) {
+        let is_list_of_texts = || value.as_array().is_some_and(|items| items.iter().all(Value::is_string));
+        let expected = match key.as_str() {
+            MEMORY_DELTA if !value.is_object() => "an object",
+            MEMORY_DELETIONS | "missing" if !is_list_of_texts() => "a list of texts",
+            key => {
+                let meant = misspelled(key, OWN_KEYS).filter(|_| !OWN_KEYS.contains(&key));
+                if let Some(meant) = meant {
+                    return Some(format!("unknown key `{key}` in `_meta.trailblaze`; did you mean `{meant}`?"));
+                }
+                continue;
+            }
+        };
+        return Some(format!("`{key}` in `_meta.trailblaze` must be {expected}, got {}", brief(value)));
+    }
+    None
+}
+
+/// A misspelled key of delegates, which would be an ordinary value.
+fn delegates_flaw(answer: &Map<String, Value>) -> Option<String> {
+    let mut keys = answer.get("structuredContent")?.as_object()?.keys();
+    let key = keys.find(|key| misspelled(key, [DELEGATES]).is_some())?;
+    Some(format!("unknown key `{key}` in `structuredContent`; did you mean `{DELEGATES}`?"))
 }
 
 fn blocks(answer: &Value) -> &[Value] {
@@ -101,8 +155,8 @@ fn texts(value: Option<&Value>) -> Vec<String> {
 
 fn memory(own: &Value) -> MemoryChanges {
     MemoryChanges {
-        set: own.get("memoryDelta").and_then(Value::as_object).cloned().unwrap_or_default(),
-        deleted: texts(own.get("memoryDeletions")),
+        set: own.get(MEMORY_DELTA).and_then(Value::as_object).cloned().unwrap_or_default(),
+        deleted: texts(own.get(MEMORY_DELETIONS)),
     }
 }
 
@@ -245,6 +299,48 @@ mod tests {
         assert_eq!((read.attachments[0].mime.as_str(), read.attachments[0].bytes.len()), ("image/png", 5));
         let set = json!({"user": "ada"}).as_object().unwrap().clone();
         assert_eq!(read.memory, MemoryChanges { set, deleted: vec!["old".into()] });
+    }
+
+    #[test]
+    fn keys_that_would_have_no_effect_fail_the_call() {
+        let check = |answer: Value, expected: &str| {
+            let read = outcome(answer.clone(), "pay", false);
+            let expected = format!("its answer is malformed: {expected}");
+            assert_eq!((read.text, read.variant), (expected, Variant::ExceptionThrown), "{answer}");
+        };
+        let own = |own: Value| json!({"content": [], "_meta": {"trailblaze": own}});
+        let place = "in `_meta.trailblaze`";
+        check(own(json!({"memoryDelta": ["a"]})), &format!("`memoryDelta` {place} must be an object, got [\"a\"]"));
+        check(
+            own(json!({"memoryDeletions": "a"})),
+            &format!("`memoryDeletions` {place} must be a list of texts, got \"a\""),
+        );
+        check(
+            own(json!({"memoryDeletions": [1]})),
+            &format!("`memoryDeletions` {place} must be a list of texts, got [1]"),
+        );
+        check(
+            own(json!({"memory_delta": {}})),
+            &format!("unknown key `memory_delta` {place}; did you mean `memoryDelta`?"),
+        );
+        check(
+            own(json!({"varient": "FatalError"})),
+            &format!("unknown key `varient` {place}; did you mean `variant`?"),
+        );
+        check(own(json!(1)), "`_meta.trailblaze` must be an object, got 1");
+        let inside = "has no effect there; put it into `_meta.trailblaze`";
+        check(json!({"content": [], "memoryDelta": {"a": 1}}), &format!("`memoryDelta` {inside}"));
+        check(json!({"content": [], "_meta": {"memoryDeletions": []}}), &format!("`memoryDeletions` {inside}"));
+        check(json!({"content": [], "is_error": true}), "unknown key `is_error`; did you mean `isError`?");
+        check(json!({"content": "paid"}), "`content` must be a list, got \"paid\"");
+        check(
+            json!({"content": [], "structuredContent": {"_trailblaze_delegate": []}}),
+            "unknown key `_trailblaze_delegate` in `structuredContent`; did you mean `_trailblaze_delegates`?",
+        );
+        // What others define is theirs.
+        let foreign =
+            json!({"content": [], "_meta": {"trailblaze": {"future": 1}, "memory": 1}, "resultType": "complete"});
+        assert!(!outcome(foreign, "pay", false).is_error());
     }
 
     #[test]

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use trailblaze_core::engine::cx::Cx;
 use trailblaze_protocol::event::Level;
+use trailblaze_script::LogLine;
 
 use crate::connection::{Answering, Listener, Oddity, RpcError, shown};
 use crate::limits;
@@ -113,6 +114,15 @@ impl NotificationRouter {
         let active = calls.values_mut().find(|active| innermost.is_some() && active.cx.call_id() == innermost.as_ref());
         if let Some(active) = active.filter(|_| !text.trim().is_empty()) {
             active.note(Level::Info, text);
+        }
+    }
+
+    /// The same for a toolset in the engine. What is wrong after its calls have ended is an event of the server.
+    pub fn printed_by_engine(&self, line: &LogLine) {
+        if line.level == "error" && self.calls.lock().is_empty() {
+            self.logged(&json!({"level": line.level, "data": line.text}));
+        } else {
+            self.printed(&line.text);
         }
     }
 

@@ -4,12 +4,13 @@ use serde_json::{Value, json};
 use trailblaze_protocol::driver::Platform;
 
 use crate::names;
+use crate::nearest::misspelled;
 use crate::schema::{Param, Schema, Types};
 use crate::table;
 use crate::template::{self, Coercion};
 use crate::trail::ToolCall;
 use crate::words;
-use crate::yaml::{Decode, Kind, Millis, Node, Problems, Reading, Spanned, Style, scalar};
+use crate::yaml::{Decode, Kind, Millis, Node, Problems, Reading, Span, Spanned, Style, scalar};
 
 table! {
     /// A tool file as written; `ToolFile` is the checked form.
@@ -223,7 +224,8 @@ fn readable(items: &[Node], problems: &Problems) -> Vec<Parameter> {
     items.iter().filter_map(|item| Parameter::decode(item, &mut said_already)).collect()
 }
 
-/// `{{params.x}}` and `{{?x}}` can only refer to parameters, so an unknown one is an error before anything runs.
+/// `{{params.x}}` and `{{?x}}` can only refer to parameters, so an unknown one is an error before anything runs. `{{x}}` may also be
+/// something that a trail remembers, so only what looks like a misspelled parameter is reported.
 fn check_tokens(declared: &[&str], node: &Node, problems: &mut Problems) {
     match &node.kind {
         Kind::Scalar { raw, .. } => {
@@ -232,8 +234,20 @@ fn check_tokens(declared: &[&str], node: &Node, problems: &mut Problems) {
                     Some(name) => (name, true),
                     None => (token.path, token.drops),
                 };
-                if must_be_param && !declared.contains(&name) {
-                    problems.unknown(node.span, "parameter", name, declared.iter().copied());
+                if declared.contains(&name) {
+                    continue;
+                }
+                let span = token_span(node.span, token.raw, &problems.source().text);
+                if must_be_param {
+                    problems.unknown(span, "parameter", name, declared.iter().copied());
+                } else if let Some(near) = misspelled(name, declared.iter().copied()).filter(|_| token.is_curly) {
+                    let message = format!("the tool has no parameter `{name}`");
+                    let remembered = format!("if a trail remembers it, write `{{{{memory.{name}}}}}`");
+                    problems.warning_with_hint(
+                        span,
+                        message,
+                        format!("did you mean the parameter `{near}`? {remembered}"),
+                    );
                 }
             }
             // Text that only looks like `{{int:x}}` would be inserted as it is.
@@ -249,6 +263,19 @@ fn check_tokens(declared: &[&str], node: &Node, problems: &mut Problems) {
         Kind::Seq(items) => items.iter().for_each(|item| check_tokens(declared, item, problems)),
         Kind::Map(entries) => entries.iter().for_each(|(_, value)| check_tokens(declared, value, problems)),
     }
+}
+
+/// Where a token is, within the value that contains it.
+fn token_span(value: Span, token: &str, text: &str) -> Span {
+    let Some(before) = text.get(value.start..value.end).and_then(|value| Some(value.split_once(token)?.0)) else {
+        return value;
+    };
+    let start = value.start + before.len();
+    let (line, column) = match before.rsplit_once('\n') {
+        Some((_, same_line)) => (value.line + before.matches('\n').count(), same_line.chars().count() + 1),
+        None => (value.line, value.column + before.chars().count()),
+    };
+    Span { start, end: start + token.len(), line, column }
 }
 
 fn params(parameters: &[Parameter], problems: &mut Problems) -> Vec<Param> {

@@ -327,6 +327,20 @@ impl Deadline {
         *self.until.lock() = Instant::now() + self.idle;
     }
 
+    /// Waits until the call has been silent for a quarter of the time that it may be; false if the hard limit comes first.
+    pub async fn is_silent(&self) -> bool {
+        loop {
+            let at = *self.until.lock() - self.idle / 4 * 3;
+            if at <= Instant::now() {
+                return true;
+            }
+            tokio::time::sleep_until(at.min(self.hard)).await;
+            if self.is_hard_limit_reached() {
+                return false;
+            }
+        }
+    }
+
     pub async fn expired(&self) {
         loop {
             let at = self.at();

@@ -70,9 +70,7 @@ impl Call {
 
     fn place(&self) -> Option<String> {
         match &self.args {
-            Arguments::Written(call) => {
-                Some(format!("{}:{}:{}", call.source.path, call.tool.span.line, call.tool.span.column))
-            }
+            Arguments::Written(call) => Some(call.place()),
             Arguments::Json(_) => None,
         }
     }
@@ -510,9 +508,20 @@ fn give_up<'a>(cx: &'a Cx, tool: &'a Tool) -> BoxFuture<'a, Stop> {
             biased;
             // The running tool sees the cancellation and gets a grace period to end by itself.
             () = async { cx.cancel.cancelled().await; tokio::time::sleep(limits::CANCEL_GRACE).await } => Fault::Cancelled.into(),
-            () = deadline.expired() => Stop::failed(timeout_message(tool, deadline)),
+            () = async { tell_of_silence(cx, tool, deadline).await; deadline.expired().await } => {
+                Stop::failed(timeout_message(tool, deadline))
+            }
         }
     })
+}
+
+/// Says once that a custom tool is silent, and how long it may be, so that nobody waits without knowing for what.
+async fn tell_of_silence(cx: &Cx, tool: &Tool, deadline: &Deadline) {
+    let is_waiting = || cx.frame().is_some_and(|frame| frame.beneath.is_any());
+    if deadline.is_silent().await && tool.is_custom() && !is_waiting() {
+        let [silent, idle] = [deadline.idle / 4, deadline.idle].map(humantime::format_duration);
+        cx.note(Level::Info, format!("silent for {silent}; it is stopped after {idle} of silence"));
+    }
 }
 
 async fn run(
@@ -581,6 +590,9 @@ fn timeout_message(tool: &Tool, deadline: &Deadline) -> String {
              of its entry to allow more",
             source.name()
         ),
+        None if matches!(tool.body, Body::Code(_)) => format!(
+            "`{name}` did not answer in time: it was silent for {idle}; let it call a tool or log a line while it waits"
+        ),
         None => format!("`{name}` did not answer in time: it was silent for {idle}"),
     }
 }
@@ -637,13 +649,11 @@ async fn expand(
         let args = Arguments::Json(template::fill_map(&args, &mut fill)?);
         let result_name = call.result_name().map(str::to_string);
         let call_beneath = Call { result_name, ..Call::new(&call.tool.value, args, CallOrigin::Expansion) };
-        let answer = dispatch(cx, call_beneath).await?;
+        let place = tool.is_custom().then(|| call.place());
+        let answer = dispatch(cx, call_beneath).await.map_err(|fault| fault.placed(place.as_deref()))?;
         if answer.is_error() {
             let name = &call.tool.value;
-            let place = match tool.is_custom() {
-                true => format!(" ({}:{}:{})", call.source.path, call.tool.span.line, call.tool.span.column),
-                false => String::new(),
-            };
+            let place = place.map(|place| format!(" ({place})")).unwrap_or_default();
             let text = format!("its call to `{name}`{place} failed: {}", answer.text);
             return Ok(Outcome { variant: answer.variant, text, structured: answer.structured, ..Outcome::default() });
         }

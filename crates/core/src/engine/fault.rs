@@ -65,6 +65,14 @@ impl Fault {
         }
     }
 
+    /// The same at a place in a file, unless it has one already.
+    pub fn placed(mut self, at: Option<&str>) -> Fault {
+        if let Fault::UnknownTool { place, .. } | Fault::BadArguments { place, .. } = &mut self {
+            *place = place.take().or_else(|| at.map(str::to_string));
+        }
+        self
+    }
+
     /// Redacts secrets in texts that come from devices and servers.
     pub fn redacted(self, secrets: &Secrets) -> Fault {
         let redact = |text: String| secrets.redact(&text).into_owned();

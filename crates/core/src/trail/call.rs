@@ -130,6 +130,11 @@ impl ToolCall {
         self.result_name.as_ref().map(|name| name.value.as_str())
     }
 
+    /// Where it is written: `file:line:column`.
+    pub fn place(&self) -> String {
+        format!("{}:{}:{}", self.source.path, self.tool.span.line, self.tool.span.column)
+    }
+
     /// The call in JSON, with these arguments.
     pub fn written_with(&self, args: Value) -> Value {
         written_call(&self.tool.value, args, self.result_name())

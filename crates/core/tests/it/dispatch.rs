@@ -10,7 +10,7 @@ use trailblaze_core::limits;
 use trailblaze_core::testing::{FakeDriver, FakeSource, Mishap, Page, TestSession, Wiring, args, button};
 use trailblaze_core::trail::Trail;
 use trailblaze_core::yaml::Source;
-use trailblaze_protocol::event::CallOrigin;
+use trailblaze_protocol::event::{CallOrigin, Event};
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
@@ -197,6 +197,11 @@ async fn a_silent_tool_fails_after_the_idle_limit() {
     let started = Instant::now();
     check(&session, "sleep", json!({}), Ok(SILENT), &[&format!("sleep {{}} step: failed: {SILENT}")]).await;
     assert_eq!(started.elapsed(), limits::CALL_IDLE);
+    let notes = session.events.all().into_iter().filter_map(|event| match event {
+        Event::Noted { text, .. } => Some(text),
+        _ => None,
+    });
+    assert_eq!(notes.collect::<Vec<_>>(), ["silent for 30s; it is stopped after 2m of silence"]);
 }
 
 #[tokio::test(start_paused = true)]

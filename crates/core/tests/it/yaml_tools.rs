@@ -38,6 +38,40 @@ fn problems(text: &str) -> Vec<String> {
     problems.iter().map(ToString::to_string).collect()
 }
 
+#[tokio::test]
+async fn a_call_that_cannot_be_made_names_its_place_in_the_file() {
+    for (call, expected) in [
+        ("eco: {a: 1}", "tool.yaml:5:5: unknown tool `eco`; did you mean `echo`?"),
+        ("tap: {indx: '{{x}}'}", "tool.yaml:5:5: `tap`: unknown argument `indx`; did you mean `index`?"),
+    ] {
+        let outer = format!(
+            "id: outer\ndescription: Calls.\nparameters: [{{name: x, type: integer, default: 1}}]\ntools:\n  - {call}\n"
+        );
+        let called = session([own(&outer)]).call("outer", json!({})).await;
+        let fault = called.err().map(|fault| fault.to_string()).unwrap_or_default();
+        assert_eq!(fault, expected);
+    }
+}
+
+#[test]
+fn a_misspelled_parameter_is_a_warning_at_its_place() {
+    let file = |text: &str| {
+        format!(
+            "id: pay\ndescription: Pays.\nparameters:\n  - {{name: amount, type: string}}\n  - {{name: user, type: string}}\ntools:\n  - echo: {{a: '{text}'}}\n"
+        )
+    };
+    let (tool, problems) = read(&Source::new("tool.yaml", file("{{amount}} and {{amuont}} EUR")));
+    assert!(tool.is_some_and(|tool| matches!(tool, FileTool::Own(_))), "the tool can be called");
+    let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    let expected = "tool.yaml:7:31: the tool has no parameter `amuont` (did you mean the parameter `amount`? if a trail remembers \
+                    it, write `{{memory.amuont}}`)";
+    assert_eq!(told, [expected]);
+    // Anything else may be remembered, and `${…}` is never a parameter.
+    for text in ["{{city}}", "{{username}}", "{{memory.amuont}}", "{{target.amuont}}", "${amuont}", "{{args.user}}"] {
+        assert_eq!(read(&Source::new("tool.yaml", file(text))).1, [], "{text}");
+    }
+}
+
 fn session(batches: impl IntoIterator<Item = Batch>) -> TestSession {
     let echo =
         FakeSource::new("acme").tool("echo", |_, args| async move { Outcome::value("echo", Value::Object(args)) });
@@ -276,8 +310,8 @@ tools:
             "tool.yaml:6:39: the default `many` is not a whole number",
             "tool.yaml:7:12: the parameter `n` is declared twice",
             "tool.yaml:7:39: a parameter with a default cannot be required",
-            "tool.yaml:9:15: unknown parameter `whom` (did you mean `who`?)",
-            "tool.yaml:9:37: unknown parameter `m` (expected one of: who, 2nd, n, n)",
+            "tool.yaml:9:16: unknown parameter `whom` (did you mean `who`?)",
+            "tool.yaml:9:38: unknown parameter `m` (expected one of: who, 2nd, n, n)",
         ]
     );
 }

@@ -269,11 +269,11 @@ impl Linker {
             }
             Missing::Package(name) => (
                 format!("the package `{name}` is not installed: no `node_modules` here or above has it"),
-                Some("install it, for example with `trailblaze tool install`".to_string()),
+                Some(format!("run `npm install {name}` in the project's folder")),
             ),
             Missing::Above(name, installed) => (
                 format!("the package `{name}` is installed above the project only, in `{}`", installed.display()),
-                Some("install it in the project, for example with `trailblaze tool install`".to_string()),
+                Some(format!("run `npm install {name}` in the project's folder")),
             ),
             Missing::Part(package, reason) => (format!("the package `{package}` has no `{specifier}`: {reason}"), None),
             Missing::Other(reason) => (format!("`{specifier}` cannot be resolved: {reason}"), None),

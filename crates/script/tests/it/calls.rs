@@ -109,7 +109,6 @@ async fn a_script_computes_with_its_arguments() {
         json!([2, "android", "d"])
     );
     assert_eq!(value("return String(args.text).replace(/[.*+?^${}()|[\\]\\\\]/g, '\\\\$&')").await, "a\\.b");
-    assert_eq!(value("// nothing").await, Value::Null);
 }
 
 #[tokio::test]
@@ -150,13 +149,19 @@ async fn calls_run_at_the_same_time_and_those_not_awaited_are_finished() {
     let host = Recorder::default();
     let Ended::Returned(_) = run_on(&host, "tools.first(); sleep(5); return 1").await else { panic!("it failed") };
     assert_eq!(host.asked.lock().len(), 2);
+    let early = |what: &str| {
+        format!(
+            "warning: the script ended while its call of `{what}` was in progress; write `await` before what calls it"
+        )
+    };
+    assert_eq!(*host.log.lock(), [early("first"), early("sleep")]);
 }
 
 #[tokio::test]
 async fn a_forgotten_await_does_not_hide_a_failure() {
     assert_eq!(
         failure("tools.broken();\nreturn 1").await,
-        "ToolError: something that the script did not wait for failed: no such element (tools/a.ts:1:7)"
+        "ToolError: something that the script did not wait for failed: no such element (tools/a.ts:1:7)\nhint: write `await` before the call"
     );
     assert!(failure("(async () => { await tools.a(); throw new Error('late') })(); return 1").await.contains("late"));
     // The loser of a race is handled, and so is what is awaited later.
@@ -171,7 +176,17 @@ async fn timers_ring_while_the_script_waits_and_not_longer() {
         value("return await Promise.race([tools.a(), new Promise((done) => setTimeout(done, 60000))])").await,
         "did a"
     );
-    assert_eq!(value("setTimeout(() => { throw new Error('late') }, 1000); return 1").await, 1);
+    let host = Recorder::default();
+    let source =
+        "clearTimeout(setTimeout(() => {}, 1000));\nsetTimeout(() => { throw new Error('late') }, 1000); return 1";
+    let Ended::Returned(_) = run_on(&host, source).await else { panic!("it failed") };
+    let left = "warning: the script ended before its timer fired, so the timer was dropped; wait for it, as in `await sleep(ms)`, \
+                or clear it (tools/a.ts:2:1)";
+    assert_eq!(*host.log.lock(), [left]);
+    assert_eq!(
+        failure("setTimeout('tools.a()')").await,
+        "TypeError: setTimeout takes a function, got \"tools.a()\" (tools/a.ts:1:1)"
+    );
 }
 
 #[tokio::test]
@@ -205,15 +220,38 @@ async fn errors_name_the_place_in_the_source() {
 
 #[tokio::test]
 async fn what_is_thrown_need_not_be_an_error() {
-    assert_eq!(failure("throw 'text'").await, "it threw \"text\", which is not an Error");
-    assert_eq!(failure("throw null").await, "it threw null, as the engine does when no memory is left");
-    assert_eq!(failure("throw { a: 1 }").await, "it threw object, which is not an Error: {\"a\":1}");
+    assert_eq!(failure("throw 'text'").await, "it threw \"text\", which is not an Error (tools/a.ts:1:7)");
+    assert_eq!(failure("throw null").await, "it threw null, which is not an Error (tools/a.ts:1:7)");
+    assert_eq!(
+        failure("const a = 1;\nfunction f() {\n  throw { a };\n}\nf()").await,
+        "it threw object, which is not an Error: {\"a\":1} (tools/a.ts:3:9)"
+    );
+    assert_eq!(
+        failure("(async () => { throw 'late' })(); return 1").await,
+        "something that the script did not wait for failed: it threw late, which is not an Error (tools/a.ts:1:22)\nhint: write \
+         `await` before the call"
+    );
+    // Without a `throw`, the place is that of the tool.
+    assert_eq!(
+        failure("const a = 1;\nexport default () => Promise.reject('text')").await,
+        "it threw \"text\", which is not an Error (tools/a.ts:2:1)"
+    );
     for source in [
         "throw new Proxy({}, { get() { throw 1 }, getPrototypeOf() { throw 2 } })",
         "const e = new Error('x'); Object.defineProperty(e, 'message', { get() { throw 1 } }); throw e",
     ] {
         assert!(!failure(source).await.is_empty(), "{source}");
     }
+}
+
+#[tokio::test]
+async fn a_result_that_cannot_be_sent_names_the_tool() {
+    let tool = |value: &str| format!("const a = 1;\nexport default async function () {{ return {value} }}");
+    assert_eq!(failure(&tool("1n")).await, "TypeError: BigInt are forbidden in JSON.stringify (tools/a.ts:2:16)");
+    assert_eq!(
+        failure(&tool("() => 1")).await,
+        "TypeError: the result is a function, which JSON does not have (tools/a.ts:2:16)"
+    );
 }
 
 #[test]

@@ -130,6 +130,22 @@ async fn a_cycle_of_imports_works_and_a_use_before_it_is_ready_names_its_place()
 }
 
 #[tokio::test]
+async fn a_missing_export_is_an_error_at_the_import() {
+    let package = ("node_modules/dep/package.json", r#"{"type": "module", "exports": "./i.js"}"#);
+    let missing = run(&[
+        ("a.ts", "import { b } from './b.ts';\nreturn b"),
+        (
+            "b.ts",
+            "// The author's.\nimport type { Other } from './c.ts';\nimport { other, nowhere } from 'dep';\nexport const b: Other = [other, nowhere];",
+        ),
+        package,
+        ("node_modules/dep/i.js", "export const other = 1;"),
+    ])
+    .await;
+    assert_eq!(missing, Err("`dep` has no export `nowhere` (b.ts:3:17)".to_string()));
+}
+
+#[tokio::test]
 async fn errors_in_imported_files_name_them() {
     let thrown = run(&[
         ("a.ts", "import { b } from './lib/b.ts'; return b()"),

@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
+use tokio::sync::watch;
 use trailblaze_script::transpile::Role;
 use trailblaze_script::{Entry, Host, HostError, Limits, LogLine, Served, ServedCall, link};
 
 /// Answers `echo`, and carries out `again` as a call of the same program.
 #[derive(Clone, Default)]
-struct Engine(Arc<OnceLock<Served>>);
+struct Engine(Arc<OnceLock<Served>>, Arc<watch::Sender<Vec<String>>>);
 
 #[async_trait]
 impl Host for Engine {
@@ -62,6 +63,11 @@ const tools = {
     signal.addEventListener('abort', () => resolve([signal.aborted, signal.reason.name]));
     request(id, 'never').catch(() => {});
   }),
+  late: (args, { id }) => {
+    setTimeout(() => { throw 'too late' }, 1);
+    setTimeout(async () => { await request(id, 'nothing') }, 1);
+    return __trailblaze.openTimers();
+  },
   large: () => 'x'.repeat(5e6),
   env: () => [process.env.NAME, typeof process.versions.node],
   platform: () => {
@@ -93,8 +99,10 @@ async fn load_within(busy: Duration, source: &str) -> Result<Engine, String> {
     let linked = link(folder.path(), Entry::file("a.ts".as_ref(), Role::Module)).expect("linked");
     let limits = Limits { busy, clock: true, ..Limits::default() };
     let variables = BTreeMap::from([("NAME".to_string(), "value".to_string())]);
-    let served = Served::load(Arc::new(linked.program), limits, variables, Arc::new(|_| {})).await;
     let engine = Engine::default();
+    let log = Arc::clone(&engine.1);
+    let logged = move |line: LogLine| log.send_modify(|lines| lines.push(format!("{}: {}", line.level, line.text)));
+    let served = Served::load(Arc::new(linked.program), limits, variables, Arc::new(logged)).await;
     let _ = engine.0.set(served.map_err(|error| error.to_string())?);
     Ok(engine)
 }
@@ -151,6 +159,18 @@ async fn failures_end_a_call_and_a_script_that_is_stopped_starts_again() {
     assert_eq!([sleeps.as_str(), loops.as_str()], [stopped, stopped]);
     // Its state is gone, but it runs.
     assert_eq!(engine.text(json!({"tool": "count"})).await, "1");
+}
+
+#[tokio::test]
+async fn what_fails_after_a_call_is_logged() {
+    let engine = load(TOOLS).await.expect("loaded");
+    let timers = engine.text(json!({"tool": "late", "name": "acme_late"})).await;
+    assert!(timers.contains("\"a.ts:19:") && timers.contains("\"a.ts:20:"), "{timers}");
+    let mut log = engine.1.subscribe();
+    let lines = log.wait_for(|lines| lines.len() == 2).await.expect("logged").clone();
+    let after = "error: something failed after `acme_late` had ended: ";
+    assert!(lines[0].starts_with(&format!("{after}it threw too late, which is not an Error (a.ts:19:")), "{lines:?}");
+    assert!(lines[1].starts_with(after) && lines[1].contains("(a.ts:20:"), "{lines:?}");
 }
 
 #[tokio::test]

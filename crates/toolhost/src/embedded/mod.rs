@@ -76,7 +76,7 @@ impl Embedded {
         tokio::spawn(write_log(written, their_log));
         let listener = Arc::clone(router);
         let log_line = move |line: LogLine| {
-            listener.printed(&line.text);
+            listener.printed_by_engine(&line);
             let _ = lines.send(line);
         };
         let served = Served::load(program, limits(), self.variables.clone(), Arc::new(log_line)).await;

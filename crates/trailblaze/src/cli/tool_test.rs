@@ -59,9 +59,10 @@ pub async fn test(context: &Context, args: &TestArgs) -> Result<Exit, Refusal> {
     }
     let runners = Runners { root: &loaded.root, loaded: &loaded, supervisor: Supervisor::new(), limit: args.timeout };
     let mut exit = Exit::Passed;
-    let mut is_built = true;
+    let (mut is_built, mut n_passed) = (true, 0);
     for ((runner, folder), files) in by_folder(&chosen.files) {
         let ended = runners.run(runner, &folder, &files).await?;
+        n_passed += if ended == Exit::Passed { files.len() } else { 0 };
         is_built &= runner != Runner::Kotlin || ended == Exit::Passed;
         exit = exit.worst(ended);
     }
@@ -70,6 +71,10 @@ pub async fn test(context: &Context, args: &TestArgs) -> Result<Exit, Refusal> {
     } else if !chosen.trails.is_empty() {
         let run = trails(&loaded, &chosen.trails, &args.devices.device)?;
         exit = exit.worst(run_once(&context.within(&loaded.root), &run, None, None).await?);
+        // The last line of a run only counts trails.
+        if !chosen.files.is_empty() {
+            print::data(format!("{n_passed} of {} passed", print::count(chosen.files.len(), "test file")));
+        }
     }
     Ok(exit)
 }

@@ -39,6 +39,12 @@ struct DeviceProgress {
     started: Option<std::time::Instant>,
 }
 
+/// Whether a warning means that a trail may pass and yet not have tested what it says.
+fn is_doubt(event: &Event) -> bool {
+    let Event::Noted { level: Level::Warning, text, .. } = event else { return false };
+    [LEFT_UNCHANGED, AS_RECORDED, DIALOG_BY_DEFAULT].iter().any(|end| text.ends_with(end))
+}
+
 impl Progress {
     pub fn new(is_quiet: bool) -> Progress {
         let mode = match (is_quiet, std::io::stderr().is_terminal()) {
@@ -66,7 +72,8 @@ impl Progress {
         if matches!(self.mode, Mode::Silent) {
             return;
         }
-        if let Some(said) = self.tool_output.as_ref().and_then(|output| output.lock().read(event)) {
+        let said = self.tool_output.as_ref().and_then(|output| output.lock().read(event));
+        if let Some(said) = said.filter(|_| !is_doubt(event)) {
             let is_only_device = self.devices.lock().len() <= 1;
             self.tool_output(&if is_only_device { said } else { format!("{device}  {said}") });
         }
@@ -96,10 +103,7 @@ impl Progress {
             Event::Noted { about: Some(Parent::Call(_)), level: Level::Info, text } => {
                 self.show(device, progress, text)
             }
-            // Such a trail may pass and yet not have tested what it says.
-            Event::Noted { level: Level::Warning, text, .. }
-                if [LEFT_UNCHANGED, AS_RECORDED, DIALOG_BY_DEFAULT].iter().any(|end| text.ends_with(end)) =>
-            {
+            Event::Noted { text, .. } if is_doubt(event) => {
                 let line = print::warning_line(format!("{device}: {text}"));
                 drop(devices);
                 self.show_line(line);

@@ -327,9 +327,16 @@ pub fn in_order(mut problems: Vec<Problem>) -> Vec<Problem> {
     let mut once: Vec<Problem> = Vec::with_capacity(problems.len());
     for problem in problems {
         // Several problems of one place come from each kind of device, so equal ones need not be neighbours.
-        let mut here = once.iter().rev().take_while(|earlier| earlier.span.start == problem.span.start);
-        if !here.any(|earlier| *earlier == problem) {
-            once.push(problem);
+        let mut here = once.iter_mut().rev().take_while(|earlier| earlier.span.start == problem.span.start);
+        let is_same = |earlier: &&mut Problem| {
+            earlier.source.path == problem.source.path
+                && earlier.severity == problem.severity
+                && earlier.message == problem.message
+        };
+        match here.find(is_same) {
+            // Each kind of device has other tools to suggest.
+            Some(earlier) => earlier.hint = earlier.hint.take().or(problem.hint),
+            None => once.push(problem),
         }
     }
     once
@@ -338,4 +345,29 @@ pub fn in_order(mut problems: Vec<Problem>) -> Vec<Problem> {
 /// The severity of a tool that changed since recording.
 pub fn strictness(is_strict: bool) -> Severity {
     if is_strict { Severity::Error } else { Severity::Warning }
+}
+
+#[cfg(test)]
+mod tests {
+    use trailblaze_core::yaml::{Source, Span};
+
+    use super::*;
+
+    #[test]
+    fn a_mistake_is_reported_once_with_the_hint_of_any_device() {
+        let source = Source::new("a.yaml", "tools: [web_clik, tapp]");
+        let at = |start: usize| Span { start, end: start + 4, line: 1, column: start + 1 };
+        let mut found = Problems::new(&source);
+        found.error(at(8), "unknown tool `web_clik`");
+        found.error(at(18), "unknown tool `tapp`");
+        found.error_with_hint(at(8), "unknown tool `web_clik`", "did you mean `web_click`?");
+        found.warning(at(8), "unknown tool `web_clik`");
+        let told: Vec<String> = in_order(found.into_vec()).iter().map(ToString::to_string).collect();
+        let expected = [
+            "a.yaml:1:9: unknown tool `web_clik` (did you mean `web_click`?)",
+            "a.yaml:1:9: unknown tool `web_clik`",
+            "a.yaml:1:19: unknown tool `tapp`",
+        ];
+        assert_eq!(told, expected);
+    }
 }

@@ -12,6 +12,10 @@ export type Engine = {
   serve(served: Served): void;
   /** The place in a source of the program that a stack leads to. */
   placeOf(stack: string): string | undefined;
+  /** Where a value was thrown that is no Error, as a stack; empty if that is not known. */
+  stackOf(thrown: unknown): string;
+  /** Where the author's code set the timers that have not fired. */
+  openTimers(): string[];
   /** What promises were rejected with that nothing has handled. */
   unhandled(): { name: string; message: string; stack: string }[];
   /** Removes one of them. */

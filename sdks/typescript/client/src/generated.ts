@@ -477,6 +477,8 @@ export interface TrailblazeCommands {
   inputText(text: string, more?: Omit<InputTextParams, 'text'>, options?: CallOptions): Promise<ActionResult>;
   /** Type text into the focused field. */
   inputText(params: InputTextParams, options?: CallOptions): Promise<ActionResult>;
+  /** Type text into the focused field. */
+  inputText(text: string, more: Omit<InputTextParams, 'text'>, options?: CallOptions): Promise<ActionResult>;
   /**
    * Launch an app. REINSTALL clears its data first, FORCE_RESTART keeps its data, RESUME brings it to the front.
    * @param packageId The app's package, bundle id or URL (default: the target's app).
@@ -484,6 +486,8 @@ export interface TrailblazeCommands {
   launchApp(packageId: string, more?: Omit<LaunchAppParams, 'packageId'>, options?: CallOptions): Promise<ActionResult>;
   /** Launch an app. REINSTALL clears its data first, FORCE_RESTART keeps its data, RESUME brings it to the front. */
   launchApp(params?: LaunchAppParams, options?: CallOptions): Promise<ActionResult>;
+  /** Launch an app. REINSTALL clears its data first, FORCE_RESTART keeps its data, RESUME brings it to the front. */
+  launchApp(packageId: string, more: Omit<LaunchAppParams, 'packageId'>, options?: CallOptions): Promise<ActionResult>;
   /**
    * Clear all data of an app.
    * @param packageId The app's package, bundle id or URL.
@@ -498,6 +502,8 @@ export interface TrailblazeCommands {
   isVisible(text: string, more?: Omit<IsVisibleParams, 'text'>, options?: CallOptions): Promise<boolean>;
   /** Check whether an element is visible. Returns true or false. */
   isVisible(params?: IsVisibleParams, options?: CallOptions): Promise<boolean>;
+  /** Check whether an element is visible. Returns true or false. */
+  isVisible(text: string, more: Omit<IsVisibleParams, 'text'>, options?: CallOptions): Promise<boolean>;
   /**
    * Check whether text is visible anywhere, also as part of a longer text. Returns true or false.
    * @param text The text.
@@ -519,6 +525,8 @@ export interface TrailblazeCommands {
   getElementCount(text: string, more?: Omit<GetElementCountParams, 'text'>, options?: CallOptions): Promise<number>;
   /** Count the elements that match. */
   getElementCount(params?: GetElementCountParams, options?: CallOptions): Promise<number>;
+  /** Count the elements that match. */
+  getElementCount(text: string, more: Omit<GetElementCountParams, 'text'>, options?: CallOptions): Promise<number>;
   /** Capture the current screen: its elements, with refs to tap. */
   captureScreen(params?: CaptureScreenParams, options?: CallOptions): Promise<ScreenState>;
   /**
@@ -528,6 +536,8 @@ export interface TrailblazeCommands {
   assertVisible(text: string, more?: Omit<AssertVisibleParams, 'text'>, options?: CallOptions): Promise<ActionResult>;
   /** Assert that an element is visible, or becomes visible within the timeout. */
   assertVisible(params?: AssertVisibleParams, options?: CallOptions): Promise<ActionResult>;
+  /** Assert that an element is visible, or becomes visible within the timeout. */
+  assertVisible(text: string, more: Omit<AssertVisibleParams, 'text'>, options?: CallOptions): Promise<ActionResult>;
   /**
    * Wait until an element with the text is visible; fail if it does not appear.
    * @param text The element's full text.
@@ -566,6 +576,8 @@ export interface MaestroCommands {
   swipe(direction: Direction, more?: Omit<SwipeParams, 'direction'>, options?: CallOptions): Promise<ActionResult>;
   /** Swipe in a direction. */
   swipe(params?: SwipeParams, options?: CallOptions): Promise<ActionResult>;
+  /** Swipe in a direction. */
+  swipe(direction: Direction, more: Omit<SwipeParams, 'direction'>, options?: CallOptions): Promise<ActionResult>;
   /**
    * Scroll the view in a direction.
    * @param direction The direction that the view moves in.
@@ -573,6 +585,8 @@ export interface MaestroCommands {
   scroll(direction: Direction, more?: Omit<ScrollParams, 'direction'>, options?: CallOptions): Promise<ActionResult>;
   /** Scroll the view in a direction. */
   scroll(params?: ScrollParams, options?: CallOptions): Promise<ActionResult>;
+  /** Scroll the view in a direction. */
+  scroll(direction: Direction, more: Omit<ScrollParams, 'direction'>, options?: CallOptions): Promise<ActionResult>;
   /**
    * Pinch with two fingers. Only on android and ios.
    * @param scale Above 1 zooms in, below 1 zooms out.
@@ -591,6 +605,8 @@ export interface PlaywrightCommands {
   navigate(url: string, more?: Omit<NavigateParams, 'url'>, options?: CallOptions): Promise<ActionResult>;
   /** Open a URL. Only on web. */
   navigate(params: NavigateParams, options?: CallOptions): Promise<ActionResult>;
+  /** Open a URL. Only on web. */
+  navigate(url: string, more: Omit<NavigateParams, 'url'>, options?: CallOptions): Promise<ActionResult>;
   /**
    * Click the element that a CSS selector matches. Only on web.
    * @param selector The CSS selector.
@@ -598,6 +614,8 @@ export interface PlaywrightCommands {
   click(selector: string, more?: Omit<ClickParams, 'selector'>, options?: CallOptions): Promise<ActionResult>;
   /** Click the element that a CSS selector matches. Only on web. */
   click(params: ClickParams, options?: CallOptions): Promise<ActionResult>;
+  /** Click the element that a CSS selector matches. Only on web. */
+  click(selector: string, more: Omit<ClickParams, 'selector'>, options?: CallOptions): Promise<ActionResult>;
   /**
    * Replace the value of the field that a CSS selector matches. Only on web.
    * @param selector The CSS selector.
@@ -613,6 +631,8 @@ export interface PlaywrightCommands {
   waitForSelector(selector: string, more?: Omit<WaitForSelectorParams, 'selector'>, options?: CallOptions): Promise<ActionResult>;
   /** Wait until a CSS selector matches an element on the page. Only on web. */
   waitForSelector(params: WaitForSelectorParams, options?: CallOptions): Promise<ActionResult>;
+  /** Wait until a CSS selector matches an element on the page. Only on web. */
+  waitForSelector(selector: string, more: Omit<WaitForSelectorParams, 'selector'>, options?: CallOptions): Promise<ActionResult>;
   /**
    * Evaluate JavaScript in the page. Only on web.
    * @param script A JavaScript expression. A promise is awaited.

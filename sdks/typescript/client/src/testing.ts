@@ -26,6 +26,27 @@ const METHODS = new Map<string, MethodSpec>(
     .map((spec) => [spec.path, spec]),
 );
 
+/** The arguments of the built-in tools that have a typed command. A tool also takes some that the command does not have. */
+const TOOL_ARGUMENTS = new Map<string, Set<string>>();
+for (const methods of [TRAILBLAZE_COMMANDS, TRAILBLAZE_MEMORY, ...Object.values(GROUPS).map(({ methods }) => methods)]) {
+  for (const { name, params } of Object.values(methods) as MethodSpec[]) {
+    const known = TOOL_ARGUMENTS.get(name) ?? new Set(['reasoning', 'reason', ...(name === 'captureScreen' ? ['format'] : [])]);
+    TOOL_ARGUMENTS.set(name, known);
+    params.forEach((param) => known.add(param));
+  }
+}
+
+/** Why Trailblaze would refuse a call of a built-in tool: an argument that it does not have. Other tools are not known here. */
+export function refusalOf(tool: string, args: Readonly<Record<string, unknown>>): string | undefined {
+  const known = TOOL_ARGUMENTS.get(tool);
+  const unknown = known === undefined ? undefined : Object.keys(args).find((name) => !known.has(name));
+  if (known === undefined || unknown === undefined) {
+    return undefined;
+  }
+  const others = [...known].filter((name) => !['reasoning', 'reason'].includes(name)).map((name) => `\`${name}\``);
+  return `\`${tool}\`: unknown argument \`${unknown}\`; its arguments are ${others.join(', ') || 'none'}`;
+}
+
 export function fakeClient(answer: Answer, options: Omit<ClientOptions, 'transport'> = {}): TrailblazeClient {
   const transport: Transport = {
     unary: async (path, request, { signal }) => {

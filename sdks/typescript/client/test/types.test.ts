@@ -25,14 +25,14 @@ export const { root } = await tb.captureScreen();
 export const children: number = root.children.length;
 `;
 
-/** What tsc says about the sample after a change of the generated file. */
-async function compile(change: [RegExp, string] | undefined): Promise<string> {
+/** What tsc says about a sample after a change of the generated file. */
+async function compile(change: [RegExp, string] | undefined, sample = SAMPLE): Promise<string> {
   const folder = await mkdtemp(inPackage('dist/types-'));
   try {
     await cp(inPackage('src'), join(folder, 'src'), { recursive: true });
     await symlink(inPackage('node_modules'), join(folder, 'node_modules'));
     await writeFile(join(folder, 'package.json'), '{"type": "module"}');
-    await writeFile(join(folder, 'sample.ts'), SAMPLE);
+    await writeFile(join(folder, 'sample.ts'), sample);
     const config = JSON.parse(await readFile(inPackage('tsconfig.json'), 'utf8')) as Record<string, unknown>;
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ ...config, include: ['sample.ts'] }));
     if (change !== undefined) {
@@ -65,4 +65,15 @@ test('a sample compiles, and does not after a rename or removal', async () => {
   for (const [pattern, replacement, message] of changes) {
     assert.match(await compile([pattern, replacement]), message);
   }
+});
+
+test('a wrong argument is the one that tsc names', async () => {
+  const wrong = [
+    "await tb.assertVisible('Done', { timeout: 5 });",
+    "await tb.isVisible({ text: 'Done', timeout: 5 });",
+    "await tb.tap(1, 2, { timeout: 5 });",
+  ];
+  const told = await compile(undefined, `${SAMPLE}${wrong.join('\n')}\n`);
+  const blamed = told.split('\n').filter((line) => line.includes("'timeout' does not exist"));
+  assert.equal(blamed.length, wrong.length, told);
 });

@@ -83,7 +83,11 @@ class EngineRuntime implements Runtime {
     return this.#engine.placeOf(stack);
   }
 
-  async run<T>(call: CallContext, handler: () => Promise<T>): Promise<T> {
+  stackOf(thrown: unknown): string {
+    return this.#engine.stackOf(thrown);
+  }
+
+  async run<T>(call: CallContext, _tool: string, handler: () => Promise<T>): Promise<T> {
     this.#open.add(call);
     try {
       return await handler();
@@ -113,6 +117,11 @@ class EngineRuntime implements Runtime {
       return owner === call;
     });
     return found.map(([, reason]) => ({ reason })).at(-1);
+  }
+
+  timers(call: CallContext): string[] {
+    // The engine does not know which call set a timer.
+    return this.#open.size === 1 && this.#open.has(call) ? this.#engine.openTimers() : [];
   }
 }
 

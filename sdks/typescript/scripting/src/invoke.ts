@@ -6,7 +6,7 @@ import { ActionFailed, AssertionFailed, TrailblazeError } from '@trailblaze/clie
 import type { CallContext } from './context.ts';
 import { contextOf, isRecord, withoutContext } from './envelope.ts';
 import { messageOf } from './errors.ts';
-import { explain } from './runtime.ts';
+import { atPlace, explain } from './runtime.ts';
 import { assertionFailed, error, fatalError, success, unsupported, type TrailblazeResultMeta } from './result.ts';
 import type { DefinedTool, HandlerResult } from './tool.ts';
 
@@ -18,24 +18,37 @@ export async function invoke(tool: DefinedTool, args: unknown, ctx: CallContext)
     }
     const given = checked.args as Record<string, unknown>;
     const handed = tool.takesContext ? { ...given, _trailblazeContext: contextOf(args, ctx._meta) } : given;
-    return await ctx.runtime.run(ctx, async () => {
+    return await ctx.runtime.run(ctx, tool.name, async () => {
       const returned = await tool.handler(handed as never, ctx);
       await ctx.settled();
       const unhandled = await ctx.runtime.unhandled(ctx);
-      return unhandled === undefined ? withMemory(toResult(tool.name, returned), ctx) : notAwaited(unhandled.reason, ctx);
+      if (unhandled !== undefined) {
+        return notAwaited(unhandled.reason, tool, ctx);
+      }
+      warnOfTimers(tool, ctx);
+      return withMemory(toResult(tool, returned, ctx), ctx);
     });
   } catch (thrown) {
-    return failure(thrown, ctx);
+    return failure(thrown, tool, ctx);
   }
 }
 
-function notAwaited(reason: unknown, { runtime }: CallContext): CallToolResult {
-  return error(`something that the tool did not wait for failed: ${explain(reason, runtime)}`);
+function notAwaited(reason: unknown, tool: DefinedTool, { runtime }: CallContext): CallToolResult {
+  const message = explain(reason, runtime, tool.definedAt);
+  const hint = message.includes('\nhint: ') ? '' : '\nhint: write `await` before the call';
+  return error(`something that the tool did not wait for failed: ${message}${hint}`);
+}
+
+/** What a timer does after the call is not part of it, and lost if the server ends first. */
+function warnOfTimers({ name }: DefinedTool, ctx: CallContext): void {
+  for (const place of ctx.runtime.timers(ctx)) {
+    ctx.log('warning', `\`${name}\` ended before its timer fired; wait for it, or clear it (${place})`);
+  }
 }
 
 /** An exception as a result. The failure of a command keeps its kind, because some are never retried or repaired. */
-function failure(thrown: unknown, { runtime }: CallContext): CallToolResult {
-  const message = explain(thrown, runtime);
+function failure(thrown: unknown, { definedAt }: DefinedTool, { runtime }: CallContext): CallToolResult {
+  const message = explain(thrown, runtime, definedAt);
   if (thrown instanceof AssertionFailed) {
     return assertionFailed(message);
   }
@@ -46,21 +59,21 @@ function failure(thrown: unknown, { runtime }: CallContext): CallToolResult {
   return isUnsupported ? unsupported(message) : error(message);
 }
 
-function toResult(tool: string, returned: HandlerResult): CallToolResult {
+function toResult({ name, definedAt }: DefinedTool, returned: HandlerResult, { runtime }: CallContext): CallToolResult {
   if (returned === undefined || typeof returned === 'string') {
     return success(returned ?? '');
   }
   if (!isRecord(returned) || !Array.isArray(returned.content)) {
-    return error(
-      `\`${tool}\` returned an invalid result\n` +
-        'hint: return a string, nothing, or the value of a function of @trailblaze/scripting/result',
-    );
+    const message =
+      `\`${name}\` returned an invalid result\n` +
+      'hint: return a string, nothing, or the value of a function of @trailblaze/scripting/result';
+    return error(atPlace(message, runtime.placeOf(definedAt)));
   }
   try {
     // A value that JSON cannot represent would leave the caller without a response.
     JSON.stringify(returned);
   } catch (thrown) {
-    return error(`the result of \`${tool}\` cannot be sent: ${messageOf(thrown)}`);
+    return error(atPlace(`the result of \`${name}\` cannot be sent: ${messageOf(thrown)}`, runtime.placeOf(definedAt)));
   }
   return returned;
 }

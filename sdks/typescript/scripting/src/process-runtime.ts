@@ -5,28 +5,34 @@ import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import type { CallContext } from './context.ts';
-import { ownerOf, type Runtime } from './runtime.ts';
+import { explain, ownerOf, type Runtime } from './runtime.ts';
 
-const current = new AsyncLocalStorage<CallContext>();
-/** The calls in progress, with the rejections of each that nothing has handled yet. */
-const open = new Map<CallContext, Map<Promise<unknown>, unknown>>();
+/** A call, which is in progress as long as it is among those that are open. */
+type Running = {
+  readonly call: CallContext;
+  readonly tool: string;
+  /** What failed that nothing has handled yet, by its promise or timer. */
+  readonly failed: Map<unknown, unknown>;
+  /** The timers that have not fired, and where they were set. */
+  readonly timers: Map<unknown, string>;
+};
+
+const current = new AsyncLocalStorage<Running>();
+const open = new Map<CallContext, Running>();
 
 export const PROCESS_RUNTIME: Runtime = {
   placeOf(stack) {
-    for (const line of stack.split('\n')) {
-      const [, file, at] = /^\s*at (?:async )?(?:.*\()?((?:file:\/\/)?\/.+?):(\d+:\d+)\)?$/.exec(line) ?? [];
-      const path = file?.startsWith('file:') ? fileURLToPath(file) : file;
-      if (path !== undefined && isOfAuthor(path)) {
-        return `${fromProject(path)}:${at}`;
-      }
-    }
-    return undefined;
+    const frame = framesOf(stack).find(({ path }) => isOfAuthor(path));
+    return frame === undefined ? undefined : shown(frame);
   },
 
-  async run(call, handler) {
-    open.set(call, new Map());
+  stackOf: () => '',
+
+  async run(call, tool, handler) {
+    const running: Running = { call, tool, failed: new Map(), timers: new Map() };
+    open.set(call, running);
     try {
-      return await current.run(call, handler);
+      return await current.run(running, handler);
     } finally {
       open.delete(call);
     }
@@ -35,8 +41,14 @@ export const PROCESS_RUNTIME: Runtime = {
   async unhandled(call) {
     // Both runtimes report rejections after the present callbacks.
     await new Promise((resolve) => setImmediate(resolve));
-    const [reason] = [...(open.get(call)?.values() ?? [])].map((rejected) => ({ reason: rejected }));
+    const [reason] = [...(open.get(call)?.failed.values() ?? [])].map((rejected) => ({ reason: rejected }));
     return reason;
+  },
+
+  timers(call) {
+    const left = [...(open.get(call)?.timers ?? [])];
+    // One that does not keep the process alive is meant to be left.
+    return left.filter(([timer]) => (timer as NodeJS.Timeout).hasRef?.() !== false).map(([, place]) => place);
   },
 };
 
@@ -44,20 +56,104 @@ export const PROCESS_RUNTIME: Runtime = {
 export function watchRejections(): void {
   process.on('unhandledRejection', (reason, promise) => {
     // Bun does not keep the storage for this event.
-    const call = current.getStore() ?? ownerOf(open.keys(), (failure) => failure === reason);
-    const own = call === undefined ? undefined : open.get(call);
-    if (own === undefined) {
+    const owner = ownerOf(open.keys(), (failure) => failure === reason);
+    const running = current.getStore() ?? (owner === undefined ? undefined : open.get(owner));
+    if (running === undefined) {
       console.error('unhandled promise rejection:', reason);
     } else {
-      own.set(promise, reason);
+      fail(running, promise, reason);
     }
   });
-  process.on('rejectionHandled', (promise) => open.forEach((own) => own.delete(promise)));
+  process.on('rejectionHandled', (promise) => open.forEach(({ failed }) => failed.delete(promise)));
+}
+
+/** Something failed that a call did not wait for: it fails the call or, if that has ended, is logged. */
+function fail(running: Running, what: unknown, reason: unknown): void {
+  if (open.has(running.call)) {
+    running.failed.set(what, reason);
+    return;
+  }
+  const message = `something failed after \`${running.tool}\` had ended: ${explain(reason, PROCESS_RUNTIME)}`;
+  console.error(message);
+  running.call.log('error', message);
+}
+
+/** Follows the timers that the code of tools sets, because nothing else notices if one is left running, or fails. */
+export function watchTimers(): void {
+  if (isWatching) {
+    return;
+  }
+  isWatching = true;
+  for (const name of ['setTimeout', 'setInterval'] as const) {
+    replaceGlobal(name, (start) => (callback, ms, ...args) => {
+      const running = current.getStore();
+      const place = running === undefined || typeof callback !== 'function' ? undefined : callerOf(new Error());
+      if (running === undefined || place === undefined) {
+        return start(callback, ms, ...args);
+      }
+      const fired = function (this: unknown, ...given: unknown[]): void {
+        if (name === 'setTimeout') {
+          running.timers.delete(timer);
+        }
+        try {
+          const returned: unknown = (callback as (...given: unknown[]) => unknown).apply(this, given);
+          if (returned instanceof Promise) {
+            returned.catch((reason: unknown) => fail(running, timer, reason));
+          }
+        } catch (thrown) {
+          fail(running, timer, thrown);
+        }
+      };
+      const timer = start(fired, ms, ...args);
+      running.timers.set(timer, place);
+      return timer;
+    });
+  }
+  for (const name of ['clearTimeout', 'clearInterval'] as const) {
+    replaceGlobal(name, (clear) => (timer) => {
+      current.getStore()?.timers.delete(timer);
+      return clear(timer);
+    });
+  }
+}
+
+/** A process may serve twice. */
+let isWatching = false;
+
+type AnyFunction = (...args: unknown[]) => unknown;
+
+function replaceGlobal(name: 'setTimeout' | 'setInterval' | 'clearTimeout' | 'clearInterval', make: (original: AnyFunction) => AnyFunction): void {
+  const original = globalThis[name] as AnyFunction;
+  const replacement = make(original);
+  // `util.promisify` finds its own version there.
+  for (const key of Object.getOwnPropertySymbols(original)) {
+    Object.defineProperty(replacement, key, Object.getOwnPropertyDescriptor(original, key) ?? {});
+  }
+  Object.defineProperty(globalThis, name, { value: replacement, configurable: true, writable: true, enumerable: true });
+}
+
+type Frame = { path: string; at: string };
+
+function framesOf(stack: string): Frame[] {
+  return stack.split('\n').flatMap((line) => {
+    const [, file, at] = /^\s*at (?:async )?(?:.*\()?((?:file:\/\/)?\/.+?):(\d+:\d+)\)?$/.exec(line) ?? [];
+    const path = file?.startsWith('file:') ? fileURLToPath(file) : file;
+    return path === undefined || at === undefined ? [] : [{ path, at }];
+  });
+}
+
+/** The place that called this package, if it is the author's and not that of another package. */
+function callerOf({ stack = '' }: Error): string | undefined {
+  const caller = framesOf(stack).find(({ path }) => !isOurs(path));
+  return caller !== undefined && isOfAuthor(caller.path) ? shown(caller) : undefined;
 }
 
 function isOfAuthor(path: string): boolean {
-  const foreign = ['/node_modules/', '/.trailblaze/'];
-  return !foreign.some((folder) => path.includes(folder)) && !OWN_FOLDERS.some((folder) => path.startsWith(folder));
+  return !['/node_modules/', '/.trailblaze/'].some((folder) => path.includes(folder)) && !isOurs(path);
+}
+
+function isOurs(path: string): boolean {
+  return OWN_FOLDERS.some((folder) => path.startsWith(folder));
 }
 
 /** The folders of this package and of the client. A bundle has them in the same file as the author's code. */
@@ -65,7 +161,7 @@ const OWN_FOLDERS = /\/process-runtime\.[jt]s$/.test(import.meta.url)
   ? [import.meta.url, import.meta.resolve('@trailblaze/client')].map((url) => fileURLToPath(new URL('.', url)))
   : [];
 
-function fromProject(path: string): string {
-  const shown = relative(process.env['TRAILBLAZE_PROJECT_DIR'] ?? process.cwd(), path);
-  return shown.startsWith('..') ? path : shown;
+function shown({ path, at }: Frame): string {
+  const fromProject = relative(process.env['TRAILBLAZE_PROJECT_DIR'] ?? process.cwd(), path);
+  return `${fromProject.startsWith('..') ? path : fromProject}:${at}`;
 }

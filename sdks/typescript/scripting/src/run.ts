@@ -28,7 +28,7 @@ import { httpClient } from './http-client.ts';
 import { askedPort, listen } from './http-server.ts';
 import { invoke } from './invoke.ts';
 import { findOutside, rememberOutside } from './outside.ts';
-import { PROCESS_RUNTIME, watchRejections } from './process-runtime.ts';
+import { PROCESS_RUNTIME, watchRejections, watchTimers } from './process-runtime.ts';
 import { ServerOfTools } from './server.ts';
 import type { RunningServer, RunOptions, ServedResource, ServeOptions } from './serving.ts';
 import { keepStdoutForProtocol } from './stdout.ts';
@@ -56,6 +56,7 @@ async function serve(options: ServeOptions): Promise<RunningServer> {
   // Output of handlers goes to the log, even if stdout is not used for the protocol.
   const protocol = keepStdoutForProtocol();
   watchRejections();
+  watchTimers();
   try {
     return await (port === undefined ? serveStdio(options, protocol) : serveHttp(options, port));
   } catch (error) {

@@ -1,4 +1,4 @@
-/** What the runtime knows about the code of a tool: where it threw, and which rejections nothing handled. */
+/** What the runtime knows about the code of a tool: where it threw, which rejections nothing handled, and what it left running. */
 
 import { TrailblazeError } from '@trailblaze/client';
 
@@ -8,27 +8,52 @@ import { messageOf } from './errors.ts';
 export interface Runtime {
   /** The place in the author's code that a stack leads to, such as `tools/orders.ts:12:9`. */
   placeOf(stack: string): string | undefined;
-  /** Runs the handler of a call. */
-  run<T>(call: CallContext, handler: () => Promise<T>): Promise<T>;
+  /** Where something was thrown that is no Error, as a stack; empty if that is not known. */
+  stackOf(thrown: unknown): string;
+  /** Runs the handler of a call of a tool. */
+  run<T>(call: CallContext, tool: string, handler: () => Promise<T>): Promise<T>;
   /** Something that was rejected during a call in progress, and that nothing handled. */
   unhandled(call: CallContext): Promise<{ reason: unknown } | undefined>;
+  /** Where the author's code set the timers of a call that have not fired. */
+  timers(call: CallContext): string[];
 }
 
 /** Unit tests compare messages, so these have no places; and test runners report unhandled rejections themselves. */
 export const NO_RUNTIME: Runtime = {
   placeOf: () => undefined,
-  run: (_, handler) => handler(),
+  stackOf: () => '',
+  run: (_call, _tool, handler) => handler(),
   unhandled: async () => undefined,
+  timers: () => [],
 };
 
-/** The message of something that was thrown, and its place ahead of a hint: `it broke (tools/orders.ts:12:9)`. */
-export function explain(thrown: unknown, runtime: Runtime): string {
+/**
+ * The message of something that was thrown, and its place: `it broke (tools/orders.ts:12:9)`. If that is not known, as it is for a text
+ * in Bun and Node, the place is where the tool is defined.
+ */
+export function explain(thrown: unknown, runtime: Runtime, definedAt = ''): string {
+  const stack = thrown instanceof Error ? String(thrown.stack ?? '') : runtime.stackOf(thrown);
+  return atPlace(described(thrown), runtime.placeOf(stack) ?? runtime.placeOf(definedAt));
+}
+
+function described(thrown: unknown): string {
   if (!(thrown instanceof Error)) {
-    return messageOf(thrown);
+    return typeof thrown === 'string' ? thrown : `it threw ${shown(thrown)}, which is not an Error`;
   }
   const isNamed = thrown.name !== 'Error' && thrown.message !== '' && !(thrown instanceof TrailblazeError);
-  const message = isNamed ? `${thrown.name}: ${thrown.message}` : messageOf(thrown);
-  const place = runtime.placeOf(String(thrown.stack ?? ''));
+  return isNamed ? `${thrown.name}: ${thrown.message}` : messageOf(thrown);
+}
+
+function shown(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return String(value);
+  }
+}
+
+/** A message with a place, which comes ahead of a hint. */
+export function atPlace(message: string, place: string | undefined): string {
   if (place === undefined) {
     return message;
   }

@@ -103,6 +103,9 @@ function toResult(returned: unknown): HandlerResult {
     // An MCP result is returned as it is.
     return Array.isArray(returned['content']) ? (returned as never) : success(textOf(returned), returned);
   }
+  if (JSON.stringify(returned) === undefined) {
+    throw new TypeError(`the result is a ${typeof returned}, which JSON does not have`);
+  }
   return textOf(returned);
 }
 

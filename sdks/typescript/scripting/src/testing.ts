@@ -2,11 +2,11 @@
 
 import type { CallToolResult, LoggingLevel } from '@modelcontextprotocol/sdk/types.js';
 
-import { fakeClient } from '@trailblaze/client/testing';
+import { fakeClient, refusalOf } from '@trailblaze/client/testing';
 
 import { CallContext, type ToolContext } from './context.ts';
 import type { TrailblazeDevice } from './envelope.ts';
-import { messageOf, TrailblazeToolError } from './errors.ts';
+import { messageOf, TrailblazeCallbackError, TrailblazeToolError } from './errors.ts';
 import { invoke } from './invoke.ts';
 import { NO_RUNTIME } from './runtime.ts';
 import { definedTools, type DefinedTool } from './tool.ts';
@@ -131,6 +131,10 @@ class Fake extends CallContext implements FakeContext {
     this.signal.throwIfAborted();
     // Through JSON, as in a real call.
     const sent = JSON.parse(JSON.stringify(args)) as Record<string, unknown>;
+    const refusal = refusalOf(name, sent);
+    if (refusal !== undefined) {
+      throw new TrailblazeCallbackError(refusal, 'invalid_argument');
+    }
     this.calls.push({ name, args: sent });
     const fake = Object.hasOwn(tools, name) ? tools[name] : undefined;
     if (fake === undefined) {

@@ -37,6 +37,8 @@ export type DefinedTool = {
   readonly handler: (args: never, ctx: ToolContext) => HandlerResult | Promise<HandlerResult>;
   /** Whether the handler gets `_trailblazeContext` with its arguments. */
   readonly takesContext: boolean;
+  /** The stack where it was defined. */
+  readonly definedAt: string;
 };
 
 const defined = new Map<string, DefinedTool>();
@@ -75,7 +77,10 @@ export function add(
     ...(annotations === undefined ? {} : { annotations }),
     ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }),
   };
-  const made: DefinedTool = { name, definition, input, handler, takesContext };
+  if (typeof handler !== 'function') {
+    throw new TypeError(`the handler of \`${name}\` must be a function, got ${typeof handler}`);
+  }
+  const made: DefinedTool = { name, definition, input, handler, takesContext, definedAt: String(new Error().stack ?? '') };
   tools.set(name, made);
   return made;
 }

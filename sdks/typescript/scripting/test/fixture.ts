@@ -69,6 +69,31 @@ tool('rejects', { description: 'Leaves a promise rejected.' }, () => {
   return 'done';
 });
 
+tool('throwsText', { description: 'Throws a text.' }, () => {
+  throw 'the shop is closed';
+});
+
+tool('throwsObject', { description: 'Throws an object.' }, () => {
+  throw { code: 5 };
+});
+
+tool('leaves', { description: 'Leaves timers running.', input: { id: z.string() } }, ({ id }, { client }) => {
+  clearTimeout(setTimeout(() => {}, 60_000));
+  setTimeout(() => {}, 60_000).unref();
+  setTimeout(async () => {
+    await client.callTool('tap', { id });
+  }, 100);
+  return 'timers are left';
+});
+
+tool('fails_later', { description: 'Throws in a timer.' }, async () => {
+  setTimeout(() => {
+    throw new Error('in the timer');
+  }, 1);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  return 'done';
+});
+
 tool('catches', { description: 'Waits for a failing call in the end.' }, async (_args, { client }) => {
   const first = client.callTool('tap', { id: 'missing' });
   await client.callTool('tap', { id: 'ok' });

@@ -194,9 +194,15 @@ describe('a server of tools', () => {
     assert.equal(thrown.isError, true);
     assert.equal(textOf(thrown), `it broke (${lineOf("new Error('it broke')")})`);
     const strange = await call('strange');
-    assert.match(JSON.stringify(strange.content), /`strange` returned an invalid result/);
-    const unsendable = await call('unsendable');
-    assert.match(JSON.stringify(unsendable.content), /the result of `unsendable` cannot be sent: /);
+    const defined = (name: string) => lineOf(`tool('${name}'`);
+    assert.ok(textOf(strange).startsWith(`\`strange\` returned an invalid result (${defined('strange')})\nhint: `), textOf(strange));
+    const unsendable = textOf(await call('unsendable'));
+    assert.match(unsendable, /^the result of `unsendable` cannot be sent: /);
+    assert.ok(unsendable.endsWith(` (${defined('unsendable')})`), unsendable);
+    // What is no Error does not know where it was thrown.
+    assert.equal(textOf(await call('throwsText')), `the shop is closed (${defined('throwsText')})`);
+    const object = `it threw {"code":5}, which is not an Error (${defined('throwsObject')})`;
+    assert.equal(textOf(await call('throwsObject')), object);
     await assert.rejects(call('nosuch'), /unknown tool `nosuch`/);
     assert.equal((await call('greet', { name: 'Grace' })).isError, false);
   });
@@ -221,15 +227,36 @@ describe('a server of tools', () => {
         call('press', { id: 'ok' }, about('d')),
       ]);
       const line = lineOf("client.callTool('tap', { id });\n  return 'done'");
-      const forgotten = `something that the tool did not wait for failed: no such element (${line})`;
+      const hint = 'hint: write `await` before the call';
+      const forgotten = `something that the tool did not wait for failed: no such element (${line})\n${hint}`;
       assert.deepEqual(answered.map(textOf), [forgotten, 'done', 'caught no such element', 'trailblaze said: tapped']);
       assert.deepEqual(answered.map(({ isError }) => isError), [true, false, false, false]);
     } finally {
       await trailblaze.close();
     }
     const rejected = await call('rejects');
-    assert.match(textOf(rejected), /did not wait for failed: a forgotten promise \(.*fixture\.ts:\d+\)$/);
+    assert.match(textOf(rejected), /did not wait for failed: a forgotten promise \(.*fixture\.ts:\d+\)\nhint: /);
     assert.equal((await call('greet', { name: 'Ada' })).isError, false, 'the next call is not blamed');
+  });
+
+  test('does not lose what timers do', async () => {
+    const failed = textOf(await call('fails_later'));
+    assert.match(failed, /^something that the tool did not wait for failed: in the timer \(.*fixture\.ts:\d+\)/);
+    server.messages.length = 0;
+    const failure = { type: 'call_tool_result', success: false, textContent: '', errorMessage: 'no such element' };
+    const trailblaze = await callbackServer(() => ({ body: JSON.stringify({ result: failure }) }));
+    try {
+      const about = meta({ baseUrl: trailblaze.baseUrl, invocationId: 'e' });
+      assert.equal(textOf(await call('leaves', { id: 'ok' }, about)), 'timers are left');
+      const said = server.messages.flatMap((message) => ('params' in message ? [message.params?.['data']] : []));
+      const place = lineOf('setTimeout(async () => {');
+      const warning = `\`leaves\` ended before its timer fired; wait for it, or clear it (${place})`;
+      assert.deepEqual(said.map((text) => withoutColumns(String(text))), [warning]);
+      await server.saw('something failed after `leaves` had ended: no such element (');
+    } finally {
+      await trailblaze.close();
+    }
+    assert.equal((await call('greet', { name: 'Ada' })).isError, false, 'the server goes on');
   });
 
   test('passes variants and delegates on', async () => {

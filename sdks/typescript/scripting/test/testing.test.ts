@@ -11,7 +11,7 @@ const pay = tool(
   'acme_pay',
   { description: 'Pays.', input: { amount: z.number().positive(), note: z.string().default('none') } },
   async ({ amount, note }, { client, memory, log, progress }) => {
-    await client.callTool('inputText', { text: amount.toFixed(2), note });
+    await client.callTool('inputText', { text: amount.toFixed(2), hideKeyboardAfter: note === 'none' });
     progress('typed');
     const { text } = await client.callTool('getElementText', { id: 'reference' });
     memory.set('reference', text);
@@ -28,7 +28,7 @@ test('a tool is tested with fakes for the tools that it calls', async () => {
   assert.deepEqual(called.memoryDelta, { reference: 'TB-1' });
   assert.deepEqual(called.memoryDeletions, []);
   assert.deepEqual(called.calls, [
-    { name: 'inputText', args: { text: '12.50', note: 'none' } },
+    { name: 'inputText', args: { text: '12.50', hideKeyboardAfter: true } },
     { name: 'getElementText', args: { id: 'reference' } },
   ]);
   assert.deepEqual(ctx.logs, [{ level: 'info', message: 'paid 12.5' }]);
@@ -43,6 +43,18 @@ test('a failing fake is a failing tool, and nothing is remembered', async () => 
   assert.deepEqual([called.isError, called.text, called.memoryDelta], [true, 'no field has the focus', {}]);
   const without = await callTool('acme_pay', { amount: 1 });
   assert.equal(without.text, 'the test has no fake for `inputText`');
+});
+
+test('a fake refuses an argument that the built-in tool does not have, as Trailblaze does', async () => {
+  const tools = { tap: () => {}, acme_pay: () => {} };
+  const { client, calls } = fakeContext({ tools });
+  await assert.rejects(client.callTool('tap', { txt: 'Pay' }), {
+    name: 'TrailblazeCallbackError',
+    message: /^`tap`: unknown argument `txt`; its arguments are `ref`, `text`,/,
+  });
+  await client.callTool('tap', { text: 'Pay', reasoning: 'it is due' });
+  await client.callTool('acme_pay', { anything: 1 });
+  assert.deepEqual(calls.map(({ name }) => name), ['tap', 'acme_pay']);
 });
 
 const visit = tool(

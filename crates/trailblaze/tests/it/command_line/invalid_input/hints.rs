@@ -134,6 +134,13 @@ fn a_template_that_names_nothing() {
     let ran = failed("remember: {variable: copy, value: '{{PASSWORD}}'}").exits(0);
     let warning = "warning: android/sim-1: `{{PASSWORD}}` is unknown: no value is remembered under that name; it is left unchanged";
     assert!(ran.stderr.contains(warning), "{}\n{}", ran.stdout, ran.stderr);
+    // What a custom tool says is shown too, but not the same twice.
+    let tool = "id: keeps\ndescription: Keeps.\nparameters: [{name: value, type: string}]\ntools:\n  - remember: {variable: copy, value: '{{value}}'}\n";
+    let project = Project::counter()
+        .with("trailblaze-config/tools/keeps.yaml", tool)
+        .with("trails/a.trail.yaml", trail(&["keeps: {value: '{{PASSWORD}}'}"]));
+    let ran = project.run(&["run", "--verbose", "--pictures", "off"]).exits(0);
+    assert_eq!(ran.stderr.matches("`{{PASSWORD}}` is unknown").count(), 1, "{}", ran.stderr);
 }
 
 #[test]

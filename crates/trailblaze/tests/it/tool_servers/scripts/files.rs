@@ -45,7 +45,7 @@ fn what_cannot_be_imported_is_found_before_anything_runs() {
         ("./missing.ts", "`./missing.ts` was not found"),
         ("../../outside.ts", "`../../outside.ts` is outside the project"),
         ("node:fs", "`node:fs` is a module of Node"),
-        ("left-pad", "the package `left-pad` is not installed"),
+        ("left-pad", "run `npm install left-pad` in the project's folder"),
     ] {
         let project = with_file("tools/a.ts", &format!("\n  import x from '{import}';\nexport default () => x;\n"));
         let said = call(&project, 3);

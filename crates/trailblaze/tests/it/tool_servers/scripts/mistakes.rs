@@ -25,7 +25,17 @@ fn a_script_without_a_tool_is_found_before_anything_runs() {
     let ran = with_tool("export const a = 1;").run(&["check"]).exits(3);
     assert!(ran.stderr.contains("the script has exports, but no default one"), "{}", ran.stderr);
     assert!(ran.stderr.contains(&format!("{PLACE}:7:5")), "{}", ran.stderr);
-    assert_eq!(failure("export default 7"), "its default export is not a function");
+    let said = failure("export default 7");
+    assert!(said.starts_with(&format!("the default export of {PLACE} is not a function")), "{said}");
+    let ran = with_tool("const limit = 3;\nasync function openOrders() {\n  await tools.tap({ text: 'Orders' });\n}");
+    let ran = ran.run(&["check"]).exits(3);
+    assert!(
+        ran.stderr.contains("the script does nothing: its function `openOrders` is never called"),
+        "{}",
+        ran.stderr
+    );
+    assert!(ran.stderr.contains(&format!("{PLACE}:8:")), "{}", ran.stderr);
+    assert!(ran.stderr.contains("add `export default openOrders;` at the end"), "{}", ran.stderr);
 }
 
 #[test]

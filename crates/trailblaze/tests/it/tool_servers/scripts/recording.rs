@@ -99,7 +99,7 @@ fn a_script_returns_what_any_tool_returns() {
     let returned = value("return { a: [1, 2] }");
     assert_eq!(returned["answer"]["text"], r#"{"a":[1,2]}"#);
     assert_eq!(returned["answer"]["structured"], serde_json::json!({"a": [1, 2]}));
-    assert_eq!(value("")["ok"], true);
+    assert_eq!(value("return")["ok"], true);
     let project = with_tool(
         "return { _trailblaze_delegates: [{ tool: 'launchApp', args: { packageId: 'com.example.counter' } }, { tool: 'assertVisible', args: { text: 'Counter' } }] }",
     );

@@ -58,6 +58,7 @@ fn a_new_typescript_tool_runs_at_once() {
         assert_eq!(played.texts("acme_countText"), ["0 on the screen"]);
         let tested = lab.go(&["tool", "test"]).exits(0);
         assert!(tested.stdout.starts_with("passed  tools/acme_countText.test.ts\n"), "{}", tested.stdout);
+        assert!(tested.stdout.ends_with("1 of 1 test file passed\n"), "{}", tested.stdout);
         assert_eq!(lab.go(&["tool", "lint"]).exits(0).stdout, "1 tool, no problems\n");
 
         // A second one joins the server of the first.

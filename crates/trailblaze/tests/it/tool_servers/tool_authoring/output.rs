@@ -18,6 +18,13 @@ tool('rejects', { description: 'Leaves a promise rejected.' }, () => {
   void Promise.reject(new TypeError('forgotten'));
 });
 tool('fine', { description: 'Is fine.' }, () => 'fine');
+tool('throwsText', { description: 'Throws a text.' }, () => {
+  throw 'no luck';
+});
+tool('leaves', { description: 'Leaves a timer running.' }, () => {
+  setTimeout(() => {}, 60_000);
+  return 'left';
+});
 await run();
 ";
 
@@ -41,6 +48,12 @@ fn a_typescript_tool_says_what_it_does_and_where_it_failed() {
         check(&lab, "forgets", &[forgotten, " (tools/says.ts:8:"]);
         check(&lab, "rejects", &[forgotten, "TypeError: forgotten (tools/says.ts:11:"]);
         lab.go(&["tool", "-d", "android/sim-1", "fine"]).exits(0);
+        // Only the engine knows where a text was thrown; elsewhere, the place is that of the tool.
+        let line = if runtime == "embedded" { 15 } else { 14 };
+        check(&lab, "throwsText", &[&format!("no luck (tools/says.ts:{line}:")]);
+        let left = lab.go(&["tool", "-d", "android/sim-1", "leaves"]).exits(0).stderr;
+        let warning = "leaves: `leaves` ended before its timer fired; wait for it, or clear it (tools/says.ts:18:";
+        assert!(left.contains(warning), "{runtime}: {left}");
     }
     lab.calls(&["says: {}"]);
     let said = "says: printed red\n";
@@ -62,6 +75,9 @@ fn a_python_tool_says_what_it_does_and_where_it_failed() {
 #[test]
 fn a_script_says_what_it_does() {
     let called = call(&with_tool("console.log('printed');\nlog('logged');\nfail('it broke');")).exits(1);
+    let left = call(&with_tool("setTimeout(() => {}, 60_000);\nreturn 'left';")).exits(0).stderr;
+    let warning = "tryIt: the script ended before its timer fired, so the timer was dropped";
+    assert!(left.contains(warning), "{left}");
     for line in ["tryIt: printed\n", "tryIt: logged\n", "error: it broke\n"] {
         assert!(called.stderr.contains(line), "`{line}` is not in: {}", called.stderr);
     }
