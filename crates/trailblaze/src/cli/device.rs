@@ -4,6 +4,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 use trailblaze_protocol::exit::Exit;
 
+use super::findings::{self, Finding, FindingState};
 use super::in_session::{self, SessionArgs};
 use super::shell::OnDeviceArgs;
 use super::{Context, Refusal};
@@ -36,6 +37,14 @@ enum Verb {
         #[arg(long)]
         json: bool,
     },
+    /// Check whether everything is there that devices need: browsers, programs, connections
+    ///
+    /// Exit codes: 0 all is well · 2 something that a device of this project needs is missing
+    Doctor {
+        /// Print the findings as JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Open a device that stays open between commands; `snapshot`, `tool`, `do`, `batch` and `session` then use it
     Connect(Box<ConnectArgs>),
 }
@@ -60,6 +69,7 @@ struct ConnectArgs {
 pub async fn device(context: &Context, command: DeviceCommand) -> Result<Exit, Refusal> {
     match command.verb {
         Verb::List { json } => list(context, json).await,
+        Verb::Doctor { json } => doctor(context, json).await,
         Verb::Connect(args) => connect(context, *args).await,
     }
 }
@@ -86,6 +96,20 @@ async fn connect(context: &Context, args: ConnectArgs) -> Result<Exit, Refusal> 
     print::data(format!("{verb} session `{}` on {}", info.name, info.device));
     print::say("`trailblaze snapshot` shows its screen; `trailblaze session close` ends it");
     Ok(Exit::Passed)
+}
+
+async fn doctor(context: &Context, json: bool) -> Result<Exit, Refusal> {
+    let loaded = context.load(None)?;
+    Refusal::unless_sound(&loaded.problems)?;
+    let wiring = context.wiring(&loaded, None);
+    let mut found = wiring.devices.check(&loaded.all_devices()?).await;
+    wiring.close().await;
+    if found.is_empty() {
+        found.push(Finding::good("devices", "the devices of this project need nothing"));
+    }
+    findings::print(("devices of", &loaded.root.display().to_string()), &found, json);
+    let is_bad = found.iter().any(|finding| finding.state == FindingState::Bad);
+    Ok(if is_bad { Exit::Environment } else { Exit::Passed })
 }
 
 async fn list(context: &Context, json: bool) -> Result<Exit, Refusal> {

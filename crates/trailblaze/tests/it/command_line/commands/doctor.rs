@@ -197,3 +197,15 @@ fn a_browser_that_does_not_start_is_told() {
     let found = finding(&told, "browser", "does not start: it exited with code 3, and printed nothing");
     assert_eq!(found["hint"], "set TRAILBLAZE_CHROMIUM to the path of another browser");
 }
+
+#[test]
+fn devices_alone_can_be_checked() {
+    let needed = "devices: [{id: web/chromium}]\nbrowser: {program: /nowhere/chromium}\n";
+    let project = Project::empty().with("trailblaze.yaml", needed);
+    let told = project.run(&["device", "doctor", "--json"]).exits(2).json();
+    assert_eq!(finding(&told, "browser", "/nowhere")["state"], "error");
+    let unneeded = "devices: [{id: android/sim-1}]\nbrowser: {program: /nowhere/chromium}\n";
+    let project = Project::empty().with("trailblaze.yaml", unneeded);
+    let told = project.run(&["device", "doctor", "--json"]).exits(0).json();
+    assert_eq!(finding(&told, "browser", "this project does not need it")["state"], "note");
+}

@@ -65,7 +65,14 @@ fn open_callbacks_end_with_their_call() {
 
 #[test]
 fn with_malformed_requests() {
-    insta::assert_snapshot!(heard("calls_back_badly"), @r#"
+    // A slow machine takes longer to look once, and says how long.
+    let heard = heard("calls_back_badly");
+    let heard = match heard.split_once(" within ").and_then(|(before, after)| Some((before, after.split_once(" s: ")?)))
+    {
+        Some((before, (_, after))) => format!("{before}: {after}"),
+        None => heard,
+    };
+    insta::assert_snapshot!(heard, @r#"
     refused: `arguments_json` of `tap` is not JSON: expected value at line 1 column 1
     refused: `arguments_json` of `tap` must be a JSON object, got ["add"]
     refused: unknown tool `tapp`; did you mean `tap`?
