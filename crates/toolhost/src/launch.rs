@@ -198,14 +198,6 @@ pub fn missing_module(command: &str, root: &Path, said: &str) -> Option<String> 
     Some(format!("the Python module `{package}` is not installed; run `{commands}` in `{}`", root.display()))
 }
 
-/// What to do about a Java program whose jar is missing, judging by its output.
-pub fn missing_jar(root: &Path, said: &str) -> Option<String> {
-    let (_, after) = said.split_once("Unable to access jarfile ")?;
-    let jar = after.lines().next()?.trim();
-    let command = build_command(root, jar)?;
-    Some(format!("`{jar}` does not exist; run `{command}` in `{}`", root.display()))
-}
-
 /// Whether Maven did not find an artifact of a group, judging by its output.
 pub fn lacks_maven_artifact(said: &str, group: &str) -> bool {
     let is_about = |line: &str| line.contains(&format!("{group}:"));
@@ -215,81 +207,6 @@ pub fn lacks_maven_artifact(said: &str, group: &str) -> bool {
             .any(|words| line.contains(words))
     };
     said.lines().any(|line| is_about(line) && is_lack(line))
-}
-
-/// The command that builds a jar, if a Maven project says how.
-fn build_command(root: &Path, jar: &str) -> Option<String> {
-    let project = jar.split_once("target/").map(|(folder, _)| folder.trim_end_matches('/'))?;
-    let has_pom = root.join(project).join("pom.xml").is_file();
-    let folder = if project.is_empty() { String::new() } else { format!("-f {project} ") };
-    has_pom.then(|| format!("mvn -q {folder}package"))
-}
-
-/// The jar that a Java program would be started from and that does not exist, with the command that builds it.
-pub fn unbuilt_jar(launch: &Launch) -> Option<(String, Option<String>)> {
-    let after = launch.args.iter().skip_while(|arg| *arg != "-jar").nth(1)?;
-    let jar = after.to_str().filter(|jar| !launch.dir.join(jar).is_file())?;
-    Some((jar.to_string(), build_command(&launch.dir, jar)))
-}
-
-/// A file that a server is started from and that is built from sources in the project.
-struct Build<'a> {
-    /// As its entry names it.
-    file: &'a str,
-    /// The folder that the file's path starts at.
-    dir: PathBuf,
-    sources: PathBuf,
-    command: String,
-}
-
-impl Build<'_> {
-    /// A jar of a Maven project, or a program of a Cargo project.
-    fn of<'a>(server: &'a Server, root: &Path) -> Option<Build<'a>> {
-        let dir = server.working_dir.as_ref().map_or_else(|| root.to_path_buf(), |dir| root.join(dir));
-        if let Some(file) = server.args.iter().skip_while(|arg| *arg != "-jar").nth(1) {
-            let (command, project) = (build_command(&dir, file)?, dir.join(file.split_once("target/")?.0));
-            return Some(Build { file, dir, sources: project.join("src/main"), command });
-        }
-        let file = server.command.as_deref()?;
-        let folder = file.split_once("target/")?.0.trim_end_matches('/');
-        let manifest = if folder.is_empty() { "Cargo.toml".to_string() } else { format!("{folder}/Cargo.toml") };
-        let release = if file.contains("/release/") { " --release" } else { "" };
-        let command = format!("cargo build{release} --manifest-path {manifest}");
-        let is_project = root.join(&manifest).is_file();
-        is_project.then(|| Build { file, dir: root.to_path_buf(), sources: root.join(folder).join("src"), command })
-    }
-}
-
-/// What to do about a jar or a program that is older than the sources it is built from: a server started from it would run old code.
-pub fn stale_build(server: &Server, root: &Path) -> Option<String> {
-    let Build { file, dir, sources, command } = Build::of(server, root)?;
-    let built = dir.join(file).metadata().and_then(|file| file.modified()).ok()?;
-    let changed_since = |file: &Path| file.metadata().and_then(|file| file.modified()).is_ok_and(|at| at > built);
-    let newer = files_below(&sources).into_iter().find(|file| changed_since(file))?;
-    let newer = newer.strip_prefix(root).unwrap_or(&newer).display();
-    Some(format!("`{file}` is older than `{newer}`, so it has old code; run `{command}` in `{}`", dir.display()))
-}
-
-/// What to do about a program that was not built yet.
-pub fn missing_build(server: &Server, root: &Path) -> Option<String> {
-    let Build { file, dir, command, .. } = Build::of(server, root)?;
-    (!dir.join(file).exists()).then(|| format!("`{file}` does not exist; run `{command}` in `{}`", dir.display()))
-}
-
-/// The files of a folder and of those in it, as far as a source tree goes.
-fn files_below(folder: &Path) -> Vec<PathBuf> {
-    const MOST: usize = 10_000;
-    let (mut folders, mut files) = (vec![folder.to_path_buf()], Vec::new());
-    while let Some(folder) = folders.pop().filter(|_| files.len() < MOST) {
-        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten().take(MOST) {
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() => folders.push(entry.path()),
-                Ok(kind) if kind.is_file() => files.push(entry.path()),
-                _ => {}
-            }
-        }
-    }
-    files
 }
 
 /// What to do about a script that imports an npm package that is not installed, judging by its output.
@@ -467,10 +384,7 @@ async fn runs_types(node: &Path, supervisor: &Supervisor) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::{File, create_dir_all, write};
-    use std::time::{Duration, SystemTime};
-
-    use trailblaze_core::yaml::{Problems, Source, decode};
+    use std::fs::{create_dir_all, write};
 
     use super::*;
 
@@ -496,45 +410,5 @@ mod tests {
         for other in ["Cannot find module './cards' from 'acme.ts'", "Cannot find package 'node:sqlite'", "boom"] {
             assert_eq!(hint(other), None, "{other}");
         }
-    }
-
-    #[test]
-    fn a_build_that_is_older_than_its_sources_is_noticed() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path();
-        create_dir_all(root.join("tools/target")).unwrap();
-        create_dir_all(root.join("tools/src/main/kotlin")).unwrap();
-        let (jar, source) = (root.join("tools/target/tools.jar"), root.join("tools/src/main/kotlin/Tools.kt"));
-        for file in [&jar, &source, &root.join("tools/pom.xml")] {
-            write(file, "").unwrap();
-        }
-        let yaml = Source::new("a.yaml", "command: java\nargs: [-jar, tools/target/tools.jar]\n");
-        let server: Server = decode(&yaml, &mut Problems::new(&yaml)).unwrap();
-        let touched = |file: &Path, age: u64| {
-            let at = SystemTime::now() - Duration::from_secs(age);
-            File::options().write(true).open(file).unwrap().set_modified(at).unwrap();
-        };
-        touched(&source, 20);
-        touched(&jar, 10);
-        assert_eq!(stale_build(&server, root), None);
-        touched(&source, 5);
-        let told = stale_build(&server, root).unwrap();
-        assert!(told.starts_with("`tools/target/tools.jar` is older than `tools/src/main/kotlin/Tools.kt`"), "{told}");
-        assert!(told.contains("run `mvn -q -f tools package` in `"), "{told}");
-
-        let yaml = Source::new("a.yaml", "command: tools/target/debug/tools\n");
-        let server: Server = decode(&yaml, &mut Problems::new(&yaml)).unwrap();
-        assert_eq!(missing_build(&server, root), None);
-        write(root.join("tools/Cargo.toml"), "").unwrap();
-        let told = missing_build(&server, root).unwrap();
-        assert!(
-            told.starts_with("`tools/target/debug/tools` does not exist; run `cargo build --manifest-path"),
-            "{told}"
-        );
-        create_dir_all(root.join("tools/target/debug")).unwrap();
-        write(root.join("tools/target/debug/tools"), "").unwrap();
-        touched(&root.join("tools/target/debug/tools"), 10);
-        let told = stale_build(&server, root).unwrap();
-        assert!(told.contains("run `cargo build --manifest-path tools/Cargo.toml` in `"), "{told}");
     }
 }

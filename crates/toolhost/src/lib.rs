@@ -7,6 +7,7 @@
 //! wherever they run.
 
 mod answer;
+pub mod build;
 pub mod cassette;
 mod client;
 pub mod connection;
