@@ -37,6 +37,8 @@ pub mod limits {
 
     /// The longest line that a server may send, in bytes. Large enough for a picture.
     pub const LINE_BYTES: usize = 32 << 20;
+    /// How many braces in a line with other text are tried as the beginning of a message.
+    pub const GLUED_STARTS: usize = 16;
     /// The most bytes that may wait for a server to read them.
     pub const BACKLOG_BYTES: usize = 32 << 20;
     /// The most pages of a list, and the most tools of one server.
