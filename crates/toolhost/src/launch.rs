@@ -185,17 +185,32 @@ pub fn missing_module(command: &str, root: &Path, said: &str) -> Option<String> 
     let module = after.split_once('\'')?.0;
     let is_name = module.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'));
     let package = module.split('.').next().filter(|name| is_name && !name.is_empty())?;
-    let has = |name: &str| root.join(name).is_file();
-    let commands = match command {
-        "python" | "python3" if has("uv.lock") => "uv sync".to_string(),
-        "python" | "python3" if has("requirements.txt") => python_install(root, "-r requirements.txt").join(" && "),
-        "python" | "python3" if has("pyproject.toml") => python_install(root, "-e .").join(" && "),
-        "python" | "python3" => python_install(root, package).join(" && "),
+    let is_own = matches!(command, "python" | "python3");
+    // The files that a project keeps its packages in, and what installs them.
+    let kept = [
+        ("uv.lock", "pyproject.toml", vec!["uv sync".to_string()]),
+        ("requirements.txt", "requirements.txt", python_install(root, "-r requirements.txt")),
+        ("pyproject.toml", "pyproject.toml", python_install(root, "-e .")),
+    ];
+    let kept = kept.into_iter().find(|(mark, ..)| is_own && root.join(mark).is_file());
+    let (add, commands) = match kept {
+        Some((_, list, commands)) if is_listed(&root.join(list), package) => (None, commands.join(" && ")),
+        Some((_, list, commands)) => (Some(list), commands.join(" && ")),
+        None if is_own => (None, python_install(root, package).join(" && ")),
         // An explicitly chosen interpreter is kept.
-        other if is_python(other) => format!("{other} -m pip install {package}"),
-        _ => return None,
+        None if is_python(command) => (None, format!("{command} -m pip install {package}")),
+        None => return None,
     };
-    Some(format!("the Python module `{package}` is not installed; run `{commands}` in `{}`", root.display()))
+    let add = add.map(|list| format!("add its package, probably `{package}`, to `{list}`, and ")).unwrap_or_default();
+    Some(format!("the Python module `{package}` is not installed; {add}run `{commands}` in `{}`", root.display()))
+}
+
+/// Whether a file that lists packages names one.
+fn is_listed(list: &Path, package: &str) -> bool {
+    let plain = |text: &str| text.to_lowercase().replace(['_', '.'], "-");
+    let text = plain(&std::fs::read_to_string(list).unwrap_or_default());
+    let is_part = |c: char| c.is_alphanumeric() || c == '-';
+    text.split(|c| !is_part(c)).any(|word| word == plain(package))
 }
 
 /// Whether Maven did not find an artifact of a group, judging by its output.
@@ -387,6 +402,29 @@ mod tests {
     use std::fs::{create_dir_all, write};
 
     use super::*;
+
+    #[test]
+    fn a_missing_module_is_added_to_the_packages_of_the_project() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let said = "ModuleNotFoundError: No module named 'acme_sdk.parts'";
+        let check = |command: &str, words: &str| {
+            let told = format!("the Python module `acme_sdk` is not installed; {words} in `{}`", root.display());
+            assert_eq!(missing_module(command, root, said), Some(told));
+        };
+        let add = |list: &str| format!("add its package, probably `acme_sdk`, to `{list}`, and run");
+        check("python3.12", "run `python3.12 -m pip install acme_sdk`");
+        write(root.join("pyproject.toml"), "dependencies = ['fastmcp']\n").unwrap();
+        let venv = "python3 -m venv .venv && .venv/bin/python -m pip install";
+        check("python3", &format!("{} `{venv} -e .`", add("pyproject.toml")));
+        write(root.join("requirements.txt"), "fastmcp>=4\nacme\n").unwrap();
+        check("python3", &format!("{} `{venv} -r requirements.txt`", add("requirements.txt")));
+        write(root.join("requirements.txt"), "fastmcp>=4\nAcme-SDK==1.2\n").unwrap();
+        check("python3", &format!("run `{venv} -r requirements.txt`"));
+        write(root.join("uv.lock"), "").unwrap();
+        check("python3", &format!("{} `uv sync`", add("pyproject.toml")));
+        assert_eq!(missing_module("node", root, said), None);
+    }
 
     #[test]
     fn a_missing_package_is_named_with_the_command_that_installs_it() {
