@@ -80,6 +80,8 @@ pub mod limits {
     pub const LOOK: Duration = Duration::from_micros(250);
     /// How long to wait for the exit of a server that closed its stdout.
     pub const LAST_WORDS: Duration = Duration::from_secs(1);
+    /// How often a call that waits for its server reports that it is not silent.
+    pub const CALL_RENEWAL: Duration = Duration::from_millis(50);
     /// How long a server that did not end a cancelled call may take to answer a ping.
     pub const PING: Duration = Duration::from_secs(5);
     /// How long a server that listens on a port may take to exit by itself before it is sent a signal.

@@ -46,6 +46,8 @@ pub struct ToolServers {
     cassettes: Option<Cassettes>,
     /// Whether more than one device is used, so that a server of the project may have to serve several.
     is_crowded: bool,
+    /// Whether someone makes the calls one by one, and decides about each whether to go on.
+    is_interactive: bool,
     supervisor: Arc<Supervisor>,
     runtimes: Runtimes,
     /// The programs of scripts that run in this process.
@@ -57,6 +59,8 @@ pub struct ToolServers {
     refuses_context: Mutex<HashMap<Key, Arc<AtomicBool>>>,
     /// Servers that did not start, and why.
     failed: Mutex<HashMap<Key, SourceError>>,
+    /// Which builds are older than their sources, as they were last warned of.
+    stale: Mutex<HashMap<Key, String>>,
     /// All servers that were started, as long as they are in use.
     started: Mutex<Vec<Started>>,
     concerns: Concerns,
@@ -94,6 +98,7 @@ impl ToolServers {
             mode,
             cassettes: None,
             is_crowded: false,
+            is_interactive: false,
             supervisor: Arc::new(supervisor.clone()),
             runtimes: Runtimes::new(loaded.environment.path().to_os_string(), supervisor.clone()),
             programs: Arc::default(),
@@ -102,6 +107,7 @@ impl ToolServers {
             restarts: Mutex::default(),
             refuses_context: Mutex::default(),
             failed: Mutex::default(),
+            stale: Mutex::default(),
             started: Mutex::default(),
             concerns: Concerns::of(loaded),
             is_following: AtomicBool::new(false),
@@ -153,6 +159,12 @@ impl ToolServers {
 
     pub fn for_devices(mut self, n_devices: usize) -> ToolServers {
         self.is_crowded = n_devices > 1;
+        self
+    }
+
+    /// For sessions in which a person or an agent makes the calls: a server that dies does not end them.
+    pub fn interactive(mut self) -> ToolServers {
+        self.is_interactive = true;
         self
     }
 

@@ -496,7 +496,7 @@ impl Shelf for DiskShelf {
             return Ok(());
         }
         let is_outdated = self.stamp.lock().is_outdated();
-        let renewed = hot_swap::catch_up(&self.servers, session, is_outdated).await;
+        let renewed = hot_swap::catch_up(&self.servers, session, (is_outdated, is_asked)).await;
         match session.reload_error() {
             Some(error @ ShelfError::Files(_)) => Err(error),
             // A call of one of its tools says so itself.

@@ -115,7 +115,7 @@ impl ToolServers {
             let (servers, named, id, device, secrets) = own.clone();
             async move { servers.run(&named, (&id, &device), &secrets).await }.boxed()
         };
-        OnDemand::new(named.clone(), remembered, Box::new(starter))
+        OnDemand::new(named.clone(), remembered, self.on_death(named), Box::new(starter))
     }
 
     /// Starts those servers of a session concurrently that are needed and not running yet. One that does not start is listed

@@ -41,7 +41,7 @@ impl ToolServers {
             let origin = started.origin.lock();
             paths.iter().any(|path| origin.imported.contains(path))
         };
-        self.renew_outdated(|started| concerned.contains(&&started.key) || imports(started)).await
+        self.renew_outdated(|started| concerned.contains(&&started.key) || imports(started), false).await
     }
 
     /// The files of a server as they are now.
@@ -51,24 +51,32 @@ impl ToolServers {
         Origin { stamp: self.concerns.stamp(key, &imported), imported }
     }
 
-    /// The same for all servers whose files changed. Also waits for the restarts that are under way.
-    pub async fn renew_all(&self) -> Vec<(String, Result<Renewed, SourceError>)> {
-        self.renew_outdated(|_| true).await
+    /// The same for all servers whose files changed, and if `retries` for those whose last restart failed. Also waits for the
+    /// restarts that are under way.
+    pub async fn renew_all(&self, retries: bool) -> Vec<(String, Result<Renewed, SourceError>)> {
+        self.renew_outdated(|_| true, retries).await
     }
 
-    async fn renew_outdated(&self, is_meant: impl Fn(&Started) -> bool) -> Vec<(String, Result<Renewed, SourceError>)> {
+    async fn renew_outdated(
+        &self,
+        is_meant: impl Fn(&Started) -> bool,
+        retries: bool,
+    ) -> Vec<(String, Result<Renewed, SourceError>)> {
         let started = self.started.lock().clone();
         let at_work = started.iter().filter(|started| is_meant(started));
         let at_work: Vec<_> = at_work.filter_map(|started| Some((started, started.server.upgrade()?))).collect();
         let waiting = Waiting::new(at_work.iter().map(|(started, _)| started.key.1.clone()).collect());
         let renewed = at_work.iter().map(async |(Started { key, origin, .. }, server)| {
-            let Some(restart) = self.begin_restart(key, origin) else {
+            let restart = self.begin_restart(key, origin);
+            if restart.is_none() {
                 server.renewed().await;
-                waiting.no_more(&key.1);
-                return None;
-            };
+                if !retries || !server.is_outdated() {
+                    waiting.no_more(&key.1);
+                    return None;
+                }
+            }
             let renewed = server.renew().await;
-            restart.finish();
+            restart.into_iter().for_each(FileRestart::finish);
             waiting.no_more(&key.1);
             let renewed = renewed.transpose()?;
             let entry = self.entries.iter().find(|named| named.key() == *key).map(|named| &named.entry);

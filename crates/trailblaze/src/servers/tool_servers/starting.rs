@@ -1,6 +1,6 @@
 //! Starts a server: for one session, or for all that share it.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -17,8 +17,7 @@ use trailblaze_protocol::ids::SessionId;
 use trailblaze_toolhost::build::Build;
 use trailblaze_toolhost::launch::{Place, missing_module, missing_package};
 use trailblaze_toolhost::listing::RawListing;
-use trailblaze_toolhost::restarts::Restarts;
-use trailblaze_toolhost::server::{Server, Spec};
+use trailblaze_toolhost::server::{OnDeath, Server, Spec};
 
 use super::ToolServers;
 use super::record::Record;
@@ -27,6 +26,7 @@ use crate::files::slug;
 use crate::servers::callback::NoAddress;
 use crate::servers::entries::Named;
 use crate::servers::on_demand::FirstListing;
+use crate::servers::server_sources::Key;
 use crate::servers::transport::{embedded, reach};
 
 /// A server that a session needs.
@@ -147,11 +147,7 @@ impl ToolServers {
     ) -> Result<Arc<Server>, SourceError> {
         let Named { name, entry, .. } = *named;
         let place = Place { root: &self.root, base_url, session };
-        if let Some((build, stale)) =
-            Build::of(entry, &self.root).and_then(|build| Some((build.clone(), build.stale()?)))
-        {
-            self.tell(Level::Warning, &format!("server `{name}`: {stale}; {}", build.advice()));
-        }
+        self.warn_of_stale_build(named);
         let reach = match is_embedded {
             true => embedded(entry, &place, secrets, &self.programs),
             false => reach(entry, &place, &self.runtimes, secrets, session.is_none()).await,
@@ -170,7 +166,8 @@ impl ToolServers {
             protocol: entry.protocol.clone(),
             toolset: entry.toolset.clone(),
             may_sample: entry.sampling,
-            restarts: (entry.restart == Restart::OnFailure).then(|| self.restarts(named)),
+            on_death: self.on_death(named),
+            hint: Box::new(hints(entry.clone(), self.root.clone())),
             base_url: base_url.to_string(),
             log: self.outlets.folder.as_ref().map(|folder| folder.join(&log)),
             secrets: Arc::clone(secrets),
@@ -180,7 +177,7 @@ impl ToolServers {
         };
         let server = Server::new(spec, reach, Arc::clone(&self.supervisor));
         let (key, origin) = (named.key(), self.origin(&named.key()));
-        server.start().await.map_err(|error| with_hint(error, entry, &self.root))?;
+        server.start().await?;
         let mut started = self.started.lock();
         started.retain(|started| started.server.strong_count() > 0);
         started.push(Started { key, server: Arc::downgrade(&server), origin: Arc::new(Mutex::new(origin)) });
@@ -188,9 +185,33 @@ impl ToolServers {
         Ok(server)
     }
 
-    /// How often a server has died, over all its sessions.
-    fn restarts(&self, named: &Named) -> Arc<Restarts> {
-        Arc::clone(self.restarts.lock().entry(named.key()).or_default())
+    /// Warns of servers that are running and that were built before their sources changed. Each warning is given once.
+    pub fn warn_of_stale_builds(&self) {
+        let started = self.started.lock().clone();
+        let running: Vec<Key> =
+            started.into_iter().filter(|one| one.server.strong_count() > 0).map(|one| one.key).collect();
+        self.entries
+            .iter()
+            .filter(|named| running.contains(&named.key()))
+            .for_each(|named| self.warn_of_stale_build(named));
+    }
+
+    fn warn_of_stale_build(&self, named: &Named) {
+        let stale = Build::of(&named.entry, &self.root).and_then(|build| Some((build.stale()?, build.advice())));
+        let Some((stale, advice)) = stale else { return drop(self.stale.lock().remove(&named.key())) };
+        if self.stale.lock().insert(named.key(), stale.clone()).is_none_or(|told| told != stale) {
+            self.tell(Level::Warning, &format!("server `{}`: {stale}; {advice}", named.name));
+        }
+    }
+
+    pub(super) fn on_death(&self, named: &Named) -> OnDeath {
+        // Counted over all its sessions.
+        let restarts = || Arc::clone(self.restarts.lock().entry(named.key()).or_default());
+        match named.entry.restart {
+            Restart::OnFailure => OnDeath::Restart(restarts()),
+            Restart::Never if self.is_interactive => OnDeath::RestartForNextCall(restarts()),
+            Restart::Never => OnDeath::EndSession,
+        }
     }
 }
 
@@ -198,24 +219,14 @@ pub(super) async fn list(source: &dyn ToolSource) -> Result<Batch, SourceError> 
     Ok(source.list().await?.batch(source.contributor()))
 }
 
-/// Why a server did not start, with a hint if there is one.
-fn with_hint(error: SourceError, entry: &Entry, root: &Path) -> SourceError {
-    match error {
-        SourceError::NotStarted { source_name, mut evidence } => {
-            let command = entry.command.as_deref().unwrap_or_default();
-            let script = entry.script.as_ref().map(|script| root.join(script));
-            let hint = missing_module(command, root, &evidence)
-                .or_else(|| {
-                    let build = Build::of(entry, root)?;
-                    Some(format!("{}; {}", build.missing()?, build.advice()))
-                })
-                .or_else(|| missing_package(&script?, &evidence));
-            if let Some(hint) = hint {
-                evidence.push_str(&format!("\nhint: {hint}"));
-            }
-            SourceError::NotStarted { source_name, evidence }
-        }
-        error => error,
+/// What to do about a server that did not start, judging by what it printed.
+fn hints(entry: Entry, root: PathBuf) -> impl Fn(&str) -> Option<String> {
+    move |said| {
+        let command = entry.command.as_deref().unwrap_or_default();
+        let script = || entry.script.as_ref().map(|script| root.join(script));
+        let build =
+            || Build::of(&entry, &root).and_then(|build| Some(format!("{}; {}", build.missing()?, build.advice())));
+        missing_module(command, &root, said).or_else(build).or_else(|| missing_package(&script()?, said))
     }
 }
 

@@ -1,12 +1,14 @@
 //! Tools that their author edits while they are at work: `shell --watch` and `run --watch` swap them.
 
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
 
 use crate::support::lab::{Lab, Runtime, python};
-use crate::support::{PATIENCE, RunFolder, Running, wait_until};
+use crate::support::{PATIENCE, RunFolder, Running, repository, wait_until};
 use serde_json::{Value, json};
 
 const ACME: &str = include_str!("../../servers/acme.ts");
@@ -218,15 +220,77 @@ fn a_tool_that_an_edit_removed_is_unknown() {
 }
 
 #[test]
-fn a_server_that_died_comes_back_with_the_next_edit() {
+fn a_server_that_died_comes_back_with_the_next_edit_or_call() {
     let Some(lab) = acme() else { return };
     let mut author = Author::at(&lab, &[]);
     let died = author.ask("acme_die");
     assert!(died.contains("exited with code 3"), "{died}");
-    assert!(author.ask("acme_say").contains("died"));
     lab.with("tools/acme.ts", &saying("two"));
-    author.hears("server `acme` was swapped");
     assert_eq!(author.ask("acme_say"), "two");
+    assert!(author.ask("acme_die").contains("exited with code 3"));
+    author.say("launchApp packageId=com.example.counter");
+    assert_eq!(author.answer()["ok"], true, "other tools work");
+    assert_eq!(author.ask("acme_say"), "two");
+    author
+        .hears("warning: server `acme`: it died, and was started again for this call; what it kept in memory is lost");
+    author.leaves();
+}
+
+#[test]
+fn a_server_that_keeps_dying_is_not_started_again_until_its_files_change() {
+    let Some(lab) = acme() else { return };
+    let mut author = Author::of_shell(&lab, &[]);
+    for _ in 0..6 {
+        assert!(author.ask("acme_die").contains("exited with code 3"));
+    }
+    let given_up = author.ask("acme_say");
+    assert!(
+        given_up.contains("it died 5 times within 5m and will not be restarted until its files change"),
+        "{given_up}"
+    );
+    lab.with("tools/acme.ts", &saying("two"));
+    author.ask("reloadTools");
+    assert_eq!(author.ask("acme_say"), "two");
+    author.leaves();
+}
+
+#[test]
+fn a_new_version_that_did_not_start_is_tried_again_by_the_next_call() {
+    let Some(lab) = acme() else { return };
+    let mut author = Author::at(&lab, &[]);
+    assert_eq!(author.ask("acme_say"), "one");
+    // What it lacks is no source, so that nothing tells when it is there.
+    let lacking = format!("{}\nif (!existsSync('parts')) throw new Error('no parts');\n", saying("two"));
+    lab.with("tools/acme.ts", &lacking);
+    assert!(author.ask("acme_say").contains("no parts"));
+    lab.with("tools/parts", "");
+    assert_eq!(author.ask("acme_say"), "two");
+    author.leaves();
+}
+
+#[test]
+fn a_call_says_once_that_its_server_was_built_from_older_sources() {
+    let Some(lab) = Lab::under(Runtime::Nothing) else { return };
+    let program = "tools/target/debug/tools";
+    let server = repository().join("crates/trailblaze/tests/servers/parcels.py");
+    let server = std::fs::read_to_string(server).expect("it is there");
+    let python = repository().join(".parts/python/bin/python").canonicalize().expect("`scripts/parts` installs it");
+    lab.with("tools/Cargo.toml", "").with("tools/src/main.rs", "");
+    lab.with(program, &format!("#!{}\n{server}", python.display()));
+    std::fs::set_permissions(lab.path(program), PermissionsExt::from_mode(0o755)).expect("it is ours");
+    lab.configured(&format!("mcpServers:\n  built: {{command: {program}}}\n"));
+    let mut author = Author::at(&lab, &[]);
+    assert_eq!(author.ask("parcel_store"), "{}");
+    assert_eq!(author.heard(), "");
+    let source = std::fs::File::options().write(true).open(lab.path("tools/src/main.rs")).expect("it is there");
+    source.set_modified(SystemTime::now() + PATIENCE).expect("it is ours");
+    for _ in 0..2 {
+        assert_eq!(author.ask("parcel_store"), "{}");
+    }
+    let said = author.hears("so it has old code");
+    let stale =
+        format!("server `built`: `{program}` is older than `tools/src/main.rs`, so it has old code; run `cargo build");
+    assert_eq!(said.matches(&stale).count(), 1, "{said}");
     author.leaves();
 }
 
