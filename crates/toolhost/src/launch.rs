@@ -1,6 +1,6 @@
 //! How a server is started: the program for a script, the folder, and the environment.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,6 +11,8 @@ use trailblaze_core::config::Server;
 use trailblaze_core::driver::Description;
 use trailblaze_protocol::ids::SessionId;
 use trailblaze_supervise::{Launch, Supervisor};
+
+use crate::python::program;
 
 /// Where a server is started, and for which session.
 pub struct Place<'a> {
@@ -71,6 +73,11 @@ impl Found {
 impl Runtimes {
     pub fn new(path: OsString, supervisor: Supervisor) -> Runtimes {
         Runtimes { path, supervisor, found: OnceCell::new() }
+    }
+
+    /// The folders that are searched, in the format of PATH.
+    pub fn path(&self) -> &OsStr {
+        &self.path
     }
 
     async fn found(&self) -> &Found {
@@ -150,67 +157,6 @@ fn environment(place: &Place<'_>) -> Vec<(String, String)> {
         ]);
     }
     variables.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
-}
-
-/// The Python of the project's virtual environment.
-const OWN_PYTHON: &str = ".venv/bin/python";
-
-/// Resolves a command. A bare name is looked up on PATH, and a path is relative to the project; the Python of the
-/// project's virtual environment is preferred over the system's.
-pub fn program(command: &str, root: &Path) -> OsString {
-    let own = root.join(OWN_PYTHON);
-    match command {
-        "python" | "python3" if own.exists() => own.into_os_string(),
-        command if command.contains('/') => root.join(command).into_os_string(),
-        command => command.into(),
-    }
-}
-
-/// Whether a command is Python, judging by its name.
-pub fn is_python(command: &str) -> bool {
-    Path::new(command).file_name().is_some_and(|name| name.to_string_lossy().starts_with("python"))
-}
-
-/// The commands that install Python packages for a project, in order; `what` is the argument to pip. They use a virtual
-/// environment in the project, because many systems refuse installs into their own Python.
-pub fn python_install(root: &Path, what: &str) -> Vec<String> {
-    let install = format!("{OWN_PYTHON} -m pip install {what}");
-    let has_own = root.join(OWN_PYTHON).exists();
-    if has_own { vec![install] } else { vec!["python3 -m venv .venv".to_string(), install] }
-}
-
-/// What to do about a Python program that failed because a module is missing, judging by its output.
-pub fn missing_module(command: &str, root: &Path, said: &str) -> Option<String> {
-    let (_, after) = said.split_once("ModuleNotFoundError: No module named '")?;
-    let module = after.split_once('\'')?.0;
-    let is_name = module.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'));
-    let package = module.split('.').next().filter(|name| is_name && !name.is_empty())?;
-    let is_own = matches!(command, "python" | "python3");
-    // The files that a project keeps its packages in, and what installs them.
-    let kept = [
-        ("uv.lock", "pyproject.toml", vec!["uv sync".to_string()]),
-        ("requirements.txt", "requirements.txt", python_install(root, "-r requirements.txt")),
-        ("pyproject.toml", "pyproject.toml", python_install(root, "-e .")),
-    ];
-    let kept = kept.into_iter().find(|(mark, ..)| is_own && root.join(mark).is_file());
-    let (add, commands) = match kept {
-        Some((_, list, commands)) if is_listed(&root.join(list), package) => (None, commands.join(" && ")),
-        Some((_, list, commands)) => (Some(list), commands.join(" && ")),
-        None if is_own => (None, python_install(root, package).join(" && ")),
-        // An explicitly chosen interpreter is kept.
-        None if is_python(command) => (None, format!("{command} -m pip install {package}")),
-        None => return None,
-    };
-    let add = add.map(|list| format!("add its package, probably `{package}`, to `{list}`, and ")).unwrap_or_default();
-    Some(format!("the Python module `{package}` is not installed; {add}run `{commands}` in `{}`", root.display()))
-}
-
-/// Whether a file that lists packages names one.
-fn is_listed(list: &Path, package: &str) -> bool {
-    let plain = |text: &str| text.to_lowercase().replace(['_', '.'], "-");
-    let text = plain(&std::fs::read_to_string(list).unwrap_or_default());
-    let is_part = |c: char| c.is_alphanumeric() || c == '-';
-    text.split(|c| !is_part(c)).any(|word| word == plain(package))
 }
 
 /// Whether Maven did not find an artifact of a group, judging by its output.
@@ -356,7 +302,7 @@ impl Package {
 }
 
 /// A program on PATH.
-fn find(path: &OsString, name: &str) -> Option<PathBuf> {
+pub(crate) fn find(path: &OsStr, name: &str) -> Option<PathBuf> {
     std::env::split_paths(path).map(|folder| folder.join(name)).find(|place| is_program(place))
 }
 
@@ -402,29 +348,6 @@ mod tests {
     use std::fs::{create_dir_all, write};
 
     use super::*;
-
-    #[test]
-    fn a_missing_module_is_added_to_the_packages_of_the_project() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path();
-        let said = "ModuleNotFoundError: No module named 'acme_sdk.parts'";
-        let check = |command: &str, words: &str| {
-            let told = format!("the Python module `acme_sdk` is not installed; {words} in `{}`", root.display());
-            assert_eq!(missing_module(command, root, said), Some(told));
-        };
-        let add = |list: &str| format!("add its package, probably `acme_sdk`, to `{list}`, and run");
-        check("python3.12", "run `python3.12 -m pip install acme_sdk`");
-        write(root.join("pyproject.toml"), "dependencies = ['fastmcp']\n").unwrap();
-        let venv = "python3 -m venv .venv && .venv/bin/python -m pip install";
-        check("python3", &format!("{} `{venv} -e .`", add("pyproject.toml")));
-        write(root.join("requirements.txt"), "fastmcp>=4\nacme\n").unwrap();
-        check("python3", &format!("{} `{venv} -r requirements.txt`", add("requirements.txt")));
-        write(root.join("requirements.txt"), "fastmcp>=4\nAcme-SDK==1.2\n").unwrap();
-        check("python3", &format!("run `{venv} -r requirements.txt`"));
-        write(root.join("uv.lock"), "").unwrap();
-        check("python3", &format!("{} `uv sync`", add("pyproject.toml")));
-        assert_eq!(missing_module("node", root, said), None);
-    }
 
     #[test]
     fn a_missing_package_is_named_with_the_command_that_installs_it() {

@@ -22,6 +22,7 @@ pub mod instance;
 pub mod offline;
 pub mod spin_wait;
 mod pipe;
+pub mod python;
 mod sampling;
 pub mod restarts;
 pub mod script;

@@ -1,5 +1,6 @@
 //! Starts a server: for one session, or for all that share it.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -15,8 +16,9 @@ use trailblaze_core::yaml::Millis;
 use trailblaze_protocol::event::Level;
 use trailblaze_protocol::ids::SessionId;
 use trailblaze_toolhost::build::Build;
-use trailblaze_toolhost::launch::{Place, missing_module, missing_package};
+use trailblaze_toolhost::launch::{Place, missing_package};
 use trailblaze_toolhost::listing::RawListing;
+use trailblaze_toolhost::python::missing_module;
 use trailblaze_toolhost::server::{OnDeath, Server, Spec};
 
 use super::ToolServers;
@@ -167,7 +169,7 @@ impl ToolServers {
             toolset: entry.toolset.clone(),
             may_sample: entry.sampling,
             on_death: self.on_death(named),
-            hint: Box::new(hints(entry.clone(), self.root.clone())),
+            hint: Box::new(hints(entry.clone(), self.root.clone(), self.runtimes.path().to_os_string())),
             base_url: base_url.to_string(),
             log: self.outlets.folder.as_ref().map(|folder| folder.join(&log)),
             secrets: Arc::clone(secrets),
@@ -220,13 +222,13 @@ pub(super) async fn list(source: &dyn ToolSource) -> Result<Batch, SourceError> 
 }
 
 /// What to do about a server that did not start, judging by what it printed.
-fn hints(entry: Entry, root: PathBuf) -> impl Fn(&str) -> Option<String> {
+fn hints(entry: Entry, root: PathBuf, path: OsString) -> impl Fn(&str) -> Option<String> {
     move |said| {
         let command = entry.command.as_deref().unwrap_or_default();
         let script = || entry.script.as_ref().map(|script| root.join(script));
         let build =
             || Build::of(&entry, &root).and_then(|build| Some(format!("{}; {}", build.missing()?, build.advice())));
-        missing_module(command, &root, said).or_else(build).or_else(|| missing_package(&script()?, said))
+        missing_module(command, &root, &path, said).or_else(build).or_else(|| missing_package(&script()?, said))
     }
 }
 
