@@ -27,7 +27,7 @@ mod sampling;
 pub mod restarts;
 pub mod script;
 pub mod server;
-mod stderr;
+pub mod stderr;
 pub mod typed;
 
 pub use envelope::ARGUMENT as CONTEXT_ARGUMENT;

@@ -11,7 +11,6 @@ mod renewal;
 mod rounds;
 
 use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -42,7 +41,7 @@ use crate::listing::{RawListing, interpret};
 use crate::notification_router::{NotificationRouter, ServerEvents};
 use crate::restarts::Restarts;
 use crate::spin_wait::SpinTurn;
-use crate::stderr::Excerpt;
+use crate::stderr::{Excerpt, ServerLog};
 use calling::CallStyle;
 
 pub use renewal::Renewed;
@@ -66,8 +65,8 @@ pub struct Spec {
     pub on_death: OnDeath,
     pub hint: StartHint,
     pub base_url: String,
-    /// The file that its stderr is written to.
-    pub log: Option<PathBuf>,
+    /// What its stderr is written to.
+    pub log: Arc<ServerLog>,
     pub secrets: Arc<Secrets>,
     pub events: Arc<dyn ServerEvents>,
     /// Records its listings and answers, when a cassette is being recorded.
@@ -163,6 +162,13 @@ impl Server {
             retiring: Mutex::default(),
             stopping: CancellationToken::new(),
         })
+    }
+
+    /// Reports the running instance as started, to another record than before.
+    pub fn announce(&self) {
+        if let State::Up(instance) = &*self.state.borrow() {
+            self.router.events.started(&self.spec.name, &instance.handshake.version);
+        }
     }
 
     /// The last listing.

@@ -24,6 +24,9 @@ use crate::servers::entries::Named;
 pub(crate) type Starter =
     Box<dyn Fn() -> BoxFuture<'static, Result<(Arc<Server>, FirstListing), SourceError>> + Send + Sync>;
 
+/// Ends the server with its session.
+pub(crate) type Ender = Box<dyn Fn(Arc<Server>) -> BoxFuture<'static, ()> + Send + Sync>;
+
 /// What a server listed when it was started, at this revision. It is not asked again for the same list.
 pub(crate) type FirstListing = (u64, Listing);
 
@@ -33,6 +36,7 @@ pub(crate) struct OnDemand {
     remembered: Option<RawListing>,
     on_death: OnDeath,
     starter: Starter,
+    ender: Ender,
     server: OnceCell<Arc<Server>>,
     first: Mutex<Option<FirstListing>>,
     phase: watch::Sender<Phase>,
@@ -50,12 +54,17 @@ enum Phase {
 }
 
 impl OnDemand {
-    pub fn new(named: Named, remembered: Option<RawListing>, on_death: OnDeath, starter: Starter) -> Arc<OnDemand> {
+    pub fn new(
+        named: Named,
+        remembered: Option<RawListing>,
+        on_death: OnDeath,
+        (starter, ender): (Starter, Ender),
+    ) -> Arc<OnDemand> {
         let (server, phase) = (OnceCell::new(), watch::Sender::new(Phase::Idle));
         let first = Mutex::default();
         Arc::new_cyclic(|me| {
             let me = Weak::clone(me);
-            OnDemand { named, remembered, on_death, starter, server, first, phase, me }
+            OnDemand { named, remembered, on_death, starter, ender, server, first, phase, me }
         })
     }
 
@@ -207,7 +216,7 @@ impl ToolSource for OnDemand {
 
     async fn stop(&self) {
         if let Some(server) = self.server.get() {
-            server.stop().await;
+            (self.ender)(Arc::clone(server)).await;
         }
     }
 }

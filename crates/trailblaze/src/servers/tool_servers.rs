@@ -7,7 +7,7 @@ mod restarting;
 mod starting;
 mod waiting;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,10 +15,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use futures::future::join_all;
 use parking_lot::Mutex;
 use tokio::sync::OnceCell;
-use trailblaze_core::engine::source::{SourceError, ToolSource};
+use trailblaze_core::engine::source::SourceError;
+use trailblaze_core::ids;
 use trailblaze_core::record::events::EventSink;
 use trailblaze_protocol::event::{Event, Level};
 use trailblaze_protocol::exit::Exit;
+use trailblaze_protocol::ids::SessionId;
 use trailblaze_supervise::Supervisor;
 use trailblaze_toolhost::embedded::Programs;
 use trailblaze_toolhost::launch::Runtimes;
@@ -31,11 +33,13 @@ use crate::project::loaded::Loaded;
 use crate::servers::cache::ToolCache;
 use crate::servers::cassettes::{Cassettes, Recording};
 use crate::servers::entries::{Named, entries};
+use crate::servers::kept::{KeptServers, SessionPlace};
 use crate::servers::process::ProcessParts;
 use crate::servers::server_sources::{Concerns, Key};
 
 pub use of_session::{Absent, Needed, SessionServers};
-use restarting::Started;
+pub(crate) use record::Record;
+pub(crate) use restarting::Started;
 
 /// The tool servers of a run.
 pub struct ToolServers {
@@ -63,6 +67,10 @@ pub struct ToolServers {
     stale: Mutex<HashMap<Key, String>>,
     /// All servers that were started, as long as they are in use.
     started: Mutex<Vec<Started>>,
+    /// Where servers are kept for the next run.
+    kept: Option<Arc<KeptServers>>,
+    /// The sessions whose servers are kept when they close.
+    staying: Mutex<HashSet<SessionId>>,
     concerns: Concerns,
     /// Whether the tools of open sessions follow changes of files.
     is_following: AtomicBool,
@@ -109,6 +117,8 @@ impl ToolServers {
             failed: Mutex::default(),
             stale: Mutex::default(),
             started: Mutex::default(),
+            kept: None,
+            staying: Mutex::default(),
             concerns: Concerns::of(loaded),
             is_following: AtomicBool::new(false),
             cache: ToolCache::new(&loaded.root),
@@ -160,6 +170,30 @@ impl ToolServers {
     pub fn for_devices(mut self, n_devices: usize) -> ToolServers {
         self.is_crowded = n_devices > 1;
         self
+    }
+
+    /// Uses servers of earlier runs, and keeps its own for later ones.
+    pub fn keeping(mut self, kept: Option<Arc<KeptServers>>) -> ToolServers {
+        // The processes of this run have ended when it ends; those that are kept have not.
+        if kept.is_some() {
+            self.supervisor = Arc::new(self.supervisor.apart());
+        }
+        self.kept = kept;
+        self
+    }
+
+    /// The id of a new session in this place.
+    pub fn session_id(&self, place: &SessionPlace) -> SessionId {
+        let kept = self.kept.as_ref().and_then(|kept| kept.take_session(place));
+        kept.unwrap_or_else(ids::session)
+    }
+
+    /// Keeps the servers of a session for the next run, when it closes.
+    pub fn keep_session(&self, place: SessionPlace, id: &SessionId) {
+        if let Some(kept) = &self.kept {
+            self.staying.lock().insert(id.clone());
+            kept.keep_session(place, id);
+        }
     }
 
     /// For sessions in which a person or an agent makes the calls: a server that dies does not end them.
@@ -218,9 +252,11 @@ impl ToolServers {
     /// Stops the servers that no session owns.
     pub async fn close(&self) {
         let shared: Vec<Arc<Server>> = self.shared.lock().drain().filter_map(|(_, cell)| cell.get().cloned()).collect();
-        join_all(shared.iter().map(|server| server.stop())).await;
+        join_all(shared.iter().map(|server| self.end(server, None))).await;
         drop(shared);
         // A server that was abandoned during its start may still be stopping.
-        self.supervisor.settled().await;
+        if self.kept.is_none() {
+            self.supervisor.settled().await;
+        }
     }
 }

@@ -31,6 +31,7 @@ use crate::project::environment::Environment;
 use crate::project::loaded::Loaded;
 use crate::project::models::{ModelChoiceError, all_key_variables};
 use crate::project::sim::{SimOptions, SimSetup};
+use crate::servers::kept::SessionPlace;
 use crate::servers::tool_servers::{Absent, Mode, Needed, ToolServers};
 use crate::servers::transport::{declared_secrets, declared_values};
 use crate::sessions::drivers::Drivers;
@@ -61,13 +62,10 @@ pub struct Wiring {
     pub supervisor: Supervisor,
     browsers: Arc<Browsers>,
     /// What was made ready and not opened yet, or could not be made ready, by device and target.
-    ready: Mutex<HashMap<PreparedKey, Result<Prepared, SourceError>>>,
+    ready: Mutex<HashMap<SessionPlace, Result<Prepared, SourceError>>>,
     /// Those that were opened and not dropped yet.
     opened: Mutex<Vec<Weak<Session>>>,
 }
-
-/// A device, as a trail wants it, and a target.
-type PreparedKey = (String, String, Option<String>);
 
 /// A session before its first call: its servers are at work, and its tools are known.
 pub struct Prepared {
@@ -191,7 +189,7 @@ impl Wiring {
         target: Option<&str>,
         needed: impl Fn(&Registry) -> Needed,
     ) -> Result<Prepared, SourceError> {
-        let id = ids::session();
+        let id = self.servers.session_id(&prepared_key(device, target));
         let driver = self.driver(device);
         let scope = self.scope(device, target);
         let mut servers = self.servers.of_session(target, (&id, driver.describe()), &self.secrets).await?;
@@ -332,6 +330,11 @@ impl Wiring {
         opened.iter().filter_map(Weak::upgrade).collect()
     }
 
+    /// Keeps the servers of a session that is about to close for the next run, if there may be one.
+    pub fn keep_servers(&self, session: &Session, device: &DeviceSpec, target: Option<&str>) {
+        self.servers.keep_session(prepared_key(device, target), &session.id);
+    }
+
     /// Ends what was made ready and never opened, and what all sessions shared.
     pub async fn close(&self) {
         let ready: Vec<Prepared> = self.ready.lock().drain().filter_map(|(_, prepared)| prepared.ok()).collect();
@@ -412,7 +415,7 @@ pub fn browser_options(loaded: &Loaded, is_headed: bool) -> BrowserOptions {
     }
 }
 
-fn prepared_key(device: &DeviceSpec, target: Option<&str>) -> PreparedKey {
+fn prepared_key(device: &DeviceSpec, target: Option<&str>) -> SessionPlace {
     (device.id.to_string(), device.driver.to_string(), target.map(str::to_string))
 }
 

@@ -12,6 +12,7 @@ use trailblaze_core::engine::source::{SourceError, ToolSource};
 use trailblaze_core::values::secret::Secrets;
 use trailblaze_protocol::ids::SessionId;
 use trailblaze_toolhost::offline::Remembered;
+use trailblaze_toolhost::server::Server;
 
 use super::starting::list;
 use super::waiting::Waiting;
@@ -115,7 +116,12 @@ impl ToolServers {
             let (servers, named, id, device, secrets) = own.clone();
             async move { servers.run(&named, (&id, &device), &secrets).await }.boxed()
         };
-        OnDemand::new(named.clone(), remembered, self.on_death(named), Box::new(starter))
+        let own = (Arc::clone(self), id.clone());
+        let ender = move |server: Arc<Server>| {
+            let (servers, id) = own.clone();
+            async move { servers.end(&server, Some(&id)).await }.boxed()
+        };
+        OnDemand::new(named.clone(), remembered, self.on_death(named), (Box::new(starter), Box::new(ender)))
     }
 
     /// Starts those servers of a session concurrently that are needed and not running yet. One that does not start is listed

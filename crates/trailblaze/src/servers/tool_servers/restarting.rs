@@ -6,28 +6,26 @@ use std::sync::{Arc, Weak};
 use futures::future::join_all;
 use parking_lot::Mutex;
 use trailblaze_core::engine::source::SourceError;
+use trailblaze_supervise::Supervisor;
 use trailblaze_toolhost::server::{Renewed, Server};
 
 use super::ToolServers;
 use super::waiting::Waiting;
-use crate::files::stamp::Stamp;
 use crate::servers::imports::Parts;
-use crate::servers::server_sources::Key;
+use crate::servers::kept::Attached;
+use crate::servers::server_sources::{Key, Origin};
 
 /// A server that was started.
 #[derive(Clone)]
-pub(super) struct Started {
+pub(crate) struct Started {
     pub key: Key,
     pub server: Weak<Server>,
     /// What its newest instance was started from.
     pub origin: Arc<Mutex<Origin>>,
-}
-
-/// The files that a server was started from.
-#[derive(Clone, PartialEq)]
-pub(super) struct Origin {
-    imported: Vec<PathBuf>,
-    stamp: Stamp,
+    /// What it was started with, besides its files.
+    pub terms: String,
+    pub attached: Attached,
+    pub supervisor: Arc<Supervisor>,
 }
 
 impl ToolServers {

@@ -18,15 +18,17 @@ use trailblaze_protocol::ids::SessionId;
 use trailblaze_toolhost::build::Build;
 use trailblaze_toolhost::launch::{Place, missing_package};
 use trailblaze_toolhost::listing::RawListing;
+use trailblaze_toolhost::notification_router::ServerEvents;
 use trailblaze_toolhost::python::missing_module;
 use trailblaze_toolhost::server::{OnDeath, Server, Spec};
 
 use super::ToolServers;
-use super::record::Record;
+use super::record::RecordPlace;
 use super::restarting::Started;
 use crate::files::slug;
 use crate::servers::callback::NoAddress;
 use crate::servers::entries::Named;
+use crate::servers::kept::{Attached, Kept};
 use crate::servers::on_demand::FirstListing;
 use crate::servers::server_sources::Key;
 use crate::servers::transport::{embedded, reach};
@@ -150,13 +152,25 @@ impl ToolServers {
         let Named { name, entry, .. } = *named;
         let place = Place { root: &self.root, base_url, session };
         self.warn_of_stale_build(named);
+        let id = session.map(|(id, _)| id);
+        let terms = format!("{entry:?} {base_url} {is_embedded}");
+        let (key, origin) = ((named.key(), id.cloned()), self.origin(&named.key()));
+        if let Some(kept) = &self.kept
+            && let Some(Kept { server, started }) = kept.take(&key, &terms, &origin).await
+        {
+            self.attach(&started.attached, name, id);
+            server.announce();
+            self.note_started(started);
+            return Ok(server);
+        }
         let reach = match is_embedded {
             true => embedded(entry, &place, secrets, &self.programs),
             false => reach(entry, &place, &self.runtimes, secrets, session.is_none()).await,
         };
         let reach = reach
             .map_err(|error| SourceError::NotStarted { source_name: name.clone(), evidence: error.to_string() })?;
-        let log = log_name(name, session.map(|(id, _)| id));
+        let attached = Attached::default();
+        self.attach(&attached, name, id);
         let spec = Spec {
             name: name.clone(),
             contributor: named.contributor(),
@@ -171,19 +185,16 @@ impl ToolServers {
             on_death: self.on_death(named),
             hint: Box::new(hints(entry.clone(), self.root.clone(), self.runtimes.path().to_os_string())),
             base_url: base_url.to_string(),
-            log: self.outlets.folder.as_ref().map(|folder| folder.join(&log)),
+            log: Arc::clone(&attached.log),
             secrets: Arc::clone(secrets),
-            events: Arc::new(Record { session: session.map(|(id, _)| id.clone()), log, outlets: self.outlets.clone() }),
+            events: Arc::clone(&attached.record) as _,
             tape: self.recording().map(|recording| recording.tape(&named.key())),
             spin_turn: Arc::clone(&self.process.spin_turn),
         };
         let server = Server::new(spec, reach, Arc::clone(&self.supervisor));
-        let (key, origin) = (named.key(), self.origin(&named.key()));
         server.start().await?;
-        let mut started = self.started.lock();
-        started.retain(|started| started.server.strong_count() > 0);
-        started.push(Started { key, server: Arc::downgrade(&server), origin: Arc::new(Mutex::new(origin)) });
-        drop(started);
+        let (supervisor, origin) = (Arc::clone(&self.supervisor), Arc::new(Mutex::new(origin)));
+        self.note_started(Started { key: key.0, server: Arc::downgrade(&server), origin, terms, attached, supervisor });
         Ok(server)
     }
 
@@ -203,6 +214,38 @@ impl ToolServers {
         let Some((stale, advice)) = stale else { return drop(self.stale.lock().remove(&named.key())) };
         if self.stale.lock().insert(named.key(), stale.clone()).is_none_or(|told| told != stale) {
             self.tell(Level::Warning, &format!("server `{}`: {stale}; {advice}", named.name));
+        }
+    }
+
+    /// Sends what a server reports and prints to the record and the folder of this run.
+    fn attach(&self, attached: &Attached, name: &str, session: Option<&SessionId>) {
+        let log = log_name(name, session);
+        attached.log.move_to(self.outlets.folder.as_ref().map(|folder| folder.join(&log)).as_deref());
+        attached.record.move_to(RecordPlace { session: session.cloned(), log, outlets: self.outlets.clone() });
+    }
+
+    fn note_started(&self, new: Started) {
+        let mut started = self.started.lock();
+        started.retain(|started| started.server.strong_count() > 0);
+        started.push(new);
+    }
+
+    /// Stops a server whose session has ended, or whose run if `session` is `None`, unless it is kept for the next run.
+    pub(super) async fn end(&self, server: &Arc<Server>, session: Option<&SessionId>) {
+        let is_kept = session.is_none_or(|id| self.staying.lock().contains(id));
+        let is_it = |started: &&Started| started.server.as_ptr() == Arc::as_ptr(server);
+        let started = self.started.lock().iter().find(is_it).cloned();
+        match (&self.kept, started) {
+            (Some(kept), Some(started)) if is_kept && server.death().is_none() && !server.is_outdated() => {
+                // What it does from now on is not part of this run.
+                let Attached { record, log } = &started.attached;
+                record.ended(&started.key.1, "kept for the next run".to_string());
+                record.move_to(RecordPlace::default());
+                log.move_to(None);
+                let key = (started.key.clone(), session.cloned());
+                kept.keep(key, Kept { server: Arc::clone(server), started }).await;
+            }
+            _ => server.stop().await,
         }
     }
 

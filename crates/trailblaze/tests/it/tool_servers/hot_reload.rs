@@ -394,6 +394,44 @@ fn a_tool_of_a_file_is_swapped_and_a_broken_one_fails() {
     author.leaves();
 }
 
+/// Waits until this many runs have ended.
+fn runs_ended(lab: &Lab, n: usize) -> Vec<RunFolder> {
+    wait_until(&format!("run {n} ends"), || {
+        let runs = lab.project.runs();
+        let is_finished = |run: &RunFolder| run.has("summary.json") && run.summary()["isFinished"] == true;
+        (runs.len() == n && runs.iter().all(is_finished)).then_some(runs)
+    })
+}
+
+#[test]
+fn a_run_uses_the_servers_of_the_last_one_unless_their_files_changed() {
+    let Some(lab) = acme() else { return };
+    let trail = |title: &str| {
+        lab.with("trails/a.trail.yaml", &format!("trail:\n  - step: {title}\n    tools: [{{acme_say: {{}}}}]\n"));
+    };
+    let servers =
+        || -> Vec<String> { lab.alive().into_iter().filter(|process| process.contains("tools/acme.ts")).collect() };
+    trail("Say");
+    let command = lab.command(&["run", "--pictures", "off", "-d", "android/sim-1", "--watch"]).spawn();
+    let running = Running::of(command.expect("the program starts"));
+    runs_ended(&lab, 1);
+    let first = servers();
+    assert_eq!(first.len(), 1, "{first:?}");
+    trail("Say it");
+    let second = runs_ended(&lab, 2).pop().expect("two runs");
+    assert_eq!(crate::support::lab::texts(&second)["acme_say"], json!(["one"]));
+    assert_eq!((second.mentions("\"serverStarted\""), second.mentions("\"serverEnded\"")), (1, 1));
+    assert_eq!(servers(), first);
+    lab.with("tools/acme.ts", &saying("two"));
+    let third = runs_ended(&lab, 3).pop().expect("three runs");
+    assert_eq!(crate::support::lab::texts(&third)["acme_say"], json!(["two"]));
+    let second = servers();
+    assert!(second.len() == 1 && second != first, "{second:?}");
+    running.interrupt();
+    lab.project.ended(running).exits(0);
+    lab.assert_none_left();
+}
+
 #[test]
 fn a_run_goes_on_with_the_new_tool_and_only_what_it_affects_runs_again() {
     let Some(lab) = acme() else { return };
@@ -411,13 +449,7 @@ fn a_run_goes_on_with_the_new_tool_and_only_what_it_affects_runs_again() {
     lab.with("tools/acme.ts", &saying("two"));
     wait_until("it is swapped", || (lab.project.last_run().mentions("was swapped") == 1).then_some(()));
     lab.with("tools/go", "");
-    let ended = |n: usize| {
-        wait_until(&format!("run {n} ends"), || {
-            let runs = lab.project.runs();
-            let is_finished = |run: &RunFolder| run.has("summary.json") && run.summary()["isFinished"] == true;
-            (runs.len() == n && runs.iter().all(is_finished)).then_some(runs)
-        })
-    };
+    let ended = |n: usize| runs_ended(&lab, n);
     let trails = |run: &RunFolder| -> Vec<Value> {
         let attempts = run.summary()["attempts"].as_array().expect("a list").clone();
         attempts.iter().map(|attempt| attempt["trail"]["path"].clone()).collect()
