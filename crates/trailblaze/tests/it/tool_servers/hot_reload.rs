@@ -409,8 +409,10 @@ fn a_run_uses_the_servers_of_the_last_one_unless_their_files_changed() {
     let trail = |title: &str| {
         lab.with("trails/a.trail.yaml", &format!("trail:\n  - step: {title}\n    tools: [{{acme_say: {{}}}}]\n"));
     };
-    let servers =
-        || -> Vec<String> { lab.alive().into_iter().filter(|process| process.contains("tools/acme.ts")).collect() };
+    let servers = || -> Vec<String> {
+        let processes = lab.alive().into_iter().filter(|process| process.contains("tools/acme.ts"));
+        processes.filter_map(|process| process.split(' ').next().map(str::to_string)).collect()
+    };
     trail("Say");
     let command = lab.command(&["run", "--pictures", "off", "-d", "android/sim-1", "--watch"]).spawn();
     let running = Running::of(command.expect("the program starts"));
