@@ -72,6 +72,11 @@ impl Supervisor {
         Supervisor { environment: Some(variables.into_iter().collect()), ..self }
     }
 
+    /// Another one with the same settings, which counts its own children.
+    pub fn apart(&self) -> Supervisor {
+        Supervisor { leaked: Arc::default(), at_work: Arc::new(watch::Sender::new(0)), ..self.clone() }
+    }
+
     /// Withholds environment variables from all children started from now on, except those that are allowed to have
     /// them. On Linux, other processes of this user cannot read them from this process either.
     pub fn withhold(&self, names: impl IntoIterator<Item = OsString>) {

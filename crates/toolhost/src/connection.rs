@@ -464,22 +464,40 @@ fn take_line(shared: &Arc<Shared>, line: &[u8], listener: &dyn Listener) -> Resu
                     Ok(())
                 }
                 Ok(_) => Err(Closed::NoMessage { error: error.to_string(), line: shown(line) }),
-                Err(_) => Err(Closed::BrokenJson { error: error.to_string(), line: shown(line) }),
+                Err(_) => take_after_text(shared, line, listener)
+                    .unwrap_or_else(|| Err(Closed::BrokenJson { error: error.to_string(), line: shown(line) })),
             },
         },
         // One version of the protocol allows batches.
         Some(b'[') => match read::<Vec<Incoming>>(line, listener) {
             Ok(messages) => messages.into_iter().try_for_each(|message| take(shared, message, line, None, listener)),
-            Err(_) => {
-                listener.odd(Oddity::Noise(shown(line)));
-                Ok(())
-            }
+            Err(_) => take_noise(shared, line, listener),
         },
-        Some(_) => {
-            listener.odd(Oddity::Noise(shown(line)));
-            Ok(())
-        }
+        Some(_) => take_noise(shared, line, listener),
     }
+}
+
+fn take_noise(shared: &Arc<Shared>, line: &[u8], listener: &dyn Listener) -> Result<(), Closed> {
+    take_after_text(shared, line, listener).unwrap_or_else(|| {
+        listener.odd(Oddity::Noise(shown(line)));
+        Ok(())
+    })
+}
+
+/// Takes an answer that follows other text on its line, which a `print` without a line end leaves there. Only an answer that
+/// is waited for counts, because servers may log their messages. `None` if there is none.
+fn take_after_text(shared: &Arc<Shared>, line: &[u8], listener: &dyn Listener) -> Option<Result<(), Closed>> {
+    let starts = line.iter().enumerate().skip(1).filter(|(_, byte)| **byte == b'{').map(|(at, _)| at);
+    starts.take(limits::GLUED_STARTS).find_map(|at| {
+        let (text, rest) = line.split_at(at);
+        let message: Incoming = foreign_json::read(rest).ok()?.value;
+        let is_answer = message.jsonrpc.is_some() && message.method.is_none();
+        let number = message.id.as_ref().and_then(Value::as_u64).filter(|_| is_answer)?;
+        shared.is_waiting(number).then(|| {
+            listener.odd(Oddity::Noise(shown(text.trim_ascii_end())));
+            take(shared, message, rest, None, listener)
+        })
+    })
 }
 
 fn take(

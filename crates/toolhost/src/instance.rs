@@ -317,11 +317,11 @@ impl Starter<'_> {
     where
         S: AsyncRead + Send + Unpin + 'static,
     {
-        let (excerpt, log, secrets) = (self.stderr.clone(), self.spec.log.clone(), Arc::clone(&self.spec.secrets));
+        let (excerpt, log, secrets) = (self.stderr.clone(), Arc::clone(&self.spec.log), Arc::clone(&self.spec.secrets));
         let router = is_heard.then(|| Arc::clone(self.router));
         tokio::spawn(async move {
             let hear = |line: &str| router.iter().for_each(|router| router.printed(line));
-            capture(stream, excerpt, log.as_deref(), &secrets, is_waiting, hear).await;
+            capture(stream, excerpt, &log, &secrets, is_waiting, hear).await;
         })
     }
 }

@@ -1,6 +1,6 @@
 //! How a server is started: the program for a script, the folder, and the environment.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,6 +11,8 @@ use trailblaze_core::config::Server;
 use trailblaze_core::driver::Description;
 use trailblaze_protocol::ids::SessionId;
 use trailblaze_supervise::{Launch, Supervisor};
+
+use crate::python::program;
 
 /// Where a server is started, and for which session.
 pub struct Place<'a> {
@@ -71,6 +73,11 @@ impl Found {
 impl Runtimes {
     pub fn new(path: OsString, supervisor: Supervisor) -> Runtimes {
         Runtimes { path, supervisor, found: OnceCell::new() }
+    }
+
+    /// The folders that are searched, in the format of PATH.
+    pub fn path(&self) -> &OsStr {
+        &self.path
     }
 
     async fn found(&self) -> &Found {
@@ -152,60 +159,6 @@ fn environment(place: &Place<'_>) -> Vec<(String, String)> {
     variables.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
 }
 
-/// The Python of the project's virtual environment.
-const OWN_PYTHON: &str = ".venv/bin/python";
-
-/// Resolves a command. A bare name is looked up on PATH, and a path is relative to the project; the Python of the
-/// project's virtual environment is preferred over the system's.
-pub fn program(command: &str, root: &Path) -> OsString {
-    let own = root.join(OWN_PYTHON);
-    match command {
-        "python" | "python3" if own.exists() => own.into_os_string(),
-        command if command.contains('/') => root.join(command).into_os_string(),
-        command => command.into(),
-    }
-}
-
-/// Whether a command is Python, judging by its name.
-pub fn is_python(command: &str) -> bool {
-    Path::new(command).file_name().is_some_and(|name| name.to_string_lossy().starts_with("python"))
-}
-
-/// The commands that install Python packages for a project, in order; `what` is the argument to pip. They use a virtual
-/// environment in the project, because many systems refuse installs into their own Python.
-pub fn python_install(root: &Path, what: &str) -> Vec<String> {
-    let install = format!("{OWN_PYTHON} -m pip install {what}");
-    let has_own = root.join(OWN_PYTHON).exists();
-    if has_own { vec![install] } else { vec!["python3 -m venv .venv".to_string(), install] }
-}
-
-/// What to do about a Python program that failed because a module is missing, judging by its output.
-pub fn missing_module(command: &str, root: &Path, said: &str) -> Option<String> {
-    let (_, after) = said.split_once("ModuleNotFoundError: No module named '")?;
-    let module = after.split_once('\'')?.0;
-    let is_name = module.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'));
-    let package = module.split('.').next().filter(|name| is_name && !name.is_empty())?;
-    let has = |name: &str| root.join(name).is_file();
-    let commands = match command {
-        "python" | "python3" if has("uv.lock") => "uv sync".to_string(),
-        "python" | "python3" if has("requirements.txt") => python_install(root, "-r requirements.txt").join(" && "),
-        "python" | "python3" if has("pyproject.toml") => python_install(root, "-e .").join(" && "),
-        "python" | "python3" => python_install(root, package).join(" && "),
-        // An explicitly chosen interpreter is kept.
-        other if is_python(other) => format!("{other} -m pip install {package}"),
-        _ => return None,
-    };
-    Some(format!("the Python module `{package}` is not installed; run `{commands}` in `{}`", root.display()))
-}
-
-/// What to do about a Java program whose jar is missing, judging by its output.
-pub fn missing_jar(root: &Path, said: &str) -> Option<String> {
-    let (_, after) = said.split_once("Unable to access jarfile ")?;
-    let jar = after.lines().next()?.trim();
-    let command = build_command(root, jar)?;
-    Some(format!("`{jar}` does not exist; run `{command}` in `{}`", root.display()))
-}
-
 /// Whether Maven did not find an artifact of a group, judging by its output.
 pub fn lacks_maven_artifact(said: &str, group: &str) -> bool {
     let is_about = |line: &str| line.contains(&format!("{group}:"));
@@ -215,81 +168,6 @@ pub fn lacks_maven_artifact(said: &str, group: &str) -> bool {
             .any(|words| line.contains(words))
     };
     said.lines().any(|line| is_about(line) && is_lack(line))
-}
-
-/// The command that builds a jar, if a Maven project says how.
-fn build_command(root: &Path, jar: &str) -> Option<String> {
-    let project = jar.split_once("target/").map(|(folder, _)| folder.trim_end_matches('/'))?;
-    let has_pom = root.join(project).join("pom.xml").is_file();
-    let folder = if project.is_empty() { String::new() } else { format!("-f {project} ") };
-    has_pom.then(|| format!("mvn -q {folder}package"))
-}
-
-/// The jar that a Java program would be started from and that does not exist, with the command that builds it.
-pub fn unbuilt_jar(launch: &Launch) -> Option<(String, Option<String>)> {
-    let after = launch.args.iter().skip_while(|arg| *arg != "-jar").nth(1)?;
-    let jar = after.to_str().filter(|jar| !launch.dir.join(jar).is_file())?;
-    Some((jar.to_string(), build_command(&launch.dir, jar)))
-}
-
-/// A file that a server is started from and that is built from sources in the project.
-struct Build<'a> {
-    /// As its entry names it.
-    file: &'a str,
-    /// The folder that the file's path starts at.
-    dir: PathBuf,
-    sources: PathBuf,
-    command: String,
-}
-
-impl Build<'_> {
-    /// A jar of a Maven project, or a program of a Cargo project.
-    fn of<'a>(server: &'a Server, root: &Path) -> Option<Build<'a>> {
-        let dir = server.working_dir.as_ref().map_or_else(|| root.to_path_buf(), |dir| root.join(dir));
-        if let Some(file) = server.args.iter().skip_while(|arg| *arg != "-jar").nth(1) {
-            let (command, project) = (build_command(&dir, file)?, dir.join(file.split_once("target/")?.0));
-            return Some(Build { file, dir, sources: project.join("src/main"), command });
-        }
-        let file = server.command.as_deref()?;
-        let folder = file.split_once("target/")?.0.trim_end_matches('/');
-        let manifest = if folder.is_empty() { "Cargo.toml".to_string() } else { format!("{folder}/Cargo.toml") };
-        let release = if file.contains("/release/") { " --release" } else { "" };
-        let command = format!("cargo build{release} --manifest-path {manifest}");
-        let is_project = root.join(&manifest).is_file();
-        is_project.then(|| Build { file, dir: root.to_path_buf(), sources: root.join(folder).join("src"), command })
-    }
-}
-
-/// What to do about a jar or a program that is older than the sources it is built from: a server started from it would run old code.
-pub fn stale_build(server: &Server, root: &Path) -> Option<String> {
-    let Build { file, dir, sources, command } = Build::of(server, root)?;
-    let built = dir.join(file).metadata().and_then(|file| file.modified()).ok()?;
-    let changed_since = |file: &Path| file.metadata().and_then(|file| file.modified()).is_ok_and(|at| at > built);
-    let newer = files_below(&sources).into_iter().find(|file| changed_since(file))?;
-    let newer = newer.strip_prefix(root).unwrap_or(&newer).display();
-    Some(format!("`{file}` is older than `{newer}`, so it has old code; run `{command}` in `{}`", dir.display()))
-}
-
-/// What to do about a program that was not built yet.
-pub fn missing_build(server: &Server, root: &Path) -> Option<String> {
-    let Build { file, dir, command, .. } = Build::of(server, root)?;
-    (!dir.join(file).exists()).then(|| format!("`{file}` does not exist; run `{command}` in `{}`", dir.display()))
-}
-
-/// The files of a folder and of those in it, as far as a source tree goes.
-fn files_below(folder: &Path) -> Vec<PathBuf> {
-    const MOST: usize = 10_000;
-    let (mut folders, mut files) = (vec![folder.to_path_buf()], Vec::new());
-    while let Some(folder) = folders.pop().filter(|_| files.len() < MOST) {
-        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten().take(MOST) {
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() => folders.push(entry.path()),
-                Ok(kind) if kind.is_file() => files.push(entry.path()),
-                _ => {}
-            }
-        }
-    }
-    files
 }
 
 /// What to do about a script that imports an npm package that is not installed, judging by its output.
@@ -424,7 +302,7 @@ impl Package {
 }
 
 /// A program on PATH.
-fn find(path: &OsString, name: &str) -> Option<PathBuf> {
+pub(crate) fn find(path: &OsStr, name: &str) -> Option<PathBuf> {
     std::env::split_paths(path).map(|folder| folder.join(name)).find(|place| is_program(place))
 }
 
@@ -467,10 +345,7 @@ async fn runs_types(node: &Path, supervisor: &Supervisor) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::{File, create_dir_all, write};
-    use std::time::{Duration, SystemTime};
-
-    use trailblaze_core::yaml::{Problems, Source, decode};
+    use std::fs::{create_dir_all, write};
 
     use super::*;
 
@@ -496,45 +371,5 @@ mod tests {
         for other in ["Cannot find module './cards' from 'acme.ts'", "Cannot find package 'node:sqlite'", "boom"] {
             assert_eq!(hint(other), None, "{other}");
         }
-    }
-
-    #[test]
-    fn a_build_that_is_older_than_its_sources_is_noticed() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path();
-        create_dir_all(root.join("tools/target")).unwrap();
-        create_dir_all(root.join("tools/src/main/kotlin")).unwrap();
-        let (jar, source) = (root.join("tools/target/tools.jar"), root.join("tools/src/main/kotlin/Tools.kt"));
-        for file in [&jar, &source, &root.join("tools/pom.xml")] {
-            write(file, "").unwrap();
-        }
-        let yaml = Source::new("a.yaml", "command: java\nargs: [-jar, tools/target/tools.jar]\n");
-        let server: Server = decode(&yaml, &mut Problems::new(&yaml)).unwrap();
-        let touched = |file: &Path, age: u64| {
-            let at = SystemTime::now() - Duration::from_secs(age);
-            File::options().write(true).open(file).unwrap().set_modified(at).unwrap();
-        };
-        touched(&source, 20);
-        touched(&jar, 10);
-        assert_eq!(stale_build(&server, root), None);
-        touched(&source, 5);
-        let told = stale_build(&server, root).unwrap();
-        assert!(told.starts_with("`tools/target/tools.jar` is older than `tools/src/main/kotlin/Tools.kt`"), "{told}");
-        assert!(told.contains("run `mvn -q -f tools package` in `"), "{told}");
-
-        let yaml = Source::new("a.yaml", "command: tools/target/debug/tools\n");
-        let server: Server = decode(&yaml, &mut Problems::new(&yaml)).unwrap();
-        assert_eq!(missing_build(&server, root), None);
-        write(root.join("tools/Cargo.toml"), "").unwrap();
-        let told = missing_build(&server, root).unwrap();
-        assert!(
-            told.starts_with("`tools/target/debug/tools` does not exist; run `cargo build --manifest-path"),
-            "{told}"
-        );
-        create_dir_all(root.join("tools/target/debug")).unwrap();
-        write(root.join("tools/target/debug/tools"), "").unwrap();
-        touched(&root.join("tools/target/debug/tools"), 10);
-        let told = stale_build(&server, root).unwrap();
-        assert!(told.contains("run `cargo build --manifest-path tools/Cargo.toml` in `"), "{told}");
     }
 }

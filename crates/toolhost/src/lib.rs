@@ -7,6 +7,7 @@
 //! wherever they run.
 
 mod answer;
+pub mod build;
 pub mod cassette;
 mod client;
 pub mod connection;
@@ -21,11 +22,12 @@ pub mod instance;
 pub mod offline;
 pub mod spin_wait;
 mod pipe;
+pub mod python;
 mod sampling;
 pub mod restarts;
 pub mod script;
 pub mod server;
-mod stderr;
+pub mod stderr;
 pub mod typed;
 
 pub use envelope::ARGUMENT as CONTEXT_ARGUMENT;
@@ -36,6 +38,8 @@ pub mod limits {
 
     /// The longest line that a server may send, in bytes. Large enough for a picture.
     pub const LINE_BYTES: usize = 32 << 20;
+    /// How many braces in a line with other text are tried as the beginning of a message.
+    pub const GLUED_STARTS: usize = 16;
     /// The most bytes that may wait for a server to read them.
     pub const BACKLOG_BYTES: usize = 32 << 20;
     /// The most pages of a list, and the most tools of one server.
@@ -77,6 +81,8 @@ pub mod limits {
     pub const LOOK: Duration = Duration::from_micros(250);
     /// How long to wait for the exit of a server that closed its stdout.
     pub const LAST_WORDS: Duration = Duration::from_secs(1);
+    /// How often a call that waits for its server reports that it is not silent.
+    pub const CALL_RENEWAL: Duration = Duration::from_millis(50);
     /// How long a server that did not end a cancelled call may take to answer a ping.
     pub const PING: Duration = Duration::from_secs(5);
     /// How long a server that listens on a port may take to exit by itself before it is sent a signal.

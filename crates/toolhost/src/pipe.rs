@@ -231,22 +231,52 @@ mod tests {
         }
     }
 
-    struct Deaf;
+    /// Keeps what is odd.
+    #[derive(Default)]
+    struct Listening(Mutex<Vec<Oddity>>);
 
-    impl Listener for Deaf {
+    impl Listener for Listening {
         fn notified(&self, _: &str, _: Value) {}
 
         fn asked(&self, method: &str, _: Value, _: Option<u64>) -> Answering {
             Answering::Now(Err(RpcError::new(RpcError::METHOD_NOT_FOUND, method)))
         }
 
-        fn odd(&self, _: Oddity) {}
+        fn odd(&self, oddity: Oddity) {
+            self.0.lock().push(oddity);
+        }
     }
 
     async fn answer(glances: &[&'static str], reads: &[&'static str]) -> Result<Value, RequestError> {
+        heard(glances, reads).await.0
+    }
+
+    async fn heard(glances: &[&'static str], reads: &[&'static str]) -> (Result<Value, RequestError>, Vec<Oddity>) {
         let peer = Peer { glances: glances.iter().copied().collect(), reads: reads.iter().copied().collect() };
-        let connection = Connection::open(peer, tokio::io::sink(), Arc::new(Deaf), SpinTurn::new());
-        connection.request("ask", &json!({})).answer().await
+        let listening = Arc::new(Listening::default());
+        let connection = Connection::open(peer, tokio::io::sink(), Arc::clone(&listening) as _, SpinTurn::new());
+        let answer = connection.request("ask", &json!({})).answer().await;
+        let odd = std::mem::take(&mut *listening.0.lock());
+        (answer, odd)
+    }
+
+    #[tokio::test]
+    async fn an_answer_is_found_behind_text_without_a_line_end() {
+        for (text, line) in [
+            ("half", "half {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"a\":{}}}\n"),
+            ("{'a': 1} [2", "{'a': 1} [2{\"id\":1,\"result\":{\"a\":{}},\"jsonrpc\":\"2.0\"}\n"),
+            ("[1, {", "[1, {{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"a\":{}}}\n"),
+        ] {
+            let expected = (Ok(json!({"a": {}})), vec![Oddity::Noise(text.to_string())]);
+            assert_eq!(heard(&[line], &[]).await, expected, "{line}");
+        }
+        // Its log of what it received, and of an answer to someone else.
+        let (log, answer) = (
+            "got {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ask\"}\nsent {\"jsonrpc\":\"2.0\",\"id\":7,\"result\":1}\n",
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":7}\n",
+        );
+        let (answer, odd) = heard(&[log, answer], &[]).await;
+        assert_eq!((answer, odd.len()), (Ok(json!(7)), 2));
     }
 
     #[tokio::test]

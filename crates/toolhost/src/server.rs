@@ -11,7 +11,6 @@ mod renewal;
 mod rounds;
 
 use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -42,7 +41,7 @@ use crate::listing::{RawListing, interpret};
 use crate::notification_router::{NotificationRouter, ServerEvents};
 use crate::restarts::Restarts;
 use crate::spin_wait::SpinTurn;
-use crate::stderr::Excerpt;
+use crate::stderr::{Excerpt, ServerLog};
 use calling::CallStyle;
 
 pub use renewal::Renewed;
@@ -63,17 +62,31 @@ pub struct Spec {
     pub toolset: Option<String>,
     /// Whether its tools may ask a model.
     pub may_sample: bool,
-    /// Counts its deaths; set if it is restarted after a crash.
-    pub restarts: Option<Arc<Restarts>>,
+    pub on_death: OnDeath,
+    pub hint: StartHint,
     pub base_url: String,
-    /// The file that its stderr is written to.
-    pub log: Option<PathBuf>,
+    /// What its stderr is written to.
+    pub log: Arc<ServerLog>,
     pub secrets: Arc<Secrets>,
     pub events: Arc<dyn ServerEvents>,
     /// Records its listings and answers, when a cassette is being recorded.
     pub tape: Option<Arc<Tape>>,
     /// Shared by all connections of the process.
     pub spin_turn: Arc<SpinTurn>,
+}
+
+/// What to do about a server that did not start, judging by what it printed.
+pub type StartHint = Box<dyn Fn(&str) -> Option<String> + Send + Sync>;
+
+/// What happens when a server dies. The restarts are counted, because there is a limit.
+#[derive(Clone)]
+pub enum OnDeath {
+    /// Its session ends, because its tools may have been interrupted halfway.
+    EndSession,
+    /// It is restarted, and calls wait for that.
+    Restart(Arc<Restarts>),
+    /// The next call of one of its tools restarts it: whoever makes that call knows what failed.
+    RestartForNextCall(Arc<Restarts>),
 }
 
 pub struct Server {
@@ -151,6 +164,13 @@ impl Server {
         })
     }
 
+    /// Reports the running instance as started, to another record than before.
+    pub fn announce(&self) {
+        if let State::Up(instance) = &*self.state.borrow() {
+            self.router.events.started(&self.spec.name, &instance.handshake.version);
+        }
+    }
+
     /// The last listing.
     pub fn raw_listing(&self) -> RawListing {
         self.raw.lock().clone()
@@ -187,7 +207,10 @@ impl Server {
         self.spec.secrets.redact(&text).into_owned()
     }
 
-    fn not_started(&self, evidence: String) -> SourceError {
+    fn not_started(&self, mut evidence: String) -> SourceError {
+        if let Some(hint) = (self.spec.hint)(&evidence) {
+            evidence.push_str(&format!("\nhint: {hint}"));
+        }
         SourceError::NotStarted { source_name: self.spec.name.clone(), evidence }
     }
 
@@ -208,7 +231,7 @@ impl Server {
                 if is_at_work(&server.state.borrow()) {
                     server.router.events.ended(&server.spec.name, died.to_string());
                 }
-                let Some(restarts) = server.spec.restarts.as_deref() else {
+                let OnDeath::Restart(restarts) = &server.spec.on_death else {
                     server.transition(is_at_work, State::Dead(died.clone()));
                     instance.death.send_replace(Some(died));
                     return;
@@ -392,7 +415,7 @@ impl ToolSource for Server {
         if !matches!(&*self.state.borrow(), State::New) {
             return Err(self.not_started(SetupError::Twice.to_string()));
         }
-        if self.spec.restarts.as_ref().is_some_and(|restarts| restarts.are_exhausted()) {
+        if matches!(&self.spec.on_death, OnDeath::Restart(restarts) if restarts.are_exhausted()) {
             return Err(self.not_started(Restarts::verdict()));
         }
         let instance = self.start_instance().await?;
@@ -465,7 +488,7 @@ impl ToolSource for Server {
     }
 
     fn is_vital(&self) -> bool {
-        self.spec.restarts.is_none()
+        matches!(self.spec.on_death, OnDeath::EndSession)
     }
 
     fn revision(&self) -> u64 {

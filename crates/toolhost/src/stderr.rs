@@ -103,14 +103,12 @@ pub fn shown(line: &str) -> String {
 pub async fn capture<S: AsyncRead + Unpin>(
     mut stream: S,
     excerpt: Excerpt,
-    log: Option<&Path>,
+    log: &ServerLog,
     secrets: &Secrets,
     is_waiting: impl Fn(&S) -> bool,
     heard: impl Fn(&str),
 ) {
-    let mut log = log.and_then(Log::create);
-    let keep =
-        |line: &[u8], excerpt: Option<&Excerpt>, log: &mut Option<Log>| keep(line, excerpt, log, secrets, &heard);
+    let keep = |line: &[u8], excerpt: Option<&Excerpt>| keep(line, excerpt, log, secrets, &heard);
     let (asks, mut asked) = mpsc::unbounded_channel();
     excerpt.0.lock().catch_up = Some(asks);
     let mut catching_up: Vec<oneshot::Sender<()>> = Vec::new();
@@ -121,14 +119,14 @@ pub async fn capture<S: AsyncRead + Unpin>(
     loop {
         while let Some(end) = buffer.iter().position(|byte| *byte == b'\n') {
             let line: Vec<u8> = buffer.drain(..=end).take(end).collect();
-            keep(&line, (!is_rest).then_some(&excerpt), &mut log);
+            keep(&line, (!is_rest).then_some(&excerpt));
             is_rest = false;
         }
         if buffer.len() > limits::STDERR_LINE_BYTES + overlap {
             // An incomplete secret may be at the end; it stays in the buffer and is searched again with what follows.
             let mut piece = secrets.redact_bytes(&buffer).unwrap_or_else(|| std::mem::take(&mut buffer));
             buffer = piece.split_off(piece.len().saturating_sub(overlap));
-            keep(&piece, (!is_rest).then_some(&excerpt), &mut log);
+            keep(&piece, (!is_rest).then_some(&excerpt));
             is_rest = true;
         }
         buffer.reserve(8 << 10);
@@ -155,19 +153,30 @@ pub async fn capture<S: AsyncRead + Unpin>(
         }
     }
     if !buffer.is_empty() {
-        keep(&buffer, (!is_rest).then_some(&excerpt), &mut log);
+        keep(&buffer, (!is_rest).then_some(&excerpt));
     }
 }
 
-fn keep(line: &[u8], excerpt: Option<&Excerpt>, log: &mut Option<Log>, secrets: &Secrets, heard: &impl Fn(&str)) {
+fn keep(line: &[u8], excerpt: Option<&Excerpt>, log: &ServerLog, secrets: &Secrets, heard: &impl Fn(&str)) {
     let text = String::from_utf8_lossy(line);
     let text = secrets.redact(text.trim_end_matches('\r')).into_owned();
-    if let Some(log) = log {
+    if let Some(log) = &mut *log.0.lock() {
         log.write(&text);
     }
     if let Some(excerpt) = excerpt {
         heard(&text);
         excerpt.push(text);
+    }
+}
+
+/// The file that a server's stderr is written to. It may be exchanged while the server runs.
+#[derive(Default)]
+pub struct ServerLog(Mutex<Option<Log>>);
+
+impl ServerLog {
+    /// Writes to this file from now on; `None` writes nowhere.
+    pub fn move_to(&self, path: Option<&Path>) {
+        *self.0.lock() = path.and_then(Log::create);
     }
 }
 
@@ -215,12 +224,18 @@ impl Log {
 mod tests {
     use super::*;
 
+    fn log_in(file: &Path) -> ServerLog {
+        let log = ServerLog::default();
+        log.move_to(Some(file));
+        log
+    }
+
     async fn check(written: &[u8], expected: &[&str]) {
         let folder = tempfile::tempdir().unwrap();
         let (excerpt, file) = (Excerpt::default(), folder.path().join("server.log"));
         let (sent, heard) = std::sync::mpsc::channel();
         let hear = |line: &str| sent.send(line.to_string()).expect("the other end is open");
-        capture(written, excerpt.clone(), Some(&file), &Secrets::default(), |_| false, hear).await;
+        capture(written, excerpt.clone(), &log_in(&file), &Secrets::default(), |_| false, hear).await;
         drop(sent);
         assert!(heard.iter().next().is_some(), "lines are heard while the stream is open");
         assert_eq!(excerpt.shown(), expected);
@@ -236,7 +251,7 @@ mod tests {
         for n_before in (limits::STDERR_LINE_BYTES - 40)..(limits::STDERR_LINE_BYTES + 140) {
             let file = folder.path().join(format!("{n_before}.log"));
             let written = format!("{}hunter2-hunter2{}\n", "x".repeat(n_before), "y".repeat(20_000));
-            capture(written.as_bytes(), Excerpt::default(), Some(&file), &secrets, |_| false, |_| {}).await;
+            capture(written.as_bytes(), Excerpt::default(), &log_in(&file), &secrets, |_| false, |_| {}).await;
             let logged = std::fs::read_to_string(&file).unwrap().replace('\n', "");
             assert!(!logged.contains("hunter2") && logged.len() > 28_000, "{n_before}");
         }
@@ -267,8 +282,8 @@ mod tests {
         let (excerpt, heard) = (Excerpt::default(), Arc::new(Mutex::new(Vec::new())));
         let (captured, hears) = (excerpt.clone(), Arc::clone(&heard));
         let capturing = tokio::spawn(async move {
-            capture(stream, captured, None, &Secrets::default(), |_| false, |line| hears.lock().push(line.to_string()))
-                .await;
+            let hear = |line: &str| hears.lock().push(line.to_string());
+            capture(stream, captured, &ServerLog::default(), &Secrets::default(), |_| false, hear).await;
         });
         // It has begun when it can be asked.
         while excerpt.0.lock().catch_up.is_none() {

@@ -39,6 +39,18 @@ def test_what_is_not_shown_fails_and_says_what_is():
             tb.ask_llm("Is it red?")
 
 
+def test_arguments_of_commands_are_checked_as_by_trailblaze():
+    with FakeDevice() as device:
+        device.show("Pay")
+        tb = SyncTrailblazeClient(device.address)
+        assert tb.call_tool("tap", {"text": "Pay", "longPress": True}).success
+        with pytest.raises(ApiError, match=r"`tap`: unknown argument `txt`; did you mean `text`\? \(invalid_argument\)"):
+            tb.call_tool("tap", {"txt": "Pay"})
+        with pytest.raises(ApiError, match="`remember`: missing argument `variable`; unknown argument `nme`; expected one of"):
+            tb.call_tool("remember", {"nme": "a", "value": "b"})
+        assert len(device.calls) == 1
+
+
 def test_tools_and_memory_are_what_the_test_says():
     with FakeDevice(memory={"user": "ada"}) as device:
         device.on("acme_pay", lambda call: f"paid {call.args['amount']}")

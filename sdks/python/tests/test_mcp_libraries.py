@@ -29,12 +29,13 @@ SERVERS = [
 class Mcp:
     """A client of a server on stdio, as small as can be."""
 
-    def __init__(self, python: Path, server: Path, environment: dict[str, str]) -> None:
+    def __init__(self, python: Path, server: Path, environment: dict[str, str], *args: str, stderr: int | None = None) -> None:
         paths = os.pathsep.join([str(HERE.parent / "src"), str(HERE / "servers")])
         self._process = subprocess.Popen(
-            [python, server],
+            [python, server, *args],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=stderr,
             env={**os.environ, "PYTHONPATH": paths, **environment},
             text=True,
         )
@@ -60,6 +61,18 @@ class Mcp:
     def call(self, tool: str, arguments: dict[str, Any], meta: dict[str, Any]) -> Any:
         return self.request("tools/call", {"name": tool, "arguments": arguments, "_meta": meta})
 
+    def terminate_during(self, tool: str) -> str:
+        """Ends the server with SIGTERM once a tool says on stderr that it hangs. Returns what the server printed after that."""
+        self._send({"id": self._id + 1, "method": "tools/call", "params": {"name": tool, "arguments": {}}})
+        assert self._process.stderr is not None
+        for line in self._process.stderr:
+            if "hanging" in line:
+                break
+        self._process.terminate()
+        printed = self._process.stderr.read()
+        self.close()
+        return printed
+
     def close(self) -> None:
         assert self._process.stdin is not None and self._process.stdout is not None
         self._process.stdin.close()
@@ -69,6 +82,8 @@ class Mcp:
             self._process.kill()
             self._process.wait()
         self._process.stdout.close()
+        if self._process.stderr is not None:
+            self._process.stderr.close()
 
     def _send(self, message: dict[str, Any]) -> None:
         assert self._process.stdin is not None
@@ -155,9 +170,9 @@ def test_a_failure_that_a_tool_does_not_catch_is_its_result(mcp: Mcp, server: Fa
             assert result["isError"] and words in result["content"][0]["text"], result
 
 
-def line_of(code: str) -> str:
-    """The line of a piece of code in the server, as messages show it."""
-    path = HERE / "servers" / "fastmcp_server.py"
+def line_of(code: str, server: str = "fastmcp_server.py") -> str:
+    """The line of a piece of code in a server, as messages show it."""
+    path = HERE / "servers" / server
     lines = path.read_text(encoding="utf-8").splitlines()
     number = next(number for number, line in enumerate(lines, 1) if line.startswith(code) or line.strip().startswith(code))
     return f"{path.relative_to(Path.cwd())}:{number}"
@@ -195,6 +210,50 @@ def test_fastmcp_tells_the_kind_and_the_line_of_a_failure_with_our_middleware(pa
         assert wrong["isError"] and "servers/" not in wrong["content"][0]["text"], wrong
     finally:
         mcp.close()
+
+
+@pytest.mark.parametrize("part", ["python", "fastmcp2"])
+def test_a_task_that_fails_and_is_not_awaited_fails_its_tool(part: str) -> None:
+    mcp = Mcp(need(PARTS / part / "bin" / "python"), HERE / "servers" / "fastmcp_server.py", {})
+    try:
+        assert mcp.call("acme_task", {"kind": "awaited"}, {})["content"][0]["text"] == "caught"
+        failed = mcp.call("acme_task", {"kind": "forgotten"}, {})
+        words = "a task that the tool created and did not await failed: ValueError: the task"
+        line = line_of('raise ValueError("the task")')
+        assert failed["isError"] and failed["content"][0]["text"] == f"{words} ({line})", failed
+    finally:
+        mcp.close()
+
+
+# FastMCP 2 lists one of two mounted tools, and says nothing.
+@pytest.mark.parametrize(("part", "kind"), [("python", "overwritten"), ("python", "mounted"), ("fastmcp2", "overwritten")])
+def test_two_tools_with_one_name_are_an_error(part: str, kind: str) -> None:
+    server = "duplicates_server.py"
+    mcp = Mcp(need(PARTS / part / "bin" / "python"), HERE / "servers" / server, {}, kind)
+    try:
+        first, second = (line_of(code, server) for code in ("def pay_once", "def pay_twice"))
+        # The line of the decorator.
+        first, second = (f"{path}:{int(line) - 1}" for path, line in (place.split(":") for place in (first, second)))
+        words = {
+            "overwritten": f"two tools are named `acme_pay` ({first} and {second}); rename one of them",
+            "mounted": "two mounted servers have a tool named `acme_pay`; rename one of them",
+        }
+        refused = mcp.request("tools/list", {})
+        assert refused.get("isError") and words[kind] in refused["content"][0]["text"], refused
+    finally:
+        mcp.close()
+
+
+@pytest.mark.parametrize("part", ["python", "fastmcp2"])
+def test_a_server_that_hangs_prints_where_when_it_is_stopped(part: str) -> None:
+    server = HERE / "servers" / "fastmcp_server.py"
+    environment = {"TRAILBLAZE_BASE_URL": "http://127.0.0.1:9"}
+    mcp = Mcp(need(PARTS / part / "bin" / "python"), server, environment, stderr=subprocess.PIPE)
+    printed = mcp.terminate_during("acme_hangs")
+    path, _, line = line_of("while True:").rpartition(":")
+    # It may be interrupted in the line before, or in the one after.
+    places = [f"stopped while it was at {path}:{int(line) + n}" for n in (-1, 0, 1)]
+    assert printed.splitlines()[-1] in places, printed
 
 
 @pytest.mark.parametrize("part", ["python", "fastmcp2"])

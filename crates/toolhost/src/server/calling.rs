@@ -74,6 +74,10 @@ impl Server {
         tool: &str,
         args: &Map<String, Value>,
     ) -> Result<Outcome, SourceError> {
+        if self.is_unready() {
+            // Boxed to keep the future of an ordinary call small.
+            Box::pin(self.recover(cx)).await?;
+        }
         if let Err(outdated) = self.up_to_date().await {
             return Ok(outdated);
         }
@@ -83,7 +87,6 @@ impl Server {
         let mut answered = self.call_with_input(&instance, cx, (tool, args), (&style, carrier)).await;
         // The server lost our session, so the call did not run.
         if answered == Err(RequestError::Http(HttpError::SessionGone)) {
-            // Boxed to keep the future of an ordinary call small.
             Box::pin(self.reopen(instance.instance())).await?;
             instance = self.instance().await?;
             answered = self.call_with_input(&instance, cx, (tool, args), (&style, carrier)).await;

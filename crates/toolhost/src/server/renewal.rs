@@ -1,19 +1,21 @@
 //! Replaces a server whose files changed: a new instance starts next to the running one and takes over once its tools
-//! are known. Calls in flight finish on the instance that they started on.
+//! are known. Calls in flight finish on the instance that they started on. A server that died is replaced for the next call.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use tokio::sync::watch;
 use trailblaze_core::engine::changes::Changes;
+use trailblaze_core::engine::cx::Cx;
 use trailblaze_core::engine::source::{SourceError, ToolSource};
 use trailblaze_protocol::event::Level;
 use trailblaze_protocol::outcome::Outcome;
 
-use super::{Server, State};
+use super::{OnDeath, Server, State};
 use crate::instance::{Instance, Transport};
 use crate::limits;
 use crate::listing::RawListing;
+use crate::restarts::Restarts;
 
 /// A renewal in progress, which ends when this is dropped.
 struct UnderWay<'s>(&'s watch::Sender<usize>);
@@ -87,15 +89,72 @@ impl Server {
         *self.router.noise.lock() = None;
         let Some(next) = newest.run_until_cancelled(self.next()).await else { return Ok(None) };
         let (instance, raw) = next?;
+        // The files changed, so earlier deaths do not count.
+        if let OnDeath::Restart(restarts) | OnDeath::RestartForNextCall(restarts) = &self.spec.on_death {
+            restarts.forget();
+        }
+        Ok(self.take_over(instance, raw))
+    }
+
+    /// Whether its last renewal failed, so that its tools fail.
+    pub fn is_outdated(&self) -> bool {
+        self.outdated.lock().is_some()
+    }
+
+    /// Whether it must be made ready before it can be called.
+    pub(super) fn is_unready(&self) -> bool {
+        self.is_outdated() || self.death().is_some()
+    }
+
+    /// Makes it ready for a call: starts one that died again, if that is allowed, and a new version that did not start once more,
+    /// because what it lacked, such as a package, may be there by now. The time of the call does not begin before that.
+    pub(super) async fn recover(&self, cx: &Cx) -> Result<(), SourceError> {
+        let recovering = async {
+            if self.is_outdated() && *self.n_renewals.borrow() == 0 {
+                // The call itself fails with the reason.
+                let _ = self.renew().await;
+            }
+            self.revive().await
+        };
+        tokio::pin!(recovering);
+        loop {
+            tokio::select! {
+                biased;
+                recovered = &mut recovering => return recovered,
+                () = tokio::time::sleep(limits::CALL_RENEWAL) => cx.renew(),
+            }
+        }
+    }
+
+    /// Starts a server that died again, for a call that needs it, unless it died too often.
+    async fn revive(&self) -> Result<(), SourceError> {
+        let OnDeath::RestartForNextCall(restarts) = &self.spec.on_death else { return Ok(()) };
+        if self.death().is_none() {
+            return Ok(());
+        }
+        let _turn = self.renewing.lock().await;
+        // Another call, or a change of its files, may have started it meanwhile.
+        let Some(died) = self.death() else { return Ok(()) };
+        if restarts.are_exhausted() {
+            let evidence = format!("{} until its files change; last error: {}", Restarts::verdict(), died.evidence());
+            return Err(SourceError::Died { source_name: self.spec.name.clone(), evidence });
+        }
+        restarts.after_death();
+        let Some(next) = self.stopping.run_until_cancelled(self.next()).await else { return Err(died) };
+        let (instance, raw) = next?;
+        self.take_over(instance, raw);
+        let text = "it died, and was started again for this call; what it kept in memory is lost";
+        self.router.events.note(&self.spec.name, Level::Warning, text.to_string());
+        Ok(())
+    }
+
+    /// Makes this instance the one at work.
+    fn take_over(&self, instance: Arc<Instance>, raw: RawListing) -> Option<Renewed> {
         // Cannot fail: the caller holds a handle.
-        let Some(me) = self.me.upgrade() else { return Ok(None) };
+        let me = self.me.upgrade()?;
         let (old, new) = (self.interpreted(&self.raw_listing()), self.interpreted(&raw));
         let changes = Changes::between(&old.tools, &new.tools);
         let warnings = new.warnings.iter().filter(|warning| !old.warnings.contains(warning)).cloned().collect();
-        // The files changed, so earlier deaths do not count.
-        if let Some(restarts) = &self.spec.restarts {
-            restarts.forget();
-        }
         // The new version may accept the context argument.
         self.spec.refuses_context.store(false, Ordering::Relaxed);
         self.router.events.started(&self.spec.name, &instance.handshake.version);
@@ -106,7 +165,7 @@ impl Server {
             me.retire(former);
         }
         self.router.revision.send_modify(|revision| *revision += 1);
-        Ok(Some(Renewed { changes, warnings }))
+        Some(Renewed { changes, warnings })
     }
 
     /// Starts an instance and reads its listing.

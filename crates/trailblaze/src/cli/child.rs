@@ -65,7 +65,8 @@ async fn pass_on(mut from: impl AsyncRead + Unpin, is_shown: bool) -> String {
     let mut chunk = [0; 8 << 10];
     let mut tail = String::new();
     let mut show = |line: &[u8]| {
-        let line = String::from_utf8_lossy(line);
+        // Colours would be printed as the codes that they are.
+        let line = anstream::adapter::strip_str(&String::from_utf8_lossy(line)).to_string();
         tail.push_str(&line);
         if tail.len() > 2 * TAIL_BYTES {
             tail.drain(..tail.ceil_char_boundary(tail.len() - TAIL_BYTES));
@@ -87,4 +88,15 @@ async fn pass_on(mut from: impl AsyncRead + Unpin, is_shown: bool) -> String {
         show(&said);
     }
     tail
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn colours_are_left_out() {
+        let said = pass_on(&b"\x1b[1;31m[ERROR]\x1b[0m Tools.kt\nlast \x1b[0m"[..], false).await;
+        assert_eq!(said, "[ERROR] Tools.kt\nlast ");
+    }
 }

@@ -7,7 +7,8 @@ use clap::Args;
 use trailblaze_core::yaml::Severity;
 use trailblaze_protocol::exit::Exit;
 use trailblaze_supervise::{Launch, Supervisor};
-use trailblaze_toolhost::launch::{Place, Runtimes, launch, stale_build, unbuilt_jar};
+use trailblaze_toolhost::build::Build;
+use trailblaze_toolhost::launch::{Place, Runtimes, launch};
 
 use super::findings::{self, Finding, FindingState};
 use super::{Context, Refusal};
@@ -126,31 +127,27 @@ impl Doctor<'_> {
                 }
                 None => match launch(&named.entry, &place, &runtimes).await {
                     Err(error) => Finding::bad("server", format!("server `{name}` cannot start: {error}")),
-                    Ok(found) => self.server(name, &found, stale_build(&named.entry, &self.loaded.root)),
+                    Ok(found) => self.server(name, &found, Build::of(&named.entry, &self.loaded.root).as_ref()),
                 },
             });
         }
         findings
     }
 
-    fn server(&self, name: &str, found: &Launch, stale: Option<String>) -> Finding {
+    fn server(&self, name: &str, found: &Launch, build: Option<&Build>) -> Finding {
+        if let Some((build, missing)) = build.and_then(|build| Some((build, build.missing()?))) {
+            return Finding::bad("server", format!("server `{name}` cannot start: {missing}")).hint(build.advice());
+        }
         let program = Path::new(&found.program).display();
         if !self.is_program(&found.program) {
             return Finding::bad("server", format!("server `{name}` cannot start: there is no program `{program}`"))
                 .hint("install it, or correct `command` in the server's entry");
         }
-        if let Some(stale) = stale {
-            return Finding::warning("server", format!("server `{name}`: {stale}"));
+        if let Some((build, stale)) = build.and_then(|build| Some((build, build.stale()?))) {
+            return Finding::warning("server", format!("server `{name}`: {stale}")).hint(build.advice());
         }
-        match unbuilt_jar(found) {
-            Some((jar, command)) => {
-                let finding = Finding::bad("server", format!("server `{name}` cannot start: `{jar}` does not exist"));
-                let hint = command.map(|command| format!("run `{command}` in `{}`", found.dir.display()));
-                finding.hint(hint.unwrap_or_else(|| "build it, or correct `args` in the server's entry".to_string()))
-            }
-            None => Finding::good("server", format!("server `{name}` can be started with `{program}`"))
-                .hint(format!("`trailblaze tool doctor {name}` starts it and checks its tools")),
-        }
+        Finding::good("server", format!("server `{name}` can be started with `{program}`"))
+            .hint(format!("`trailblaze tool doctor {name}` starts it and checks its tools"))
     }
 
     fn is_program(&self, program: &std::ffi::OsStr) -> bool {

@@ -10,7 +10,7 @@ use trailblaze_core::config::{NewServer, Server, Servers, add_server};
 use trailblaze_core::names::{ToolOrigin, judge};
 use trailblaze_core::yaml::{Source, block};
 use trailblaze_protocol::exit::Exit;
-use trailblaze_toolhost::launch::python_install;
+use trailblaze_toolhost::python::python_install;
 
 use super::init::{blocking, is_there};
 use super::tool::VERBS;
@@ -165,7 +165,7 @@ impl Plan {
         let shared = blueprint::shared_files(args.language());
         match args.language() {
             Language::Ts => plan.add_script_parts(root, name, target)?,
-            Language::Py => plan.add_python_parts(root, name, target)?,
+            Language::Py => plan.add_python_parts(loaded, name, target)?,
             Language::Kotlin => plan.add_kotlin_parts(root, name)?,
             Language::Rust => plan.add_rust_parts(root, name)?,
             Language::Js | Language::Yaml => {}
@@ -263,7 +263,8 @@ impl Plan {
     }
 
     /// The server of all Python tools, and the package that it may use.
-    fn add_python_parts(&mut self, root: &Path, name: &str, target: Option<&str>) -> Result<(), Refusal> {
+    fn add_python_parts(&mut self, loaded: &Loaded, name: &str, target: Option<&str>) -> Result<(), Refusal> {
+        let root = &loaded.root;
         let path = blueprint::py_server_file(target);
         let existing = read_if_there(root, &path)?;
         let text = blueprint::py_server(existing.as_deref(), name).ok_or_else(|| Refusal::Usage {
@@ -285,7 +286,7 @@ impl Plan {
         if !lists(&sdk) {
             wanted.push(&sdk);
         }
-        self.needs.extend(python_install(root, &wanted.join(" ")));
+        self.needs.extend(python_install(root, loaded.environment.path(), &wanted.join(" ")));
         Ok(())
     }
 

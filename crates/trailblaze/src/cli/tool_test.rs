@@ -14,7 +14,8 @@ use trailblaze_core::yaml::decode;
 use trailblaze_core::yaml::{Problems, Source, block, nearest};
 use trailblaze_protocol::exit::Exit;
 use trailblaze_supervise::{Ended, Launch, Supervisor};
-use trailblaze_toolhost::launch::{Place, Runtimes, is_python, lacks_maven_artifact, launch, missing_module, program};
+use trailblaze_toolhost::launch::{Place, Runtimes, lacks_maven_artifact, launch};
+use trailblaze_toolhost::python::{is_python, missing_module, program};
 
 use super::child::Run;
 use super::device::DeviceArgs;
@@ -271,7 +272,8 @@ impl Runners<'_> {
         match self.ended(launch, true).await? {
             (Ended::Code(0), _) => Ok(Exit::Passed),
             (Ended::Code(_), said) => {
-                missing_module(self.python_command(), self.root, &said).iter().for_each(print::hint);
+                let path = self.loaded.environment.path();
+                missing_module(self.python_command(), self.root, path, &said).iter().for_each(print::hint);
                 if lacks_maven_artifact(&said, kotlin_sdk::GROUP) {
                     print::hint(format!(
                         "the libraries are not installed here: run `{}`",

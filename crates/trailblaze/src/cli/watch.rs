@@ -38,6 +38,7 @@ pub async fn watch(context: &Context, args: RunArgs) -> Result<Exit, Refusal> {
         }
     }
     listener.abort();
+    watch.close().await;
     Ok(Exit::Passed)
 }
 

@@ -90,6 +90,7 @@ pub async fn execute(mut plan: RunPlan, sinks: Sinks, mut watch: Option<&mut Wat
         .with_outlets(outlets)
         .with_cassettes(cassettes)
         .for_devices(plan.kinds.iter().map(|kind| kind.devices.len()).sum())
+        .keeping(watch.as_deref().map(Watch::kept_servers))
         .into();
     if let Some(watch) = watch.as_deref_mut() {
         watch.begin(&plan.jobs, plan.wiring.servers.concerns());

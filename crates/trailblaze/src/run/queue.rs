@@ -219,6 +219,9 @@ async fn worker(shared: Arc<Shared>, queue: Arc<Queue>, device: DeviceSpec, perm
             break;
         }
     }
+    if let Some((device, target, session)) = &worker.open {
+        shared.wiring.keep_servers(session, device, target.as_deref());
+    }
     worker.close("").await;
     queue.changed.notify_waiters();
 }

@@ -2,12 +2,14 @@
 //! tools.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::project::changes::FileChanges;
 use crate::run::affected::{Affected, Again};
 use crate::run::job::Job;
 use crate::run::queue::Ran;
+use crate::servers::kept::KeptServers;
 use crate::servers::server_sources::Concerns;
 use crate::sessions::hot_swap;
 use crate::sessions::wiring::Wiring;
@@ -21,6 +23,8 @@ pub struct Watch {
     affected: Affected,
     /// The files that changed during the last run.
     pending: Vec<PathBuf>,
+    /// The tool servers of the last run, for the next one.
+    kept: Arc<KeptServers>,
 }
 
 /// What to do after a change.
@@ -37,7 +41,18 @@ impl Watch {
     /// Watches a project. Files beneath `logs` are not watched.
     pub fn start(root: &Path, logs: &Path) -> notify::Result<Watch> {
         let changes = FileChanges::of(root, logs)?;
-        Ok(Watch { root: root.to_path_buf(), changes, affected: Affected::default(), pending: Vec::new() })
+        let (affected, pending, kept) = (Affected::default(), Vec::new(), Arc::default());
+        Ok(Watch { root: root.to_path_buf(), changes, affected, pending, kept })
+    }
+
+    /// Where the tool servers of a run are kept for the next one.
+    pub fn kept_servers(&self) -> Arc<KeptServers> {
+        Arc::clone(&self.kept)
+    }
+
+    /// Stops the tool servers that were kept.
+    pub async fn close(&self) {
+        self.kept.close().await;
     }
 
     /// Notes that these trails are about to run.
@@ -68,7 +83,11 @@ impl Watch {
             paths.retain(|path| self.affected.matters(&self.root, path));
         }
         match self.affected.by(&self.root, &paths) {
-            Again::All => Next::All,
+            Again::All => {
+                // The configuration may have changed, and with it what servers are given.
+                self.kept.close().await;
+                Next::All
+            }
             Again::Some(trails) if trails.is_empty() => Next::Nothing,
             Again::Some(trails) => Next::Some(trails.into_iter().collect()),
         }

@@ -9,5 +9,6 @@ pub mod transport;
 pub(crate) mod cache;
 pub mod cassettes;
 pub(crate) mod imports;
+pub mod kept;
 pub mod server_sources;
 pub mod digest;

@@ -9,23 +9,23 @@ use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
 use tokio::sync::{OnceCell, watch};
-use trailblaze_core::config::Restart;
 use trailblaze_core::engine::cx::Cx;
 use trailblaze_core::engine::source::{Listing, SourceError, ToolSource};
 use trailblaze_core::engine::tool::Contributor;
 use trailblaze_core::yaml::Millis;
 use trailblaze_protocol::outcome::Outcome;
+use trailblaze_toolhost::limits;
 use trailblaze_toolhost::listing::{RawListing, interpret};
-use trailblaze_toolhost::server::Server;
+use trailblaze_toolhost::server::{OnDeath, Server};
 
 use crate::servers::entries::Named;
-
-/// How often a call that waits for its server reports that it is not silent.
-const RENEWAL: Duration = Duration::from_millis(50);
 
 /// Starts the server and lists its tools.
 pub(crate) type Starter =
     Box<dyn Fn() -> BoxFuture<'static, Result<(Arc<Server>, FirstListing), SourceError>> + Send + Sync>;
+
+/// Ends the server with its session.
+pub(crate) type Ender = Box<dyn Fn(Arc<Server>) -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// What a server listed when it was started, at this revision. It is not asked again for the same list.
 pub(crate) type FirstListing = (u64, Listing);
@@ -34,7 +34,9 @@ pub(crate) struct OnDemand {
     pub named: Named,
     /// The tools that it listed when last started; `None` if it never was.
     remembered: Option<RawListing>,
+    on_death: OnDeath,
     starter: Starter,
+    ender: Ender,
     server: OnceCell<Arc<Server>>,
     first: Mutex<Option<FirstListing>>,
     phase: watch::Sender<Phase>,
@@ -52,10 +54,18 @@ enum Phase {
 }
 
 impl OnDemand {
-    pub fn new(named: Named, remembered: Option<RawListing>, starter: Starter) -> Arc<OnDemand> {
+    pub fn new(
+        named: Named,
+        remembered: Option<RawListing>,
+        on_death: OnDeath,
+        (starter, ender): (Starter, Ender),
+    ) -> Arc<OnDemand> {
         let (server, phase) = (OnceCell::new(), watch::Sender::new(Phase::Idle));
         let first = Mutex::default();
-        Arc::new_cyclic(|me| OnDemand { named, remembered, starter, server, first, phase, me: Weak::clone(me) })
+        Arc::new_cyclic(|me| {
+            let me = Weak::clone(me);
+            OnDemand { named, remembered, on_death, starter, ender, server, first, phase, me }
+        })
     }
 
     /// Whether nothing is known about its tools until it is started.
@@ -92,7 +102,7 @@ impl OnDemand {
             tokio::select! {
                 biased;
                 running = &mut running => return running,
-                () = tokio::time::sleep(RENEWAL) => cx.renew(),
+                () = tokio::time::sleep(limits::CALL_RENEWAL) => cx.renew(),
             }
         }
     }
@@ -173,7 +183,7 @@ impl ToolSource for OnDemand {
     }
 
     fn is_vital(&self) -> bool {
-        self.named.entry.restart != Restart::OnFailure
+        matches!(self.on_death, OnDeath::EndSession)
     }
 
     fn is_idle(&self) -> bool {
@@ -206,7 +216,7 @@ impl ToolSource for OnDemand {
 
     async fn stop(&self) {
         if let Some(server) = self.server.get() {
-            server.stop().await;
+            (self.ender)(Arc::clone(server)).await;
         }
     }
 }

@@ -22,6 +22,13 @@ const MOST_SOURCES: usize = 5_000;
 /// A target, if the server belongs to one, and its name.
 pub type Key = (Option<String>, String);
 
+/// The files that a server was started from.
+#[derive(Clone, PartialEq)]
+pub(crate) struct Origin {
+    pub imported: Vec<PathBuf>,
+    pub stamp: Stamp,
+}
+
 /// The servers that are started for a project, and where their code is.
 #[derive(Debug, Clone, Default)]
 pub struct Concerns(Vec<Concern>);

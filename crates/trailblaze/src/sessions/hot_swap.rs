@@ -91,14 +91,19 @@ impl Wiring {
     }
 }
 
-/// Swaps what changed since the tools of a session were loaded, before the watch reports it, and waits for it. Fails if a
-/// changed server does not start.
-pub async fn catch_up(servers: &ToolServers, session: &Session, are_files_outdated: bool) -> Result<(), SourceError> {
+/// Swaps what changed since the tools of a session were loaded, before the watch reports it, and waits for it. If `is_asked`, also
+/// tries again what could not be started before. Fails if a changed server does not start.
+pub async fn catch_up(
+    servers: &ToolServers,
+    session: &Session,
+    (are_files_outdated, is_asked): (bool, bool),
+) -> Result<(), SourceError> {
     let mut said = Vec::new();
     if are_files_outdated {
         said.extend(reread(session).await);
     }
-    let renewed = servers.renew_all().await;
+    let renewed = servers.renew_all(is_asked).await;
+    servers.warn_of_stale_builds();
     let failed = renewed.iter().find_map(|(_, renewed)| renewed.as_ref().err().cloned());
     said.extend(renewed.into_iter().flat_map(|(name, renewed)| news(&name, renewed)));
     session.catch_up().await;

@@ -33,6 +33,7 @@ use crate::project::environment::Environment;
 use crate::project::loaded::Loaded;
 use crate::project::models::{ModelChoiceError, all_key_variables};
 use crate::project::sim::SimOptions;
+use crate::servers::kept::SessionPlace;
 use crate::servers::tool_servers::{Absent, Mode, Needed, ToolServers};
 use crate::servers::transport::{declared_secrets, declared_values};
 use crate::sessions::devices::{Acquired, DeviceSources, SettingError, budget};
@@ -63,13 +64,10 @@ pub struct Wiring {
     /// Starts and owns every process of the run.
     pub supervisor: Supervisor,
     /// What was made ready and not opened yet, or could not be made ready, by device and target.
-    ready: Mutex<HashMap<PreparedKey, Result<Prepared, SourceError>>>,
+    ready: Mutex<HashMap<SessionPlace, Result<Prepared, SourceError>>>,
     /// Those that were opened and not dropped yet.
     opened: Mutex<Vec<Weak<Session>>>,
 }
-
-/// A device, as a trail wants it, and a target.
-type PreparedKey = (String, String, Option<String>);
 
 /// A session before its first call: its servers are at work, and its tools are known.
 pub struct Prepared {
@@ -199,7 +197,7 @@ impl Wiring {
         target: Option<&str>,
         needed: impl Fn(&Registry) -> Needed,
     ) -> Result<Prepared, SourceError> {
-        let id = ids::session();
+        let id = self.servers.session_id(&prepared_key(device, target));
         let scope = self.scope(device, target);
         let mut servers = self.servers.of_session(target, (&id, &device.description()), &self.secrets).await?;
         let registry = loop {
@@ -347,6 +345,11 @@ impl Wiring {
         opened.iter().filter_map(Weak::upgrade).collect()
     }
 
+    /// Keeps the servers of a session that is about to close for the next run, if there may be one.
+    pub fn keep_servers(&self, session: &Session, device: &DeviceSpec, target: Option<&str>) {
+        self.servers.keep_session(prepared_key(device, target), &session.id);
+    }
+
     /// Ends what was made ready and never opened, and what all sessions shared.
     pub async fn close(&self) {
         let ready: Vec<Prepared> = self.ready.lock().drain().filter_map(|(_, prepared)| prepared.ok()).collect();
@@ -427,7 +430,7 @@ fn device_sources(loaded: &Loaded, machine: &Machine) -> Result<DeviceSources, S
     DeviceSources::open(&loaded.providers, machine, locks, holder)
 }
 
-fn prepared_key(device: &DeviceSpec, target: Option<&str>) -> PreparedKey {
+fn prepared_key(device: &DeviceSpec, target: Option<&str>) -> SessionPlace {
     (device.id.to_string(), device.driver.to_string(), target.map(str::to_string))
 }
 
@@ -511,7 +514,7 @@ impl Shelf for DiskShelf {
             return Ok(());
         }
         let is_outdated = self.stamp.lock().is_outdated();
-        let renewed = hot_swap::catch_up(&self.servers, session, is_outdated).await;
+        let renewed = hot_swap::catch_up(&self.servers, session, (is_outdated, is_asked)).await;
         match session.reload_error() {
             Some(error @ ShelfError::Files(_)) => Err(error),
             // A call of one of its tools says so itself.

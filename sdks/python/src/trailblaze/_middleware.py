@@ -7,8 +7,10 @@ import sys
 from importlib import import_module
 
 from . import result
-from ._place import explain, is_of_author
+from ._duplicates import duplicates
+from ._place import explain, is_of_author, place_of_frame
 from ._target import BASE_URL
+from ._tasks import WatchedTasks
 from .errors import TrailblazeError
 
 TYPE_CHECKING = False
@@ -22,18 +24,31 @@ def failure_middleware() -> Any:
         server = FastMCP("acme", middleware=[failure_middleware()])
 
     The message of an exception that a tool does not catch names the file and line of the tool's code, and a failed assertion is
-    recorded as such; see `result.failure`. If Trailblaze started the server, what tools print goes to stderr: stdout belongs to
-    the protocol.
+    recorded as such; see `result.failure`. So does the exception of a task that the tool created and did not await, if the task
+    failed before the tool returned. Two tools with one name are an error. If Trailblaze started the server, what tools print
+    goes to stderr, because stdout belongs to the protocol, and a server that Trailblaze stops because it hangs prints where.
     """
     base: Any = import_module("fastmcp.server.middleware").Middleware
+    if os.environ.get(BASE_URL):
+        _print_place_on_sigterm()
 
     class FailureMiddleware(base):
+        async def on_list_tools(self, context: Any, call_next: Any) -> Any:
+            tools = await call_next(context)
+            problem = duplicates(tools)
+            if problem is not None:
+                raise ValueError(problem)
+            return tools
+
         async def on_call_tool(self, context: Any, call_next: Any) -> Any:
             if os.environ.get(BASE_URL):
                 # The library has taken the real stdout.
                 sys.stdout = sys.stderr
             try:
-                return await call_next(context)
+                with WatchedTasks() as tasks:
+                    returned = await call_next(context)
+                    failure = tasks.failure()
+                return returned if failure is None else _failed_task(failure)
             # A server must not end because a tool called `sys.exit`.
             except (Exception, SystemExit) as error:
                 failed = _failed(error)
@@ -42,6 +57,32 @@ def failure_middleware() -> Any:
                 return failed
 
     return FailureMiddleware()
+
+
+def _print_place_on_sigterm() -> None:
+    """Prints where the author's code is before SIGTERM ends the process: Trailblaze sends it to a server that hangs."""
+    import signal
+
+    def stop(number: int, frame: object) -> None:
+        frames = sys._current_frames().values()  # pyright: ignore[reportPrivateUsage]
+        for place in sorted({place for place in map(place_of_frame, frames) if place is not None}):
+            # `print` may be what was interrupted.
+            os.write(2, f"stopped while it was at {place}\n".encode())
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    try:
+        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, stop)
+    except ValueError:
+        # Only the main thread may do that.
+        pass
+
+
+def _failed_task(error: BaseException) -> Any:
+    text = f"{type(error).__name__}: {error}".removesuffix(": ")
+    text = f"a task that the tool created and did not await failed: {explain(error, text) or text}"
+    return result.failure(error, text) if isinstance(error, TrailblazeError) else result.error(text)
 
 
 def _failed(error: BaseException) -> Any:

@@ -7,7 +7,7 @@ import os
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import TracebackType
+    from types import CodeType, FrameType, TracebackType
 
 PROJECT_DIR = "TRAILBLAZE_PROJECT_DIR"
 """The folder of the project, for a server that Trailblaze started."""
@@ -31,6 +31,22 @@ def is_of_author(error: BaseException) -> bool:
     return bool(lines) and lines[-1][2]
 
 
+def place_of_frame(frame: FrameType | None, *, is_loading: bool = False) -> str | None:
+    """The innermost line of a function of the author that is being executed, or of a module if it is being loaded."""
+    foreign = _foreign_folders()
+    while frame is not None:
+        is_meant = is_loading or frame.f_code.co_name != "<module>"
+        if is_meant and _is_own(frame.f_code.co_filename, foreign):
+            return f"{_from_project(frame.f_code.co_filename)}:{frame.f_lineno}"
+        frame = frame.f_back
+    return None
+
+
+def place_of_code(code: CodeType) -> str:
+    """Where a function begins."""
+    return f"{_from_project(code.co_filename)}:{code.co_firstlineno}"
+
+
 def _place_of(traceback: TracebackType | None) -> str | None:
     own = [(path, line) for path, line, is_own in _lines(traceback) if is_own]
     return f"{_from_project(own[-1][0])}:{own[-1][1]}" if own else None
@@ -41,10 +57,13 @@ def _lines(traceback: TracebackType | None) -> Iterator[tuple[str, int, bool]]:
     foreign = _foreign_folders()
     while traceback is not None:
         path = traceback.tb_frame.f_code.co_filename
-        # `<frozen importlib>` is no file.
-        is_own = not path.startswith("<") and "site-packages" not in path and not path.startswith(foreign)
-        yield path, traceback.tb_lineno, is_own
+        yield path, traceback.tb_lineno, _is_own(path, foreign)
         traceback = traceback.tb_next
+
+
+def _is_own(path: str, foreign: tuple[str, ...]) -> bool:
+    # `<frozen importlib>` is no file.
+    return not path.startswith("<") and "site-packages" not in path and not path.startswith(foreign)
 
 
 def _foreign_folders() -> tuple[str, ...]:

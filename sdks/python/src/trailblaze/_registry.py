@@ -53,13 +53,14 @@ def _merge(kind: str, into: dict[str, Any], further: Mapping[str, Any]) -> None:
 def _json_of(value: Any) -> Any:
     """The JSON form of a message of the contract. What is absent is left out."""
     if hasattr(value, "__dataclass_fields__"):
-        named: dict[str, Any] = {_camel(field.name): getattr(value, field.name) for field in fields(value)}
+        named: dict[str, Any] = {camel(field.name): getattr(value, field.name) for field in fields(value)}
         return {name: _json_of(item) for name, item in named.items() if item not in (None, ())}
     if hasattr(value, "items"):
         return {name: _json_of(item) for name, item in value.items()}
     return value
 
 
-def _camel(name: str) -> str:
+def camel(name: str) -> str:
+    """A name of Python as JSON has it."""
     first, *others = name.split("_")
     return first + "".join(word.capitalize() for word in others)

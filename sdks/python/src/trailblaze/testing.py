@@ -15,10 +15,14 @@ import json
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from inspect import Parameter, signature
 from typing import Any
 
 from ._generated.types import Element
+from ._registry import camel
+from ._sync_client import SyncTrailblazeClient
 
 __all__ = ["FakeCall", "FakeDevice"]
 
@@ -162,6 +166,9 @@ class FakeDevice:
             if not is_known:
                 text = f'unknown tool `{name}`; a test says with `device.on("{name}", ...)` what it does'
                 return 200, _failed(text)
+            invalid = _invalid(name, inner) if name in _COMMANDS else ""
+            if invalid:
+                return 400, {"code": "invalid_argument", "message": f"`{name}`: {invalid}"}
             return 200, self._called(name, inner, is_by_name=True)
         if tool == "askModel" and "askModel" not in self._reactions:
             text = 'no model; a test says with `device.on("askModel", ...)` what it replies'
@@ -220,6 +227,24 @@ class FakeDevice:
 
 _COMMANDS = {"tap", "inputText", "launchApp", "clearAppData", "assertVisible", "waitUntilVisible", "remember", "forget"}
 _DONE: dict[str, Any] = {"success": True, "message": "done"}
+
+
+def _invalid(tool: str, args: dict[str, Any]) -> str:
+    """What is wrong with the names of the arguments of a command, in the words of Trailblaze."""
+    method = getattr(SyncTrailblazeClient, "".join(f"_{c.lower()}" if c.isupper() else c for c in tool))
+    parameters = {
+        camel(name): parameter.default is Parameter.empty
+        for name, parameter in signature(method).parameters.items()
+        # The client's own.
+        if name not in ("self", "timeout")
+    }
+    problems = [f"missing argument `{name}`" for name, is_required in parameters.items() if is_required and name not in args]
+    for name in args.keys() - parameters.keys():
+        near = get_close_matches(name, parameters, 1)
+        known = ", ".join(f"`{parameter}`" for parameter in parameters)
+        advice = f"did you mean `{near[0]}`?" if near else f"expected one of {known}"
+        problems.append(f"unknown argument `{name}`; {advice}")
+    return "; ".join(problems)
 
 
 def _failed(message: str, variant: str = "ExceptionThrown") -> dict[str, Any]:

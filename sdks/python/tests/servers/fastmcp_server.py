@@ -1,5 +1,6 @@
 """A server with FastMCP 2 or newer."""
 
+import asyncio
 import sys
 
 from fastmcp import Context, FastMCP
@@ -38,6 +39,28 @@ def raises(kind: str) -> str:
 @server.tool(name="acme_exits")
 async def exits() -> str:
     sys.exit(3)
+
+
+@server.tool(name="acme_task")
+async def task(kind: str) -> str:
+    async def work() -> None:
+        raise ValueError("the task")
+
+    created = asyncio.create_task(work())
+    await asyncio.sleep(0)
+    if kind == "awaited":
+        try:
+            await created
+        except ValueError:
+            return "caught"
+    return "done"
+
+
+@server.tool(name="acme_hangs")
+async def hangs() -> str:
+    print("hanging", file=sys.stderr, flush=True)
+    while True:
+        pass
 
 
 @server.tool(name="acme_prints")

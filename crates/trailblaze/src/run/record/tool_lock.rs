@@ -107,11 +107,12 @@ impl Tools<'_> {
             let then = pinned(pin);
             let Some(diff) = diff(&lines(&then), &lines(&now)).filter(|_| then != now) else { return };
             let message = format!("the tool `{name}` changed since this was recorded:\n{diff}");
+            let path = &trail.source.path;
+            let hint =
+                format!("if the trail still does what it should, `trailblaze run {path} --record` records it again");
             match severity {
-                Severity::Error => {
-                    problems.error_with_hint(call.tool.span, message, "record the trail again with `--record`");
-                }
-                Severity::Warning => problems.warning(call.tool.span, message),
+                Severity::Error => problems.error_with_hint(call.tool.span, message, hint),
+                Severity::Warning => problems.warning_with_hint(call.tool.span, message, hint),
             }
         })
     }

@@ -245,9 +245,9 @@ impl Interactive {
         self.steps().len()
     }
 
-    /// Why the session can no longer be used: its device was lost, or a server died that cannot be restarted.
+    /// Why the session can no longer be used: its device was lost.
     pub fn lost(&self) -> Option<String> {
-        self.lost.clone().or_else(|| self.session.check_alive().err().map(|error| error.to_string()))
+        self.lost.clone()
     }
 
     /// Sets the folder that paths of commands are relative to.

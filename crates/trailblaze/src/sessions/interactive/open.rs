@@ -145,7 +145,8 @@ pub async fn open(
     let _ = report::write_unfinished(&folder.path);
     let outlets =
         Outlets { events: Some(record), console: Some(Arc::clone(&console)), folder: Some(folder.path.clone()) };
-    wiring.servers = wiring.tool_servers(Mode::Start).with_outlets(outlets).with_cassettes(cassettes).into();
+    let servers = wiring.tool_servers(Mode::Start).with_outlets(outlets).with_cassettes(cassettes);
+    wiring.servers = servers.interactive().into();
     let device = options.device;
     // The caller receives everything else in replies, so the console does not repeat it.
     let output = Arc::new(OnlyToolOutput::to(Arc::clone(&console)));

@@ -348,6 +348,11 @@ fn a_tool_that_changed_since_it_was_recorded_is_told() {
     project.write("trailblaze-config/tools/addOne.yaml", tool("text: Add one"));
     let changed = project.run(&["run", "--pictures", "off"]).exits(0);
     assert!(changed.stderr.contains("the tool `addOne` changed since this was recorded"), "{}", changed.stderr);
+    assert!(
+        changed.stderr.contains("`trailblaze run trails/a.trail.yaml --record` records it again"),
+        "{}",
+        changed.stderr
+    );
     project.run(&["run", "--pictures", "off", "--strict"]).exits(3);
     project.run(&["run", "--pictures", "off", "--record"]).exits(0);
     project.run(&["run", "--pictures", "off", "--strict"]).exits(0);

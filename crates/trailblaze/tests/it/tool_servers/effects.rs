@@ -298,6 +298,8 @@ fn a_tool_that_changed_is_shown_with_what_changed() {
       |
     5 |     tools: [{greetTwice: {who: Ada}}]
       |              ^^^^^^^^^^
+      |
+      = help: if the trail still does what it should, `trailblaze run trails/a.trail.yaml --record` records it again
     ");
     let checked = project.run(&["check"]).exits(0);
     assert!(checked.stderr.contains("Keeps a name"), "{}", checked.stderr);

@@ -1,12 +1,14 @@
 //! Tools that their author edits while they are at work: `shell --watch` and `run --watch` swap them.
 
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
 
 use crate::support::lab::{Lab, Runtime, python};
-use crate::support::{PATIENCE, RunFolder, Running, wait_until};
+use crate::support::{PATIENCE, RunFolder, Running, repository, wait_until};
 use serde_json::{Value, json};
 
 const ACME: &str = include_str!("../../servers/acme.ts");
@@ -218,15 +220,77 @@ fn a_tool_that_an_edit_removed_is_unknown() {
 }
 
 #[test]
-fn a_server_that_died_comes_back_with_the_next_edit() {
+fn a_server_that_died_comes_back_with_the_next_edit_or_call() {
     let Some(lab) = acme() else { return };
     let mut author = Author::at(&lab, &[]);
     let died = author.ask("acme_die");
     assert!(died.contains("exited with code 3"), "{died}");
-    assert!(author.ask("acme_say").contains("died"));
     lab.with("tools/acme.ts", &saying("two"));
-    author.hears("server `acme` was swapped");
     assert_eq!(author.ask("acme_say"), "two");
+    assert!(author.ask("acme_die").contains("exited with code 3"));
+    author.say("launchApp packageId=com.example.counter");
+    assert_eq!(author.answer()["ok"], true, "other tools work");
+    assert_eq!(author.ask("acme_say"), "two");
+    author
+        .hears("warning: server `acme`: it died, and was started again for this call; what it kept in memory is lost");
+    author.leaves();
+}
+
+#[test]
+fn a_server_that_keeps_dying_is_not_started_again_until_its_files_change() {
+    let Some(lab) = acme() else { return };
+    let mut author = Author::of_shell(&lab, &[]);
+    for _ in 0..6 {
+        assert!(author.ask("acme_die").contains("exited with code 3"));
+    }
+    let given_up = author.ask("acme_say");
+    assert!(
+        given_up.contains("it died 5 times within 5m and will not be restarted until its files change"),
+        "{given_up}"
+    );
+    lab.with("tools/acme.ts", &saying("two"));
+    author.ask("reloadTools");
+    assert_eq!(author.ask("acme_say"), "two");
+    author.leaves();
+}
+
+#[test]
+fn a_new_version_that_did_not_start_is_tried_again_by_the_next_call() {
+    let Some(lab) = acme() else { return };
+    let mut author = Author::at(&lab, &[]);
+    assert_eq!(author.ask("acme_say"), "one");
+    // What it lacks is no source, so that nothing tells when it is there.
+    let lacking = format!("{}\nif (!existsSync('parts')) throw new Error('no parts');\n", saying("two"));
+    lab.with("tools/acme.ts", &lacking);
+    assert!(author.ask("acme_say").contains("no parts"));
+    lab.with("tools/parts", "");
+    assert_eq!(author.ask("acme_say"), "two");
+    author.leaves();
+}
+
+#[test]
+fn a_call_says_once_that_its_server_was_built_from_older_sources() {
+    let Some(lab) = Lab::under(Runtime::Nothing) else { return };
+    let program = "tools/target/debug/tools";
+    let server = repository().join("crates/trailblaze/tests/servers/parcels.py");
+    let server = std::fs::read_to_string(server).expect("it is there");
+    let python = repository().join(".parts/python/bin/python").canonicalize().expect("`scripts/parts` installs it");
+    lab.with("tools/Cargo.toml", "").with("tools/src/main.rs", "");
+    lab.with(program, &format!("#!{}\n{server}", python.display()));
+    std::fs::set_permissions(lab.path(program), PermissionsExt::from_mode(0o755)).expect("it is ours");
+    lab.configured(&format!("mcpServers:\n  built: {{command: {program}}}\n"));
+    let mut author = Author::at(&lab, &[]);
+    assert_eq!(author.ask("parcel_store"), "{}");
+    assert_eq!(author.heard(), "");
+    let source = std::fs::File::options().write(true).open(lab.path("tools/src/main.rs")).expect("it is there");
+    source.set_modified(SystemTime::now() + PATIENCE).expect("it is ours");
+    for _ in 0..2 {
+        assert_eq!(author.ask("parcel_store"), "{}");
+    }
+    let said = author.hears("so it has old code");
+    let stale =
+        format!("server `built`: `{program}` is older than `tools/src/main.rs`, so it has old code; run `cargo build");
+    assert_eq!(said.matches(&stale).count(), 1, "{said}");
     author.leaves();
 }
 
@@ -330,6 +394,46 @@ fn a_tool_of_a_file_is_swapped_and_a_broken_one_fails() {
     author.leaves();
 }
 
+/// Waits until this many runs have ended.
+fn runs_ended(lab: &Lab, n: usize) -> Vec<RunFolder> {
+    wait_until(&format!("run {n} ends"), || {
+        let runs = lab.project.runs();
+        let is_finished = |run: &RunFolder| run.has("summary.json") && run.summary()["isFinished"] == true;
+        (runs.len() == n && runs.iter().all(is_finished)).then_some(runs)
+    })
+}
+
+#[test]
+fn a_run_uses_the_servers_of_the_last_one_unless_their_files_changed() {
+    let Some(lab) = acme() else { return };
+    let trail = |title: &str| {
+        lab.with("trails/a.trail.yaml", &format!("trail:\n  - step: {title}\n    tools: [{{acme_say: {{}}}}]\n"));
+    };
+    let servers = || -> Vec<String> {
+        let processes = lab.alive().into_iter().filter(|process| process.contains("tools/acme.ts"));
+        processes.filter_map(|process| process.split(' ').next().map(str::to_string)).collect()
+    };
+    trail("Say");
+    let command = lab.command(&["run", "--pictures", "off", "-d", "android/sim-1", "--watch"]).spawn();
+    let running = Running::of(command.expect("the program starts"));
+    runs_ended(&lab, 1);
+    let first = servers();
+    assert_eq!(first.len(), 1, "{first:?}");
+    trail("Say it");
+    let second = runs_ended(&lab, 2).pop().expect("two runs");
+    assert_eq!(crate::support::lab::texts(&second)["acme_say"], json!(["one"]));
+    assert_eq!((second.mentions("\"serverStarted\""), second.mentions("\"serverEnded\"")), (1, 1));
+    assert_eq!(servers(), first);
+    lab.with("tools/acme.ts", &saying("two"));
+    let third = runs_ended(&lab, 3).pop().expect("three runs");
+    assert_eq!(crate::support::lab::texts(&third)["acme_say"], json!(["two"]));
+    let second = servers();
+    assert!(second.len() == 1 && second != first, "{second:?}");
+    running.interrupt();
+    lab.project.ended(running).exits(0);
+    lab.assert_none_left();
+}
+
 #[test]
 fn a_run_goes_on_with_the_new_tool_and_only_what_it_affects_runs_again() {
     let Some(lab) = acme() else { return };
@@ -347,13 +451,7 @@ fn a_run_goes_on_with_the_new_tool_and_only_what_it_affects_runs_again() {
     lab.with("tools/acme.ts", &saying("two"));
     wait_until("it is swapped", || (lab.project.last_run().mentions("was swapped") == 1).then_some(()));
     lab.with("tools/go", "");
-    let ended = |n: usize| {
-        wait_until(&format!("run {n} ends"), || {
-            let runs = lab.project.runs();
-            let is_finished = |run: &RunFolder| run.has("summary.json") && run.summary()["isFinished"] == true;
-            (runs.len() == n && runs.iter().all(is_finished)).then_some(runs)
-        })
-    };
+    let ended = |n: usize| runs_ended(&lab, n);
     let trails = |run: &RunFolder| -> Vec<Value> {
         let attempts = run.summary()["attempts"].as_array().expect("a list").clone();
         attempts.iter().map(|attempt| attempt["trail"]["path"].clone()).collect()

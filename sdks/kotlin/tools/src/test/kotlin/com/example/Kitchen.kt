@@ -62,6 +62,7 @@ class Kitchen : TrailblazeToolSet {
     @Tool(customName = "kitchen_fail")
     suspend fun fail(kind: String): String = when (kind) {
         "message" -> error("the oven is cold")
+        "number" -> "three".toInt().toString()
         "silent" -> throw UnsupportedOperationException()
         "action" -> throw ActionFailed("nothing to tap", "ExceptionThrown")
         "fatal" -> throw ActionFailed("the account is locked", "FatalError")

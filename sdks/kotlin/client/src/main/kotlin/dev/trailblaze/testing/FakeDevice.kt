@@ -134,7 +134,7 @@ internal class FakeState(platform: TrailblazeDevicePlatform) : Transport {
         val args = params.mapValues { (_, value) -> JsonValues.fromJson(value) }
         // The elements before the test reacts: a tap on what was shown succeeds, even if it leads to another screen.
         val shown = root()
-        return answer(tool, args, react(tool, args), shown)
+        return if (tool == "callTool") callTool(args, shown) else answer(tool, args, react(tool, args), shown)
     }
 
     override fun stream(method: String, params: JsonObject): Flow<JsonObject> = emptyFlow()
@@ -151,7 +151,6 @@ internal class FakeState(platform: TrailblazeDevicePlatform) : Transport {
         "dumpMemory" -> json("value" to synchronized(memory) { memory.toMap() })
         "adbShell" -> json("success" to true, "output" to value)
         "evaluateJs" -> json("success" to true, "value" to value)
-        "callTool" -> callTool(args, shown)
         "getSession" -> json("sessionId" to "fake", "device" to device)
         "listDevices" -> json("number" to 1, "devices" to listOf(device))
         "askModel" -> if (value == null) throw noModel() else json("text" to value, "model" to "fake")

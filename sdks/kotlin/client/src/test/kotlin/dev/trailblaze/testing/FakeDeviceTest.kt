@@ -101,8 +101,10 @@ class FakeDeviceTest {
         thrown<ActionFailed> { device.launchApp("com.example") }
         device.on("isVisible") { true }
         assertTrue(device.isVisible("anything"))
+        val before = device.calls.size
         device.callTool("remember", mapOf("variable" to "a", "value" to "b"))
         assertEquals(mapOf("a" to "b"), device.memory)
+        assertEquals(listOf(FakeCall("remember", mapOf("variable" to "a", "value" to "b"))), device.calls.drop(before))
     }
 
     @Test

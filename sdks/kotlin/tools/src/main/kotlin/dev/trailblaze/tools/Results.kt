@@ -59,9 +59,15 @@ internal class Results(type: KType, what: String) {
             }
         }
 
+        /** What `error`, `check` and `require` throw: the message is the author's, and says it all. */
+        private val plain = setOf(
+            IllegalStateException::class, IllegalArgumentException::class, RuntimeException::class, Exception::class,
+        )
+
         private fun messageOf(thrown: Throwable): String {
-            thrown.message?.takeIf { it.isNotBlank() }?.let { return it }
-            val name = thrown::class.simpleName ?: "an exception without a message"
+            val isPlain = thrown::class in plain || thrown is AssertionError || thrown is ActionFailed || thrown is ApiError
+            val name = thrown::class.simpleName ?: "an exception without a name"
+            thrown.message?.takeIf { it.isNotBlank() }?.let { return if (isPlain) it else "$name: $it" }
             // Coroutines copy exceptions, with the original as the cause.
             val cause = thrown.cause?.takeIf { it::class != thrown::class } ?: return name
             return "$name: ${messageOf(cause)}"

@@ -141,6 +141,7 @@ class ToolSetTest {
     fun `an exception fails the call with the line that threw it`() {
         fun failed(kind: String) = call("fail", mapOf("kind" to kind)).let { it.variant to it.withoutLine() }
         assertEquals("ExceptionThrown" to "the oven is cold", failed("message"))
+        assertEquals("ExceptionThrown" to "NumberFormatException: For input string: \"three\"", failed("number"))
         assertEquals("ExceptionThrown" to "UnsupportedOperationException", failed("silent"))
         assertEquals("ExceptionThrown" to "nothing to tap", failed("action"))
         assertEquals("FatalError" to "the account is locked", failed("fatal"))

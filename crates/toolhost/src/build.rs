@@ -1,0 +1,151 @@
+//! Servers that are built before they are started: a jar of a Maven project, or a program of a Cargo project. Finds builds that
+//! are missing or older than their sources.
+
+use std::path::{Path, PathBuf};
+
+use trailblaze_core::config::Server;
+
+/// A file that a server is started from and that is built from sources in the project.
+#[derive(Debug, Clone)]
+pub struct Build {
+    /// As its entry names it.
+    file: String,
+    /// The folder that the file's path starts at.
+    dir: PathBuf,
+    sources: PathBuf,
+    /// The command that builds it; `None` if the project does not say how.
+    command: Option<String>,
+}
+
+impl Build {
+    pub fn of(server: &Server, root: &Path) -> Option<Build> {
+        let dir = server.working_dir.as_ref().map_or_else(|| root.to_path_buf(), |dir| root.join(dir));
+        if let Some(file) = server.args.iter().skip_while(|arg| *arg != "-jar").nth(1) {
+            let project = file.split_once("target/").map(|(folder, _)| folder.trim_end_matches('/'));
+            let project = project.filter(|project| dir.join(project).join("pom.xml").is_file());
+            let sources = dir.join(project.unwrap_or_default()).join("src/main");
+            let command = project.map(|project| match project {
+                "" => "mvn -q package".to_string(),
+                project => format!("mvn -q -f {project} package"),
+            });
+            return Some(Build { file: file.clone(), dir, sources, command });
+        }
+        let file = server.command.as_deref()?;
+        let project = file.split_once("target/")?.0;
+        let manifest = format!("{project}Cargo.toml");
+        let release = if file.contains("/release/") { " --release" } else { "" };
+        let command = format!("cargo build{release} --manifest-path {manifest}");
+        let sources = root.join(project).join("src");
+        let is_project = root.join(&manifest).is_file();
+        is_project.then(|| Build { file: file.to_string(), dir: root.to_path_buf(), sources, command: Some(command) })
+    }
+
+    /// The problem with a build that does not exist.
+    pub fn missing(&self) -> Option<String> {
+        (!self.dir.join(&self.file).exists()).then(|| format!("`{}` does not exist", self.file))
+    }
+
+    /// The problem with a build that is older than its sources: a server started from it runs old code.
+    pub fn stale(&self) -> Option<String> {
+        self.command.as_ref()?;
+        let built = self.dir.join(&self.file).metadata().and_then(|file| file.modified()).ok()?;
+        let changed_since = |file: &Path| file.metadata().and_then(|file| file.modified()).is_ok_and(|at| at > built);
+        let newer = files_below(&self.sources).into_iter().find(|file| changed_since(file))?;
+        let newer = newer.strip_prefix(&self.dir).unwrap_or(&newer).display();
+        Some(format!("`{}` is older than `{newer}`, so it has old code", self.file))
+    }
+
+    /// What to do about a build with a problem.
+    pub fn advice(&self) -> String {
+        match &self.command {
+            Some(command) => format!("run `{command}` in `{}`", self.dir.display()),
+            None => "build it, or correct `args` in the server's entry".to_string(),
+        }
+    }
+}
+
+/// The files of a folder and of those in it, as far as a source tree goes.
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    const MOST: usize = 10_000;
+    let (mut folders, mut files) = (vec![folder.to_path_buf()], Vec::new());
+    while let Some(folder) = folders.pop().filter(|_| files.len() < MOST) {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten().take(MOST) {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                Ok(kind) if kind.is_file() => files.push(entry.path()),
+                _ => {}
+            }
+        }
+    }
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{File, create_dir_all, write};
+    use std::time::{Duration, SystemTime};
+
+    use trailblaze_core::yaml::{Problems, Source, decode};
+
+    use super::*;
+
+    fn build(root: &Path, entry: &str) -> Option<Build> {
+        let yaml = Source::new("a.yaml", entry);
+        let server: Server = decode(&yaml, &mut Problems::new(&yaml)).unwrap();
+        Build::of(&server, root)
+    }
+
+    fn touched(file: &Path, age: u64) {
+        let at = SystemTime::now() - Duration::from_secs(age);
+        File::options().write(true).open(file).unwrap().set_modified(at).unwrap();
+    }
+
+    #[test]
+    fn a_build_that_is_missing_or_older_than_its_sources_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        create_dir_all(root.join("tools/target/debug")).unwrap();
+        create_dir_all(root.join("tools/src/main/kotlin")).unwrap();
+        let source = root.join("tools/src/main/kotlin/Tools.kt");
+        write(&source, "").unwrap();
+        write(root.join("tools/pom.xml"), "").unwrap();
+        write(root.join("tools/Cargo.toml"), "").unwrap();
+        for (file, entry, command) in [
+            (
+                "tools/target/tools.jar",
+                "command: java\nargs: [-jar, tools/target/tools.jar]\n",
+                "mvn -q -f tools package",
+            ),
+            (
+                "tools/target/debug/tools",
+                "command: tools/target/debug/tools\n",
+                "cargo build --manifest-path tools/Cargo.toml",
+            ),
+        ] {
+            let build = build(root, entry).unwrap();
+            assert_eq!(build.missing(), Some(format!("`{file}` does not exist")));
+            assert_eq!(build.stale(), None);
+            assert_eq!(build.advice(), format!("run `{command}` in `{}`", root.display()));
+            write(root.join(file), "").unwrap();
+            touched(&source, 20);
+            touched(&root.join(file), 10);
+            assert_eq!((build.missing(), build.stale()), (None, None));
+            touched(&source, 5);
+            let stale = "is older than `tools/src/main/kotlin/Tools.kt`, so it has old code";
+            assert_eq!(build.stale(), Some(format!("`{file}` {stale}")));
+        }
+    }
+
+    #[test]
+    fn a_jar_of_no_project_can_only_be_missing() {
+        let folder = tempfile::tempdir().unwrap();
+        let build_of = |entry: &str| build(folder.path(), entry);
+        let jar = build_of("command: java\nargs: [-jar, acme.jar]\n").unwrap();
+        assert_eq!(jar.missing(), Some("`acme.jar` does not exist".to_string()));
+        assert_eq!(jar.advice(), "build it, or correct `args` in the server's entry");
+        write(folder.path().join("acme.jar"), "").unwrap();
+        assert_eq!((jar.missing(), jar.stale()), (None, None));
+        assert!(build_of("command: target/debug/acme\n").is_none());
+        assert!(build_of("command: python3\nargs: [acme.py]\n").is_none());
+    }
+}
