@@ -24,14 +24,14 @@ use trailblaze_supervise::Supervisor;
 use super::act::{Actor, act};
 use super::acting::Acting;
 use super::browse::restore;
-use super::browser::{Browser, BrowserOptions};
+use super::devtools::browser::{Browser, BrowserOptions};
+use super::devtools::layout;
+use super::devtools::memory;
 use super::emulation::Emulation;
 use super::look::{Part, Ready, screen_of};
-use super::memory;
 use super::page::Page;
 use super::person;
 use super::screencast::Screencast;
-use super::texts;
 use super::want::{needed, want};
 
 /// The browser shared by all devices of a run, started by the first that needs it, and again if it ended.
@@ -247,7 +247,7 @@ impl Driver for Web {
     }
 
     async fn displayed_texts(&self, budget: &Budget) -> Result<Option<Vec<DisplayedText>>, DriverError> {
-        texts::displayed(&*self.page(budget).await?, budget).await.map(Some)
+        layout::displayed(&*self.page(budget).await?, budget).await.map(Some)
     }
 
     async fn act(&self, budget: &Budget, target: &Target, action: &Action) -> Result<Acted, DriverError> {

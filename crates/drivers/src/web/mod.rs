@@ -1,29 +1,24 @@
-//! Chromium: the DevTools protocol, a walker inside the page, and real input events.
+//! Web pages: a walker inside the page, and real input events. What knows the protocol of a browser is in `devtools`.
 
 mod act;
 mod acting;
-mod attach;
 mod browse;
-mod browser;
-mod cdp;
+mod devtools;
 mod driver;
-mod page_listener;
 mod emulation;
 mod frames;
 mod keys;
 mod look;
-mod memory;
 mod page;
 mod person;
-mod reviving;
 mod pointer;
 mod requests;
+mod reviving;
 mod screencast;
 mod state;
-mod texts;
 mod typing;
 mod want;
 
-pub use browser::{Browser, BrowserError, BrowserOptions, find as find_browser};
+pub use devtools::browser::{Browser, BrowserError, BrowserOptions, find as find_browser};
 pub use driver::{Browsers, Start, Web};
 pub use emulation::Emulation;

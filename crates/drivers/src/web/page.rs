@@ -12,10 +12,10 @@ use trailblaze_core::driver::{Budget, DriverError};
 use trailblaze_core::screen::SnapshotId;
 use trailblaze_protocol::geometry::Size;
 
-use super::browser::Browser;
-use super::cdp::{CdpError, Listener};
+use super::devtools::browser::Browser;
+use super::devtools::cdp::{CdpError, Listener};
+use super::devtools::listener::PageListener;
 use super::emulation::Emulation;
-use super::page_listener::PageListener;
 use super::person::{self, Told};
 use super::reviving::Running;
 use super::screencast::Screencast;

@@ -8,7 +8,7 @@ use tokio::time::{Instant, timeout};
 use trailblaze_core::driver::{Budget, DriverError};
 use trailblaze_protocol::event::Level;
 
-use super::cdp::Cdp;
+use super::devtools::cdp::Cdp;
 use super::page::Page;
 
 /// How long a page that is to be left may be busy.

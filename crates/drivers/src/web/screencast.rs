@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use trailblaze_core::driver::Frame;
 use trailblaze_protocol::geometry::Size;
 
-use super::cdp::Cdp;
+use super::devtools::cdp::Cdp;
 use super::page::Page;
 use super::state::State;
 

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use trailblaze_core::driver::{Budget, DisplayedText, DriverError};
 use trailblaze_protocol::geometry::Rect;
 
-use super::page::Page;
-use super::state::Frame;
+use crate::web::page::Page;
+use crate::web::state::Frame;
 
 /// What lies between the box of a frame and its document.
 const STYLES: [&str; 4] = ["border-left-width", "padding-left", "border-top-width", "padding-top"];

@@ -9,10 +9,10 @@ use trailblaze_core::driver::DIALOG_BY_DEFAULT;
 use trailblaze_protocol::event::Level;
 
 use super::cdp::{Cdp, Listener};
-use super::page::{BINDING, Page, WORLD};
-use super::person::Told;
-use super::screencast::Screencast;
-use super::state::{Download, LONGEST, Shared, State, cut};
+use crate::web::page::{BINDING, Page, WORLD};
+use crate::web::person::Told;
+use crate::web::screencast::Screencast;
+use crate::web::state::{Download, LONGEST, Shared, State, cut};
 
 /// The longest address in a message, in bytes.
 const SHORT: usize = 300;
@@ -207,11 +207,11 @@ impl Listener for PageListener {
 }
 
 impl PageListener {
-    fn tab(&self, session: &str, change: impl FnOnce(&mut super::state::Tab)) {
+    fn tab(&self, session: &str, change: impl FnOnce(&mut crate::web::state::Tab)) {
         self.shared.bump(|state| state.tab_of(session).map(change));
     }
 
-    fn frame(&self, session: &str, id: &str, change: impl FnOnce(&mut super::state::Frame)) {
+    fn frame(&self, session: &str, id: &str, change: impl FnOnce(&mut crate::web::state::Frame)) {
         self.tab(session, |tab| change(tab.frame(id)));
     }
 

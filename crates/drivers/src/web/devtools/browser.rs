@@ -14,7 +14,7 @@ use trailblaze_supervise::{Child, Grace, Launch, Running, StartError, Supervisor
 
 use super::attach::attach;
 use super::cdp::{Cdp, CdpError};
-use super::page::Page;
+use crate::web::page::Page;
 
 /// The most dialogs that warnings are given for.
 const MOST_WARNED: usize = 100;
@@ -172,46 +172,46 @@ impl Browser {
     }
 
     /// Ends it at once. One that was already running is left alone.
-    pub(super) async fn kill(&self) {
+    pub(in crate::web) async fn kill(&self) {
         if let Some(child) = &self.child {
             child.kill().await;
         }
     }
 
-    pub(super) fn child(&self) -> Option<&Child> {
+    pub(in crate::web) fn child(&self) -> Option<&Child> {
         self.child.as_ref()
     }
 
     /// Registers a device.
-    pub(super) fn add(&self, page: &Arc<Page>) {
+    pub(in crate::web) fn add(&self, page: &Arc<Page>) {
         let mut pages = self.pages.lock();
         pages.retain(|page| page.strong_count() > 0);
         pages.push(Arc::downgrade(page));
     }
 
     /// The addresses that its devices show.
-    pub(super) fn open_pages(&self) -> Vec<String> {
+    pub(in crate::web) fn open_pages(&self) -> Vec<String> {
         let pages: Vec<Arc<Page>> = self.pages.lock().iter().filter_map(Weak::upgrade).collect();
         pages.iter().filter_map(|page| page.shared.state().front().map(|tab| tab.url.clone())).collect()
     }
 
     /// Notes why the process of a page is about to be killed.
-    pub(super) fn note_kill(&self, why: String) {
+    pub(in crate::web) fn note_kill(&self, why: String) {
         *self.kill.lock() = Some(why);
     }
 
     /// Why the process of a page was killed that has just crashed.
-    pub(super) fn take_kill(&self) -> Option<String> {
+    pub(in crate::web) fn take_kill(&self) -> Option<String> {
         self.kill.lock().take()
     }
 
     /// Notes why it is about to be ended.
-    pub(super) fn note_end(&self, why: String) {
+    pub(in crate::web) fn note_end(&self, why: String) {
         self.ended_for.lock().get_or_insert(why);
     }
 
     /// Whether no warning was given for this dialog yet.
-    pub(super) fn is_new_dialog(&self, dialog: &str) -> bool {
+    pub(in crate::web) fn is_new_dialog(&self, dialog: &str) -> bool {
         let mut warned = self.warned.lock();
         warned.len() < MOST_WARNED && warned.insert(dialog.to_string())
     }
