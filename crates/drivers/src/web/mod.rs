@@ -1,12 +1,17 @@
-//! Web pages: a walker inside the page, and real input events. What knows the protocol of a browser is in `devtools`.
+//! Browsers. This folder knows pages: looking, finding, acting, typing, pointing, and the scripts inside of them. What it needs from
+//! a browser is in `backend.rs`; each protocol is a backend in a folder of its own.
 
 mod act;
 mod acting;
+pub mod backend;
 mod browse;
 mod devtools;
 mod driver;
 mod emulation;
+mod events;
+mod fallbacks;
 mod frames;
+pub mod input;
 mod keys;
 mod look;
 mod page;
@@ -15,10 +20,12 @@ mod pointer;
 mod requests;
 mod reviving;
 mod screencast;
+mod scripts;
 mod state;
 mod typing;
 mod want;
 
 pub use devtools::browser::{Browser, BrowserError, BrowserOptions, find as find_browser};
-pub use driver::{Browsers, Start, Web};
+pub use devtools::browsers::Browsers;
+pub use driver::{Start, Web};
 pub use emulation::Emulation;

@@ -12,9 +12,9 @@ use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 use trailblaze_supervise::{Child, Grace, Launch, Running, StartError, Supervisor};
 
+use super::super::backend::EventSink;
 use super::attach::attach;
 use super::cdp::{Cdp, CdpError};
-use crate::web::page::Page;
 
 /// The most dialogs that warnings are given for.
 const MOST_WARNED: usize = 100;
@@ -81,7 +81,7 @@ pub struct Browser {
     /// `None` if it was already running; then we do not stop it.
     child: Option<Child>,
     /// Its devices.
-    pages: Mutex<Vec<Weak<Page>>>,
+    devices: Mutex<Vec<Weak<dyn EventSink>>>,
     /// Why the process of a page was just killed.
     kill: Mutex<Option<String>>,
     /// Why it was ended.
@@ -92,8 +92,8 @@ pub struct Browser {
 
 impl Browser {
     fn new(cdp: Arc<Cdp>, downloads: PathBuf, is_headed: bool, child: Option<Child>) -> Browser {
-        let (pages, kill, ended_for, warned) = Default::default();
-        Browser { cdp, downloads, is_headed, child, pages, kill, ended_for, warned }
+        let (devices, kill, ended_for, warned) = Default::default();
+        Browser { cdp, downloads, is_headed, child, devices, kill, ended_for, warned }
     }
 
     pub async fn start(options: &BrowserOptions, supervisor: &Supervisor) -> Result<Browser, BrowserError> {
@@ -172,46 +172,46 @@ impl Browser {
     }
 
     /// Ends it at once. One that was already running is left alone.
-    pub(in crate::web) async fn kill(&self) {
+    pub(super) async fn kill(&self) {
         if let Some(child) = &self.child {
             child.kill().await;
         }
     }
 
-    pub(in crate::web) fn child(&self) -> Option<&Child> {
+    pub(super) fn child(&self) -> Option<&Child> {
         self.child.as_ref()
     }
 
     /// Registers a device.
-    pub(in crate::web) fn add(&self, page: &Arc<Page>) {
-        let mut pages = self.pages.lock();
-        pages.retain(|page| page.strong_count() > 0);
-        pages.push(Arc::downgrade(page));
+    pub(super) fn add(&self, device: &Arc<dyn EventSink>) {
+        let mut devices = self.devices.lock();
+        devices.retain(|device| device.strong_count() > 0);
+        devices.push(Arc::downgrade(device));
     }
 
     /// The addresses that its devices show.
-    pub(in crate::web) fn open_pages(&self) -> Vec<String> {
-        let pages: Vec<Arc<Page>> = self.pages.lock().iter().filter_map(Weak::upgrade).collect();
-        pages.iter().filter_map(|page| page.shared.state().front().map(|tab| tab.url.clone())).collect()
+    pub(super) fn open_pages(&self) -> Vec<String> {
+        let devices: Vec<Arc<dyn EventSink>> = self.devices.lock().iter().filter_map(Weak::upgrade).collect();
+        devices.iter().filter_map(|device| device.url()).collect()
     }
 
     /// Notes why the process of a page is about to be killed.
-    pub(in crate::web) fn note_kill(&self, why: String) {
+    pub(super) fn note_kill(&self, why: String) {
         *self.kill.lock() = Some(why);
     }
 
     /// Why the process of a page was killed that has just crashed.
-    pub(in crate::web) fn take_kill(&self) -> Option<String> {
+    pub(super) fn take_kill(&self) -> Option<String> {
         self.kill.lock().take()
     }
 
     /// Notes why it is about to be ended.
-    pub(in crate::web) fn note_end(&self, why: String) {
+    pub(super) fn note_end(&self, why: String) {
         self.ended_for.lock().get_or_insert(why);
     }
 
     /// Whether no warning was given for this dialog yet.
-    pub(in crate::web) fn is_new_dialog(&self, dialog: &str) -> bool {
+    pub(super) fn is_new_dialog(&self, dialog: &str) -> bool {
         let mut warned = self.warned.lock();
         warned.len() < MOST_WARNED && warned.insert(dialog.to_string())
     }
