@@ -9,6 +9,8 @@ mod devtools;
 mod driver;
 mod emulation;
 mod events;
+#[cfg(test)]
+mod fake;
 mod fallbacks;
 mod frames;
 pub mod input;
