@@ -10,6 +10,7 @@ use trailblaze_core::driver::{Acted, Action, Budget, DriverError, LaunchMode, Ta
 use trailblaze_core::query::Found;
 use trailblaze_protocol::driver::Platform;
 
+use super::backend::Navigation;
 use super::browse::{browse, restart};
 use super::keys::Chord;
 use super::look::{Contact, Use};
@@ -83,12 +84,11 @@ pub async fn act(
             actor.insert(&text).await?;
         }
         Action::SetNetwork { connected } => {
-            let conditions =
-                json!({"offline": !connected, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1});
-            page.command(budget, "Network.emulateNetworkConditions", conditions).await?;
+            let (network, tab) = (page.interception(action.name())?, page.front()?);
+            page.call(budget, "the network", network.set_offline(&tab, !connected)).await?;
         }
         Action::EvaluateJs { script } => {
-            let value = page.evaluate(budget, script).await?;
+            let value = page.run_script(budget, script).await?;
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_string);
             return Ok(Acted { text, value: Some(value), ..Acted::default() });
         }
@@ -130,18 +130,15 @@ impl Actor<'_> {
             return Err(DriverError::Refused { reason: format!("there is no file `{missing}`") });
         }
         let found = element(target)?;
-        let (session, handle) = self.page.handle(self.budget, found.node).await?;
-        let direct = json!({"files": files, "objectId": handle});
-        let given = self.page.command_to(self.budget, &session, "DOM.setFileInputFiles", direct).await;
+        let given = self.page.set_files(self.budget, found.node, files).await;
         let Err(DriverError::Refused { .. }) = given else {
             self.page.landed(self.budget, found.node, Contact::None).await?;
-            return given.map(drop);
+            return given;
         };
+        let (interception, tab) = (self.page.interception("upload through a file chooser")?, self.page.front()?);
         self.page.shared.state().chooser = None;
-        let intercept = |enabled: bool| {
-            let params = json!({"enabled": enabled});
-            self.page.command(self.budget, "Page.setInterceptFileChooserDialog", params)
-        };
+        let intercept =
+            |is_on: bool| self.page.call(self.budget, "the chooser", interception.intercept_choosers(&tab, is_on));
         intercept(true).await?;
         let clicked = self.tap(target, 1).await;
         let until = self.budget.deadline.min(Instant::now() + BEGINNING);
@@ -150,13 +147,11 @@ impl Actor<'_> {
         clicked?;
         opened?;
         let chooser = self.page.shared.state().chooser.take();
-        let node = chooser.and_then(|chooser| chooser.get("backendNodeId").cloned());
-        let Some(node) = node else {
+        let Some(chooser) = chooser else {
             let reason = format!("{} does not take files, and a click on it opens no file chooser", found.summary);
             return Err(DriverError::Refused { reason });
         };
-        let params = json!({"files": files, "backendNodeId": node});
-        self.page.command_to(self.budget, &session, "DOM.setFileInputFiles", params).await.map(drop)
+        self.page.call(self.budget, "the files", interception.choose_files(&chooser, files)).await
     }
 
     pub async fn go(&self, url: &str) -> Result<(), DriverError> {
@@ -172,34 +167,34 @@ impl Actor<'_> {
         let commits = self.page.commits();
         self.page.expect_document(true);
         let budget = Budget { deadline: self.budget.until(OPENING), ..self.budget.clone() };
-        let answer = self.page.command(&budget, "Page.navigate", json!({"url": url})).await;
-        let failed = match &answer {
-            Ok(answer) => answer.get("errorText").and_then(Value::as_str).map(str::to_string),
-            Err(DriverError::Refused { reason }) => Some(reason.clone()),
-            Err(DriverError::TimedOut { .. }) => {
-                // A tab that loads nothing refuses it, which is as good.
-                let _ = self.page.command(self.budget, "Page.stopLoading", json!({})).await;
-                Some(format!("nothing answered within {:.0} s", started.elapsed().as_secs_f64()))
-            }
-            Err(_) => None,
-        };
-        if let Some(why) = failed {
-            // A download is not a document, and not a failure.
+        let tab = self.page.front()?;
+        let answer = self.page.call(&budget, "the page to open", self.page.backend.navigate(&tab, url)).await;
+        let fail = |why: &str| {
             self.page.expect_document(false);
-            if why == "net::ERR_ABORTED" && !self.page.shared.state().downloads.is_empty() {
+            Err(DriverError::Refused { reason: format!("cannot open `{url}`: {why}") })
+        };
+        match answer {
+            Ok(Navigation::Document) => {
+                if !self.page.await_document(&budget, commits).await? {
+                    let after = started.elapsed().as_secs_f64();
+                    return fail(&format!("the page before it did not give way within {after:.0} s"));
+                }
+            }
+            // Navigated within the same document, or not at all.
+            Ok(Navigation::SameDocument) => self.page.expect_document(false),
+            // A download is not a document, and not a failure.
+            Ok(Navigation::Failed { is_aborted: true, .. }) if !self.page.shared.state().downloads.is_empty() => {
+                self.page.expect_document(false);
                 return Ok(());
             }
-            return Err(DriverError::Refused { reason: format!("cannot open `{url}`: {why}") });
-        }
-        let answer = answer?;
-        let is_download = answer.get("isDownload").and_then(Value::as_bool).unwrap_or(false);
-        if answer.get("loaderId").is_none() || is_download {
-            // Navigated within the same document, or not at all.
-            self.page.expect_document(false);
-        } else if !self.page.wait(&budget, budget.deadline, |state| state.has_committed(commits)).await? {
-            self.page.expect_document(false);
-            let why = format!("the page before it did not give way within {:.0} s", started.elapsed().as_secs_f64());
-            return Err(DriverError::Refused { reason: format!("cannot open `{url}`: {why}") });
+            Ok(Navigation::Failed { why, .. }) => return fail(&why),
+            Err(DriverError::Refused { reason }) => return fail(&reason),
+            Err(DriverError::TimedOut { .. }) => {
+                // A tab that loads nothing refuses it, which is as good.
+                let _ = self.page.call(self.budget, "the page to stop", self.page.backend.stop_loading(&tab)).await;
+                return fail(&format!("nothing answered within {:.0} s", started.elapsed().as_secs_f64()));
+            }
+            Err(error) => return Err(error),
         }
         let wait = self.budget.wait.map(|wait| wait.saturating_sub(started.elapsed()));
         self.page.settle(&Budget { wait, ..self.budget.clone() }).await
@@ -207,13 +202,9 @@ impl Actor<'_> {
 
     /// Clears the cookies and storage of the app's origin.
     async fn forget(&self, app: &str) -> Result<(), DriverError> {
-        self.page.command(self.budget, "Network.clearBrowserCookies", json!({})).await?;
-        let origin = origin(app);
-        if origin.starts_with("http") {
-            let params = json!({"origin": origin, "storageTypes": "all"});
-            self.page.command(self.budget, "Storage.clearDataForOrigin", params).await?;
-        }
-        Ok(())
+        let (storage, tab) = (self.page.storage()?, self.page.front()?);
+        let origin = Some(origin(app)).filter(|origin| origin.starts_with("http"));
+        self.page.call(self.budget, "the data to be removed", storage.clear(&tab, origin)).await
     }
 }
 

@@ -16,14 +16,14 @@
   /** @type {{ event: Event, at: number, hasMenu: boolean } | null} */
   let finger = null;
   if (navigator.maxTouchPoints > 0) {
-    addEventListener("touchstart", (event) => { finger = { event, at: performance.now(), hasMenu: false }; }, { capture: true, passive: true });
-    addEventListener("contextmenu", () => { if (finger) finger.hasMenu = true; }, { capture: true });
+    listen("touchstart", (event) => { finger = { event, at: performance.now(), hasMenu: false }; }, { capture: true, passive: true });
+    listen("contextmenu", () => { if (finger) finger.hasMenu = true; }, { capture: true });
   }
   // The element that receives an event. Elements in a closed root are not part of the path.
   /** @param {Event} event */
   const receiverOf = (event) => {
-    const first = event.composedPath()[0];
-    const target = first instanceof Element ? /** @type {El} */ (first) : null;
+    const first = event[$composedPath]()[0];
+    const target = first && /** @type {Node} */ (first).nodeType === Node.ELEMENT_NODE ? /** @type {El} */ (first) : null;
     const { clientX, clientY } = /** @type {MouseEvent} */ (event);
     return target && rootOf(target) ? hit(clientX, clientY) : target;
   };
@@ -39,37 +39,37 @@
       }
     }
     if (aim.state === "missed") {
-      event.preventDefault();
-      event.stopImmediatePropagation();
+      event[$preventDefault]();
+      event[$stopImmediatePropagation]();
     }
   };
   const GUARDED = ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "auxclick", "dblclick", "contextmenu"];
   if (navigator.maxTouchPoints > 0) GUARDED.push("touchstart", "touchend");
-  for (const name of GUARDED) addEventListener(name, guard, { capture: true, passive: false });
-  addEventListener("pointermove", (event) => { if (aim?.state === "open" && event.isTrusted) aim.under = receiverOf(event) ?? undefined; }, { capture: true, passive: true });
+  for (const name of GUARDED) listen(name, guard, { capture: true, passive: false });
+  listen("pointermove", (event) => { if (aim?.state === "open" && event.isTrusted) aim.under = receiverOf(event) ?? undefined; }, { capture: true, passive: true });
 
   // The last drag that started; the page may have prevented it.
   /** @type {Event | null} */
   let dragStart = null;
-  addEventListener("dragstart", (event) => { dragStart = event; }, { capture: true });
+  listen("dragstart", (event) => { dragStart = event; }, { capture: true });
 
   // The properties whose transitions move something.
   const MOVING = /^(transform|translate|rotate|scale|top|left|right|bottom|width|height|margin|padding|offset|flex|grid)/;
 
   // Whether a scroll has started and not ended.
   let isScrolling = false;
-  addEventListener("scroll", () => { isScrolling = true; }, { capture: true, passive: true });
-  addEventListener("scrollend", () => { isScrolling = false; }, { capture: true, passive: true });
+  listen("scroll", () => { isScrolling = true; }, { capture: true, passive: true });
+  listen("scrollend", () => { isScrolling = false; }, { capture: true, passive: true });
 
   // Waits for the next frame. True if it shows a later time, or if the page is hidden: then there are no frames, and nothing moves.
-  /** @type {() => Promise<boolean>} */
-  const frame = () => new Promise((done) => {
+  /** @type {() => PromiseLike<boolean>} */
+  const frame = () => wait((done) => {
     const time = document.timeline.currentTime;
     requestAnimationFrame(() => done(document.timeline.currentTime !== time));
     setTimeout(() => done(document.hidden), 100);
   });
   /** @param {El} e */
-  const animationsOf = (e) => document.getAnimations().filter((one) => {
+  const animationsOf = (e) => list(document[$getAnimations]()).filter((one) => {
     const target = one.playState === "running" && /** @type {KeyframeEffect | null} */ (one.effect)?.target;
     return target && isWithin(e, target);
   });
@@ -81,7 +81,7 @@
   };
   /** @param {El} e */
   const place = (e) => {
-    const box = e.getBoundingClientRect();
+    const box = e[$getBoundingClientRect]();
     return `${box.left} ${box.top} ${box.width} ${box.height}`;
   };
   /** @param {El} e */
@@ -93,13 +93,13 @@
     return false;
   };
   // Waits until an element stops moving, for a limited number of frames and only while something may move.
-  /** @param {El} e */
-  async function rests(e) {
+  /** @param {El} e @returns {Generator<unknown, boolean, any>} */
+  function* rests(e) {
     for (let n = 0, before = place(e); ; n++) {
       const animations = animationsOf(e);
       if (!animations.length && !isRestyledLately(e) && (streak < 2 || performance.now() - changedAt > BUSY)) return true;
       if (n === 30) return false;
-      const isDrawn = await frame();
+      const isDrawn = yield frame();
       const after = place(e);
       if (isDrawn && before === after && !animations.some(isAboutToBegin)) return true;
       before = after;
@@ -107,33 +107,33 @@
   }
 
   // Waits until the animations end that make an element appear, for a limited time.
-  /** @param {El} e */
-  const shows = (e) => {
+  /** @param {El} e @returns {Generator<unknown, void, any>} */
+  function* shows(e) {
     const ending = animationsOf(e).filter((one) => one.effect?.getComputedTiming().endTime !== Infinity);
-    return Promise.race([Promise.allSettled(ending.map((one) => one.finished)), new Promise((done) => { setTimeout(done, 1000); })]);
-  };
+    for (const start = performance.now(); performance.now() - start < 1000 && ending.some((one) => one.playState === "running"); ) yield frame();
+  }
 
   // The box of an element, or of its first line. An element that is known only by the line of text in it is where that text is.
   /** @param {El} e */
   const boxOf = (e) => {
-    const boxes = lines.has(e) ? rangeOf(e).getClientRects() : e.getClientRects();
-    return [...boxes].find((rect) => rect.width > 0 && rect.height > 0) ?? areaOf(e);
+    const boxes = lines.has(e) ? rangeOf(e)[$getClientRects]() : e[$getClientRects]();
+    return list(boxes).find((rect) => rect.width > 0 && rect.height > 0) ?? areaOf(e);
   };
   /** @param {DOMRect} box */
-  const isInView = (box) => box.top >= 0 && box.left >= 0 && box.bottom <= innerHeight && box.right <= innerWidth;
+  const isInView = (box) => box.top >= 0 && box.left >= 0 && box.bottom <= window.innerHeight && box.right <= window.innerWidth;
   /** @param {XY} point */
-  const isInWindow = ({ x, y }) => x >= 0 && y >= 0 && x < innerWidth && y < innerHeight;
+  const isInWindow = ({ x, y }) => x >= 0 && y >= 0 && x < window.innerWidth && y < window.innerHeight;
   /** @param {DOMRect} box */
   const bounds = (box) => [box.left, box.top, box.right, box.bottom].map(Math.round);
   /** @type {(from: number, to: number, most: number) => number} */
   const middle = (from, to, most) => (Math.max(from, 0) + Math.min(to, most)) / 2;
   /** @param {El} e */
-  const reveal = (e) => e.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+  const reveal = (e) => e[$scrollIntoView]({ block: "center", inline: "center", behavior: "instant" });
 
   /** @param {El} e */
   const hasHand = (e) => getComputedStyle(e).cursor === "pointer";
   /** @param {El} e */
-  const hasHandler = (e) => HANDLERS.some((name) => e.hasAttribute(name));
+  const hasHandler = (e) => HANDLERS.some((name) => e[$hasAttribute](name));
   // Whether a touch of the element itself seems to do something.
   /** @param {El} e */
   const isActive = (e) => e.tagName === "LABEL" || isControl(e) || hasHandler(e) || hasHand(e);
@@ -152,11 +152,11 @@
   /** @type {(e: El, at: Use["at"]) => XY} */
   const pointOf = (e, at) => {
     if (at) {
-      const box = e.getBoundingClientRect();
+      const box = e[$getBoundingClientRect]();
       return { x: box.left + at[0], y: box.top + at[1] };
     }
     const box = boxOf(e);
-    const [left, top, right, bottom] = [Math.max(box.left, 0), Math.max(box.top, 0), Math.min(box.right, innerWidth), Math.min(box.bottom, innerHeight)];
+    const [left, top, right, bottom] = [Math.max(box.left, 0), Math.max(box.top, 0), Math.min(box.right, window.innerWidth), Math.min(box.bottom, window.innerHeight)];
     /** @type {(across: number, down: number) => XY} */
     const point = (across, down) => ({ x: left + (right - left) * across, y: top + (bottom - top) * down });
     /** @param {XY} one */
@@ -179,26 +179,26 @@
 
   // Makes an element ready for an action and returns where it is. For a touch, it must be in view, at rest, enabled, and the
   // element that receives the touch; for a drop, in view; for the focus, enabled.
-  /** @type {(e: El | null, use?: Use) => Promise<Ready>} */
-  async function ready(e, use = {}) {
+  /** @type {(e: El | null, use?: Use) => Generator<unknown, Ready, any>} */
+  function* ready(e, use = {}) {
     if (!e?.isConnected) return { why: "gone" };
     if (use.how !== "drop" && isDisabled(e)) return { why: "disabled" };
     // A control that is drawn by its label is touched on the label.
     const body = standIn(e) ?? e;
-    const answer = await readyAt(e, body, use);
+    const answer = yield* readyAt(e, body, use);
     // So is one that something else covers, such as the picture of a switch; and a field that only the box around it shows.
     if ((use.how ?? "touch") === "touch" && !use.at && (answer.why === "covered" || answer.why === "hidden")) {
-      for (const other of [...e.labels ?? [], boxAround(e)]) {
-        const answered = !other || other === body || !other.checkVisibility(SEEN) ? answer : await readyAt(e, other, use);
+      for (const other of [...list(e.labels ?? []), boxAround(e)]) {
+        const answered = !other || other === body || !other[$checkVisibility](SEEN) ? answer : yield* readyAt(e, other, use);
         if (!answered.why) return answered;
       }
     }
     return answer;
   }
 
-  /** @type {(e: El, body: El, use: Use) => Promise<Ready>} */
-  async function readyAt(e, body, { how = "touch", at = null }) {
-    const size = e.getBoundingClientRect();
+  /** @type {(e: El, body: El, use: Use) => Generator<unknown, Ready, any>} */
+  function* readyAt(e, body, { how = "touch", at = null }) {
+    const size = e[$getBoundingClientRect]();
     if (at && (at[0] < 0 || at[1] < 0 || at[0] >= size.width || at[1] >= size.height)) {
       return { why: "outside", by: `${Math.round(size.width)} x ${Math.round(size.height)}` };
     }
@@ -208,15 +208,15 @@
       if (!isScrolled && !gets(e, pointOf(body, at))) {
         // What is about to appear takes no touches yet. To scroll then would move the page away from under the pointer, and a menu
         // that the pointer holds open would close.
-        if (!(await rests(body))) return { why: "moving" };
-        await shows(body);
+        if (!(yield* rests(body))) return { why: "moving" };
+        yield* shows(body);
         // A box around it may cut it off although it is inside the window; then a touch would not reach it.
         isScrolled = !gets(e, pointOf(body, at));
       }
       if (isScrolled) reveal(body);
       const point = pointOf(body, at);
-      if (at && !isInWindow(point)) scrollBy({ left: point.x - innerWidth / 2, top: point.y - innerHeight / 2, behavior: "instant" });
-      if (!(await rests(body))) return { why: "moving" };
+      if (at && !isInWindow(point)) window.scrollBy({ left: point.x - window.innerWidth / 2, top: point.y - window.innerHeight / 2, behavior: "instant" });
+      if (!(yield* rests(body))) return { why: "moving" };
       if (!e.isConnected) return { why: "gone" };
     }
     const box = boxOf(body);
@@ -238,14 +238,14 @@
   /** @param {El} element */
   const expectText = (element) => {
     /** @type {Delivery} */
-    const own = { element, root: element.getRootNode(), name: nameOf(element, roleOf(element)), before: null, hasInput: false };
+    const own = { element, root: element[$getRootNode](), name: nameOf(element, roleOf(element)), before: null, hasInput: false };
     delivery = own;
-    element.addEventListener("beforeinput", (event) => { own.before = event; }, { once: true, capture: true });
-    element.addEventListener("input", () => { own.hasInput = true; }, { once: true, capture: true });
+    on(element, "beforeinput", (event) => { own.before = event; }, { once: true, capture: true });
+    on(element, "input", () => { own.hasInput = true; }, { once: true, capture: true });
   };
   // The number of keys that were pressed while no element could receive them.
   let lostKeys = 0;
-  addEventListener("keydown", (event) => {
+  listen("keydown", (event) => {
     if (event.isTrusted && event.key !== "Shift" && !takesKeys(focused())) lostKeys++;
   }, { capture: true });
 
@@ -255,7 +255,7 @@
   // An element that the page made focusable may handle keys itself, such as a custom editor or a grid.
   /** @param {El | null} e @returns {e is El} */
   const takesKeys = (e) => isField(e) && !e.readOnly || e != null && e !== document.body
-    && (e.tagName === "SELECT" || e.hasAttribute("tabindex") && !PRESSED_ROLES.has(roleOf(e)));
+    && (e.tagName === "SELECT" || e[$hasAttribute]("tabindex") && !PRESSED_ROLES.has(roleOf(e)));
   /** @param {El} e */
   const textIn = (e) => e.value ?? e.textContent ?? "";
   /** @param {El} e */
@@ -282,24 +282,22 @@
   };
 
   Object.assign(globalThis.trailblaze, {
-    frame,
-    /** @type {(id: number, use: Use) => Promise<Ready>} */
-    ready: (id, use) => ready(elementOf(id), use),
+    frame: task(function* () { return yield frame(); }),
+    ready: task(/** @type {(id: number, use: Use) => Generator} */ ((id, use) => ready(elementOf(id), use))),
     /** @param {number} id */
     isThere: (id) => elementOf(id) != null,
 
     // Whether a point of a child frame can be touched, and its position in this frame.
-    /** @type {(id: number, x: number, y: number, isScrolled: boolean, how: Use["how"]) => Promise<Ready>} */
-    async through(id, x, y, isScrolled, how) {
+    through: task(/** @type {(id: number, x: number, y: number, isScrolled: boolean, how: Use["how"]) => Generator<unknown, Ready, any>} */ (function* (id, x, y, isScrolled, how) {
       const e = elementOf(id);
       if (!e) return { why: "gone" };
       const at = () => {
-        const box = e.getBoundingClientRect();
+        const box = e[$getBoundingClientRect]();
         return { x: box.left + e.clientLeft + x, y: box.top + e.clientTop + y };
       };
       if (how === "focus") return { ...at(), isScrolled };
       const isHit = () => hit(at().x, at().y) === e;
-      if (!isInView(e.getBoundingClientRect()) || !isHit()) {
+      if (!isInView(e[$getBoundingClientRect]()) || !isHit()) {
         reveal(e);
         isScrolled = true;
       }
@@ -307,11 +305,11 @@
       // drawn them.
       for (let n = 0, before = ""; isScrolled && n < 10 && before !== place(e); n++) {
         before = place(e);
-        await frame();
-        await frame();
+        yield frame();
+        yield frame();
       }
       // A frame that is taller than the window is scrolled to the point.
-      if (!isInWindow(at())) scrollBy({ left: at().x - innerWidth / 2, top: at().y - innerHeight / 2, behavior: "instant" });
+      if (!isInWindow(at())) window.scrollBy({ left: at().x - window.innerWidth / 2, top: at().y - window.innerHeight / 2, behavior: "instant" });
       if (how === "touch") {
         if (!isInWindow(at())) return { why: "hidden", by: "its frame lies outside the page" };
         const got = hit(at().x, at().y);
@@ -320,7 +318,7 @@
         takeAim(e, at());
       }
       return { ...at(), isScrolled };
-    },
+    })),
 
     // How the touch went wrong; null if it reached its target. A press that was not seen here is lost.
     /** @param {"press" | "hover" | "none"} touch */
@@ -341,14 +339,13 @@
 
     // Waits until a finger has been down for so many milliseconds, and the browser has taken it for a long press. It never does where
     // the page prevents that; a busy browser does it late.
-    /** @param {number} long */
-    async held(long) {
+    held: task(/** @type {(long: number) => Generator<unknown, void, any>} */ (function* (long) {
       for (const start = performance.now(); performance.now() - start < 20 * long; ) {
         const lasted = finger ? performance.now() - finger.at : 0;
         if (finger && lasted >= long && (finger.hasMenu || finger.event.defaultPrevented || lasted > 4 * long)) return;
-        await new Promise((done) => { setTimeout(done, 20); });
+        yield wait((done) => { setTimeout(() => done(undefined), 20); });
       }
-    },
+    })),
 
     // Focuses a field and selects its text, so that typing replaces it. A field that no keyboard can fill, such as a date, a
     // colour or a slider, is set directly.
@@ -358,17 +355,17 @@
       aim = null;
       if (!e) return { isGone: true };
       if (["date", "time", "datetime-local", "month", "week", "color", "range"].includes(e.type)) {
-        e.focus();
+        e[$focus]();
         e.value = value;
         if (e.type !== "range" && e.value !== value) return { why: `\`${value}\` is not a valid value for a field of type ${e.type}` };
-        e.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
-        e.dispatchEvent(new Event("change", { bubbles: true }));
+        e[$dispatchEvent](new Event("input", { bubbles: true, composed: true }));
+        e[$dispatchEvent](new Event("change", { bubbles: true }));
         return { isSet: true };
       }
       if (!isEditable(e)) return { why: "it is not a text field" };
       if (e.readOnly) return { why: "it is read-only" };
       const editor = editorOf(e);
-      editor.focus();
+      editor[$focus]();
       if (!e.isConnected) return { isGone: true };
       if (focused() !== editor) return { why: "it does not take the focus" };
       selectAll(e);
@@ -399,10 +396,10 @@
       const now = focused();
       if (isField(now) && textIn(now) !== "") return null;
       /** @type {NodeListOf<El>} */
-      const fields = root.querySelectorAll(element.localName);
+      const fields = root[$querySelectorAll](element.localName);
       /** @param {El} e */
       const hasText = (e) => isField(e) && textIn(e) === textIn(element) && nameOf(e, roleOf(e)) === name;
-      return [...fields].some(hasText) ? null : "it was replaced as the text arrived";
+      return list(fields).some(hasText) ? null : "it was replaced as the text arrived";
     },
 
     // The focused element, if it takes keys: a frame, or the length of its text if it is a field; otherwise why none does.
@@ -428,16 +425,16 @@
       if (!e) return { isGone: true };
       if (e.tagName !== "SELECT") return { why: "it is not a `<select>`; click it, and then the option" };
       if (values.length > 1 && !e.multiple) return { why: "only one value can be chosen" };
-      const options = [...e.options];
-      const chosen = values.map((value) => options.find((one) => one.value === value) ?? options.find((one) => fold(one.label) === fold(value)));
-      const missing = values.filter((_, index) => !chosen[index]);
+      const [options, wanted] = [list(e.options), list(values)];
+      const chosen = wanted.map((value) => options.find((one) => one.value === value) ?? options.find((one) => fold(one.label) === fold(value)));
+      const missing = wanted.filter((_, index) => !chosen[index]);
       if (missing.length) return { why: `it has no \`${missing[0]}\`, only ${options.map((one) => `\`${fold(one.label)}\``).slice(0, 10).join(", ")}` };
       const off = chosen.find((one) => one && (one.disabled || /** @type {El | null} */ (one.parentElement)?.disabled));
       if (off) return { why: `\`${fold(off.label)}\` is disabled` };
-      e.focus();
+      e[$focus]();
       for (const option of options) option.selected = chosen.includes(option);
-      e.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
-      e.dispatchEvent(new Event("change", { bubbles: true }));
+      e[$dispatchEvent](new Event("input", { bubbles: true, composed: true }));
+      e[$dispatchEvent](new Event("change", { bubbles: true }));
       return { chosen: chosen.map((one) => fold(one?.label ?? "")) };
     },
 
@@ -452,8 +449,8 @@
     attribute(id, name) {
       const e = elementOf(id);
       aim = null;
-      if (!e || name) return e && name ? e.getAttribute(name) : null;
-      if (e.tagName === "SELECT") return [...e.selectedOptions].map((one) => one.label).join(", ");
+      if (!e || name) return e && name ? e[$getAttribute](name) : null;
+      if (e.tagName === "SELECT") return list(e.selectedOptions).map((one) => one.label).join(", ");
       return typeof e.value === "string" ? e.value : rangeValueOf(e, roleOf(e)) ?? fold(textOf(e));
     },
 
@@ -461,27 +458,27 @@
     /** @param {number} id */
     scroller(id) {
       const e = id ? elementOf(id) : null;
-      const box = e?.getBoundingClientRect() ?? { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
-      return { x: middle(box.left, box.right, innerWidth), y: middle(box.top, box.bottom, innerHeight),
-        width: Math.min(box.right - box.left, innerWidth), height: Math.min(box.bottom - box.top, innerHeight) };
+      const box = e?.[$getBoundingClientRect]() ?? { left: 0, top: 0, right: window.innerWidth, bottom: window.innerHeight };
+      return { x: middle(box.left, box.right, window.innerWidth), y: middle(box.top, box.bottom, window.innerHeight),
+        width: Math.min(box.right - box.left, window.innerWidth), height: Math.min(box.bottom - box.top, window.innerHeight) };
     },
 
     // Waits until scrolling has ended, for a limited time.
-    async scrolled() {
-      for (let n = 0; n < 3; n++) await frame();
-      for (let n = 0; isScrolling && n < 120; n++) await frame();
-    },
+    scrolled: task(function* () {
+      for (let n = 0; n < 3; n++) yield frame();
+      for (let n = 0; isScrolling && n < 120; n++) yield frame();
+    }),
 
     // Waits until nothing moves any more that will stop by itself, for a limited time. Colours may go on changing.
-    async rested() {
+    rested: task(function* () {
       /** @param {Animation} one */
       const moves = (one) => {
         const { transitionProperty } = /** @type {CSSTransition} */ (one);
         const endTime = Number(one.effect?.getComputedTiming().endTime ?? 0);
         return one.playState === "running" && endTime <= 1000 && (!transitionProperty || MOVING.test(transitionProperty));
       };
-      for (let n = 0; n < 60 && document.getAnimations().some(moves); n++) await frame();
-    },
+      for (let n = 0; n < 60 && list(document[$getAnimations]()).some(moves); n++) yield frame();
+    }),
 
     // Whether the browser itself would drag the element.
     /** @param {number} id */

@@ -8,29 +8,32 @@ use trailblaze_core::driver::{Acted, Browse, DriverError};
 use trailblaze_protocol::outcome::Attachment;
 
 use super::act::Actor;
+use super::backend::{Scope, TabId, TabInfo, World};
 use super::page::string;
 use super::state::{Download, State};
 
 pub async fn browse(actor: &Actor<'_>, command: &Browse) -> Result<Acted, DriverError> {
     let Actor { page, budget } = actor;
+    page.check_supported(command)?;
     match command {
         Browse::Back => travel(actor, -1).await?,
         Browse::Forward => travel(actor, 1).await?,
         Browse::Reload => {
             page.revive(budget).await?;
             page.expect_document(true);
-            page.command(budget, "Page.reload", json!({})).await?;
+            let tab = page.front()?;
+            page.call(budget, "the page to reload", page.backend.reload(&tab)).await?;
             page.settle(budget).await?;
         }
-        Browse::Resize { size } => page.emulate(budget, *size).await?,
+        Browse::Resize { size } => page.resize(budget, *size).await?,
         Browse::Tabs => return tabs(actor).await,
         Browse::SelectTab { index } => {
             // The tab may still be opening because of the previous action.
             let until = budget.until(COMING);
             page.wait(budget, until, |state| state.tabs.get(*index).is_some_and(|tab| tab.is_ready)).await?;
-            let target = target_at(&page.shared.state(), *index)?;
-            page.shared.bump(|state| state.front.clone_from(&target));
-            page.command(budget, "Page.bringToFront", json!({})).await?;
+            let tab = tab_at(&page.shared.state(), *index)?;
+            page.shared.bump(|state| state.front.clone_from(&tab));
+            page.call(budget, "the tab to come to the front", page.backend.activate(&tab)).await?;
         }
         Browse::NewTab { url } => {
             page.new_tab(budget).await?;
@@ -112,21 +115,19 @@ fn keep(download: &Download) -> Result<Acted, DriverError> {
 /// Goes back or forward in the tab's history.
 pub async fn travel(actor: &Actor<'_>, by: i64) -> Result<(), DriverError> {
     let Actor { page, budget } = actor;
-    let history = page.command(budget, "Page.getNavigationHistory", json!({})).await?;
-    let current = history.get("currentIndex").and_then(Value::as_i64).unwrap_or(0);
-    let entry = usize::try_from(current + by).ok().and_then(|index| history.pointer(&format!("/entries/{index}/id")));
-    let Some(entry) = entry else {
-        let (what, way) = if by < 0 { ("earlier", "back") } else { ("later", "forward") };
-        return Err(DriverError::Refused { reason: format!("there is no {what} page to go {way} to") });
-    };
     page.revive(budget).await?;
     page.expect_document(true);
-    page.command(budget, "Page.navigateToHistoryEntry", json!({"entryId": entry})).await?;
+    let tab = page.front()?;
+    if !page.call(budget, "the page to open", page.backend.travel(&tab, by)).await? {
+        page.expect_document(false);
+        let (what, way) = if by < 0 { ("earlier", "back") } else { ("later", "forward") };
+        return Err(DriverError::Refused { reason: format!("there is no {what} page to go {way} to") });
+    }
     page.settle(budget).await
 }
 
-fn target_at(state: &State, index: usize) -> Result<String, DriverError> {
-    let tab = state.tabs.get(index).map(|tab| tab.target.clone());
+fn tab_at(state: &State, index: usize) -> Result<TabId, DriverError> {
+    let tab = state.tabs.get(index).map(|tab| tab.id.clone());
     tab.ok_or_else(|| DriverError::Refused {
         reason: format!("there is no tab {index}; there are {}, counted from 0", state.tabs.len()),
     })
@@ -134,16 +135,14 @@ fn target_at(state: &State, index: usize) -> Result<String, DriverError> {
 
 async fn tabs(actor: &Actor<'_>) -> Result<Acted, DriverError> {
     let Actor { page, budget } = actor;
-    let (targets, front) = {
+    let (tabs, front) = {
         let state = page.shared.state();
-        (state.tabs.iter().map(|tab| tab.target.clone()).collect::<Vec<_>>(), state.front.clone())
+        (state.tabs.iter().map(|tab| tab.id.clone()).collect::<Vec<_>>(), state.front.clone())
     };
     let mut all = Vec::new();
-    for (index, target) in targets.iter().enumerate() {
-        let info = page.browser.cdp.call(None, "Target.getTargetInfo", json!({"targetId": target}));
-        let info = budget.run("the tabs", info).await?.map_err(|error| page.wrong(error))?;
-        let (url, title) = (string(&info["targetInfo"], "url"), string(&info["targetInfo"], "title"));
-        all.push(json!({"index": index, "url": url, "title": title, "isFront": *target == front}));
+    for (index, tab) in tabs.iter().enumerate() {
+        let TabInfo { url, title } = page.call(budget, "the tabs", page.backend.tab_info(tab)).await?;
+        all.push(json!({"index": index, "url": url, "title": title, "isFront": *tab == front}));
     }
     let line = |tab: &Value| {
         let mark = if tab["isFront"] == true { "*" } else { " " };
@@ -155,64 +154,55 @@ async fn tabs(actor: &Actor<'_>) -> Result<Acted, DriverError> {
 /// Closes all tabs but one, and forgets what the pages before said. Cookies and storage stay.
 pub async fn restart(actor: &Actor<'_>) -> Result<(), DriverError> {
     let Actor { page, .. } = actor;
-    let others: Vec<String> = page.shared.bump(|state| {
+    let others: Vec<TabId> = page.shared.bump(|state| {
         state.forget_pages();
-        let first = state.tabs.first().map(|tab| tab.target.clone()).unwrap_or_default();
-        let others = state.tabs.iter().map(|tab| tab.target.clone()).filter(|target| *target != first).collect();
-        state.front = first;
-        others
+        let mut ids = state.tabs.iter().map(|tab| tab.id.clone());
+        state.front = ids.next().unwrap_or_default();
+        ids.collect()
     });
-    for target in others {
+    for tab in others {
         // A tab that has already gone counts as closed.
-        let _ = close_target(actor, &target).await;
+        let _ = close_and_wait(actor, &tab).await;
     }
     Ok(())
 }
 
 /// Closes a tab and waits until it is gone, because a page may open a window under the same name.
-async fn close_target(actor: &Actor<'_>, target: &str) -> Result<(), DriverError> {
+async fn close_and_wait(actor: &Actor<'_>, tab: &str) -> Result<(), DriverError> {
     let Actor { page, budget } = actor;
-    let close = page.browser.cdp.call(None, "Target.closeTarget", json!({"targetId": target}));
-    budget.run("the tab to close", close).await?.map_err(|error| page.wrong(error))?;
+    page.call(budget, "the tab to close", page.backend.close_tab(tab)).await?;
     let until = budget.deadline.min(Instant::now() + COMING);
-    page.wait(budget, until, |state| !state.tabs.iter().any(|tab| tab.target == target)).await?;
-    page.shared.bump(|state| state.close_tab(target));
+    page.wait(budget, until, |state| !state.tabs.iter().any(|known| known.id == tab)).await?;
+    page.shared.bump(|state| state.close_tab(tab));
     Ok(())
 }
 
 async fn close_tab(actor: &Actor<'_>, index: Option<usize>) -> Result<(), DriverError> {
     let Actor { page, .. } = actor;
-    let target = {
+    let tab = {
         let state = page.shared.state();
         match index {
-            Some(index) => target_at(&state, index)?,
+            Some(index) => tab_at(&state, index)?,
             None => state.front.clone(),
         }
     };
     if page.shared.state().tabs.len() == 1 {
         return Err(DriverError::Refused { reason: "it is the only tab, and a device must keep one".to_string() });
     }
-    close_target(actor, &target).await
+    close_and_wait(actor, &tab).await
 }
 
 /// The cookies of the context, and the local storage of the origins that its tabs show.
 async fn storage_state(actor: &Actor<'_>) -> Result<Acted, DriverError> {
     let Actor { page, budget } = actor;
-    let kept = page.command(budget, "Network.getAllCookies", json!({})).await?;
-    let cookie = |cookie: &Value| {
-        json!({
-            "name": cookie["name"], "value": cookie["value"], "domain": cookie["domain"], "path": cookie["path"],
-            "expires": cookie["expires"], "httpOnly": cookie["httpOnly"], "secure": cookie["secure"],
-            "sameSite": cookie.get("sameSite").cloned().unwrap_or_else(|| "Lax".into()),
-        })
-    };
-    let cookies: Vec<Value> = kept.get("cookies").and_then(Value::as_array).into_iter().flatten().map(cookie).collect();
+    let (storage, tab) = (page.storage()?, page.front()?);
+    let cookies = page.call(budget, "the cookies", storage.cookies(&tab)).await?;
     let script = "(() => { try { return { origin: location.origin, \
                   localStorage: Object.entries(localStorage).map(([name, value]) => ({ name, value })) }; } \
                   catch { return null; } })()";
     let mut origins: Vec<Value> = Vec::new();
-    for world in page.worlds() {
-        let Some(origin) = page.ask_in(budget, &world, script).await? else { continue };
+    for realm in page.realms() {
+        let Some(origin) = page.ask_in(budget, &realm, script).await? else { continue };
         let is_known = origins.iter().any(|known| known["origin"] == origin["origin"]);
         if origin.pointer("/localStorage/0").is_some() && !is_known {
             origins.push(origin);
@@ -231,8 +221,10 @@ pub async fn restore(actor: &Actor<'_>, state: &Value) -> Result<(), DriverError
     };
     if let Some(cookies) = cookies {
         let cookies = cookies.as_array().ok_or_else(|| wrong("`cookies`"))?;
-        let params = json!({"cookies": cookies.iter().map(cookie_param).collect::<Vec<_>>()});
-        page.command(budget, "Network.setCookies", params).await.map_err(|error| match error {
+        let cookies: Vec<Value> = cookies.iter().map(cookie_param).collect();
+        let (storage, tab) = (page.storage()?, page.front()?);
+        let set = page.call(budget, "the cookies", storage.set_cookies(&tab, &cookies)).await;
+        set.map_err(|error| match error {
             DriverError::Refused { reason } => {
                 DriverError::Refused { reason: format!("the browser refused the cookies: {reason}") }
             }
@@ -272,6 +264,6 @@ async fn store(actor: &Actor<'_>, origin: &Value) -> Result<(), DriverError> {
          for (const {{ name, value }} of {items}) localStorage.setItem(name, value); }} catch {{}} }})()",
         json!(string(origin, "origin")),
     );
-    let params = json!({"source": script, "runImmediately": true});
-    page.command(budget, "Page.addScriptToEvaluateOnNewDocument", params).await.map(drop)
+    let tab = page.front()?;
+    page.run_in_documents(budget, Scope::Tab(&tab), World::Page, &script).await
 }

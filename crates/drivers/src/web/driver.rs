@@ -1,11 +1,9 @@
-//! A Chromium device as the engine sees it.
+//! A browser as the engine sees it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -18,62 +16,17 @@ use trailblaze_core::query::{Checks, Find, Found, Query, Reason, WhyNot};
 use trailblaze_core::screen::{Picture, Pixels, Screen, Shape, SnapshotId};
 use trailblaze_protocol::event::Level;
 use trailblaze_protocol::geometry::{Rect, Size};
-use trailblaze_supervise::Supervisor;
 
 use super::act::{Actor, act};
 use super::acting::Acting;
+use super::backend::Connector;
 use super::browse::restore;
-use super::browser::{Browser, BrowserOptions};
 use super::emulation::Emulation;
 use super::look::{Part, Ready, screen_of};
-use super::memory;
 use super::page::Page;
 use super::person;
 use super::screencast::Screencast;
-use super::texts;
 use super::want::{needed, want};
-
-/// The browser shared by all devices of a run, started by the first that needs it, and again if it ended.
-pub struct Browsers {
-    options: BrowserOptions,
-    supervisor: Supervisor,
-    started: tokio::sync::Mutex<Option<Arc<Browser>>>,
-}
-
-impl Browsers {
-    pub fn new(options: BrowserOptions, supervisor: Supervisor) -> Arc<Browsers> {
-        Arc::new(Browsers { options, supervisor, started: tokio::sync::Mutex::default() })
-    }
-
-    async fn browser(&self) -> Result<Arc<Browser>, DriverError> {
-        let mut started = self.started.lock().await;
-        if let Some(browser) = started.as_ref().filter(|browser| browser.end().is_none()) {
-            return Ok(Arc::clone(browser));
-        }
-        let browser = Browser::start(&self.options, &self.supervisor).await;
-        let browser = Arc::new(browser.map_err(|error| DriverError::NotStarted { evidence: error.to_string() })?);
-        memory::limit(&browser, self.options.memory_limit.unwrap_or(memory::MOST_BYTES));
-        *started = Some(Arc::clone(&browser));
-        Ok(browser)
-    }
-
-    /// Ends a browser that cannot be used any more, so that the next device gets another one.
-    async fn give_up(&self, browser: &Arc<Browser>) {
-        let mut started = self.started.lock().await;
-        if started.as_ref().is_some_and(|known| Arc::ptr_eq(known, browser)) {
-            *started = None;
-        }
-        browser.kill().await;
-    }
-
-    /// Stops the browser, if it was started.
-    pub async fn close(&self) {
-        let started = self.started.lock().await.take();
-        if let Some(browser) = started {
-            browser.close().await;
-        }
-    }
-}
 
 /// The initial state of a device.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -87,7 +40,7 @@ pub struct Start {
 
 pub struct Web {
     description: Description,
-    browsers: Arc<Browsers>,
+    connector: Arc<dyn Connector>,
     start: Start,
     page: Mutex<Option<Arc<Page>>>,
     /// Held while the page is opened or replaced.
@@ -99,12 +52,13 @@ pub struct Web {
 }
 
 impl Web {
-    pub fn new(device: &DeviceSpec, browsers: Arc<Browsers>) -> Web {
-        let description = Description { shape: Shape::Web, knows_elements: true, ..device.description() };
+    pub fn new<C: Connector + 'static>(device: &DeviceSpec, connector: Arc<C>) -> Web {
+        let summary = connector.name().to_string();
+        let description = Description { shape: Shape::Web, knows_elements: true, summary, ..device.description() };
         let start = device.settings.get::<Start>().cloned().unwrap_or_default();
         Web {
             description,
-            browsers,
+            connector,
             start,
             page: Mutex::default(),
             opening: tokio::sync::Mutex::default(),
@@ -134,14 +88,13 @@ impl Web {
     }
 
     async fn open(&self, budget: &Budget) -> Result<Arc<Page>, DriverError> {
-        let browser = self.browsers.browser().await?;
-        let page = Page::open(browser, self.start.emulation.clone(), &self.screencast, budget).await?;
+        let page = Page::open(&*self.connector, self.start.emulation.clone(), &self.screencast, budget).await?;
         self.set_up(&page, budget).await?;
         *self.page.lock() = Some(Arc::clone(&page));
         Ok(page)
     }
 
-    /// Gives a new context what the project says about it.
+    /// Gives a new session what the project says about it.
     async fn set_up(&self, page: &Page, budget: &Budget) -> Result<(), DriverError> {
         self.rule_dialogs(page);
         let Some(file) = &self.start.storage_state else { return Ok(()) };
@@ -154,24 +107,29 @@ impl Web {
         page.shared.state().dialogs.rule = rule.map(|rule| rule == DialogAnswer::Accept);
     }
 
-    /// Starts over in a new context, unless nothing was done in this one; in a new browser if this one does not respond.
+    /// Starts over in a new context, unless nothing was done in this one; in a new session if the browser has no contexts, and in a
+    /// new browser if this one does not respond.
     async fn start_over(&self, page: Arc<Page>, budget: &Budget) -> Result<Arc<Page>, DriverError> {
         if page.is_fresh() {
             return Ok(page);
         }
         let _opening = self.opening.lock().await;
         let url = page.shared.state().front().map(|tab| tab.url.clone()).unwrap_or_default();
-        let ended = page.browser.end();
-        let failed = match ended {
+        let failed = match page.backend.end() {
             Some(ended) => ended,
             None => match page.start_over(budget).await {
-                Ok(()) => return self.set_up(&page, budget).await.map(|()| page),
+                Ok(true) => return self.set_up(&page, budget).await.map(|()| page),
+                Ok(false) => {
+                    *self.page.lock() = None;
+                    page.close().await;
+                    return self.open(budget).await;
+                }
                 Err(DriverError::Cancelled) => return Err(DriverError::Cancelled),
                 Err(error) => error.to_string(),
             },
         };
         *self.page.lock() = None;
-        self.browsers.give_up(&page.browser).await;
+        page.backend.abandon().await;
         let page = self.open(budget).await?;
         let text = format!("a new browser was started, because the one that showed {url} cannot be used: {failed}");
         page.shared.state().tell(Level::Warning, &text);
@@ -189,10 +147,10 @@ impl Driver for Web {
         let page = self.page(budget).await?;
         loop {
             page.settle(budget).await?;
-            let session = page.session()?;
+            let tab = page.front()?;
             match observe(&page, budget, want).await {
                 // The tab went away during the look, so its screen is out of date.
-                Err(DriverError::Refused { .. }) if page.goes(budget, &session).await? => {}
+                Err(DriverError::Refused { .. }) if page.goes(budget, &tab).await? => {}
                 observed => return observed,
             }
         }
@@ -236,7 +194,7 @@ impl Driver for Web {
     }
 
     async fn displayed_texts(&self, budget: &Budget) -> Result<Option<Vec<DisplayedText>>, DriverError> {
-        texts::displayed(&*self.page(budget).await?, budget).await.map(Some)
+        self.page(budget).await?.displayed_texts(budget).await.map(Some)
     }
 
     async fn act(&self, budget: &Budget, target: &Target, action: &Action) -> Result<Acted, DriverError> {
@@ -245,7 +203,7 @@ impl Driver for Web {
             let _acting = Acting::begin(&page.shared);
             page = self.start_over(Arc::clone(&page), budget).await?;
         }
-        page.use_context();
+        page.use_session();
         // An element that was found is ready; anything else waits for the page.
         if !matches!(target, Target::Element(_)) {
             page.settle(&Budget { wait: None, ..budget.clone() }).await?;
@@ -269,6 +227,9 @@ impl Driver for Web {
     }
 
     fn frames(&self) -> Option<watch::Receiver<Option<Frame>>> {
+        if self.opened().is_some_and(|page| !page.sends_pictures()) {
+            return None;
+        }
         self.screencast.frames()
     }
 
@@ -278,7 +239,8 @@ impl Driver for Web {
 
     async fn follow_person(&self, budget: &Budget) -> Result<Person, DriverError> {
         let page = self.page(budget).await?;
-        page.use_context();
+        page.check_follows_person()?;
+        page.use_session();
         person::follow(&page, budget).await
     }
 
@@ -336,9 +298,8 @@ async fn observe(page: &Page, budget: &Budget, want: Want) -> Result<Screen, Dri
     let seen = page.look(budget, &wanted).await?;
     let mut screen = seen.screen(snapshot, Part::Window);
     if want.picture {
-        let shot = page.command(budget, "Page.captureScreenshot", json!({"format": "png"})).await?;
-        let data = shot.get("data").and_then(Value::as_str).unwrap_or_default();
-        let png = BASE64_STANDARD.decode(data).unwrap_or_default();
+        let tab = page.front()?;
+        let png = page.call(budget, "a screenshot", page.backend.screenshot(&tab)).await?;
         let size = size_of(&png).unwrap_or(screen.size);
         screen.picture = Some(Picture { size, pixels: Pixels::Png(Arc::from(png)) });
     }

@@ -1,6 +1,5 @@
 //! What a tab emulates: a window of some size, or a phone.
 
-use serde_json::{Value, json};
 use trailblaze_protocol::geometry::Size;
 
 /// The default size of a window.
@@ -67,37 +66,5 @@ impl Emulation {
 
     pub fn names() -> impl Iterator<Item = &'static str> {
         DEVICES.iter().map(|device| device.0)
-    }
-
-    /// The commands that set up a tab.
-    pub(super) fn commands(&self) -> Vec<(&'static str, Value)> {
-        let Size { width, height } = self.size;
-        let metrics =
-            json!({"width": width, "height": height, "deviceScaleFactor": self.scale, "mobile": self.is_mobile});
-        let mut commands = vec![("Emulation.setDeviceMetricsOverride", metrics)];
-        if self.is_mobile {
-            let touch = json!({"enabled": true, "maxTouchPoints": 5});
-            commands.push(("Emulation.setTouchEmulationEnabled", touch));
-        }
-        // An empty user agent leaves the browser's own. The language is that of requests and of `navigator`; the locale below is that of `Intl`.
-        if self.user_agent.is_some() || self.locale.is_some() {
-            let mut agent = json!({"userAgent": self.user_agent.as_deref().unwrap_or_default()});
-            if let Some(locale) = &self.locale {
-                agent["acceptLanguage"] = json!(locale);
-            }
-            commands.push(("Emulation.setUserAgentOverride", agent));
-        }
-        if let Some(locale) = &self.locale {
-            commands.push(("Emulation.setLocaleOverride", json!({"locale": locale})));
-        }
-        if let Some(zone) = &self.timezone {
-            commands.push(("Emulation.setTimezoneOverride", json!({"timezoneId": zone})));
-        }
-        if let Some(is_dark) = self.is_dark {
-            let value = if is_dark { "dark" } else { "light" };
-            let features = json!({"features": [{"name": "prefers-color-scheme", "value": value}]});
-            commands.push(("Emulation.setEmulatedMedia", features));
-        }
-        commands
     }
 }

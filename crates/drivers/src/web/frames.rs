@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use futures::future::{BoxFuture, join_all};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use trailblaze_core::driver::{Budget, DriverError};
 
+use super::backend::{FrameId, Realm, World};
 use super::look::{Contact, Look, Ready, Use, parts_of};
-use super::page::{Page, World};
+use super::page::Page;
+use super::scripts;
 use super::state::Frame;
 
 /// How deep frames may be nested.
@@ -29,8 +31,8 @@ impl Page {
     async fn look_with(&self, budget: &Budget, how: &str, want: &Value) -> Result<Look, DriverError> {
         let expression = format!("trailblaze.{how}({want})");
         let mut seen = loop {
-            let world = self.main_world(budget).await?;
-            match self.look_in(budget, &world, &expression).await? {
+            let realm = self.main_realm(budget).await?;
+            match self.look_in(budget, &realm, &expression).await? {
                 Some(seen) => break seen,
                 None => self.settle(budget).await?,
             }
@@ -40,34 +42,20 @@ impl Page {
     }
 
     /// What the walker of one document sees; `None` if the document is gone. Opens closed shadow roots for it.
-    async fn look_in(&self, budget: &Budget, world: &World, expression: &str) -> Result<Option<Look>, DriverError> {
+    async fn look_in(&self, budget: &Budget, realm: &Realm, expression: &str) -> Result<Option<Look>, DriverError> {
         loop {
-            let Some(answer) = self.ask_in(budget, world, expression).await? else { return Ok(None) };
+            let Some(answer) = self.ask_in(budget, realm, expression).await? else { return Ok(None) };
             let seen = parse(&answer)?;
-            if seen.shut.is_empty() || self.open_roots(budget, world, &seen.shut).await == 0 {
+            if seen.shut.is_empty() || self.open_roots(budget, realm, &seen.shut).await == 0 {
                 return Ok(Some(seen));
             }
         }
     }
 
     /// Passes closed shadow roots to the walker, which cannot access them itself. Returns how many there were.
-    async fn open_roots(&self, budget: &Budget, world: &World, hosts: &[u64]) -> usize {
-        let opened = hosts.iter().map(|host| async move {
-            let to = |method: &'static str, params: Value| self.command_to(budget, &world.session, method, params);
-            let params = json!({"expression": format!("trailblaze.elementOf({host})"), "contextId": world.context});
-            let host = to("Runtime.evaluate", params).await.ok()?.pointer("/result/objectId")?.clone();
-            let about = to("DOM.describeNode", json!({"objectId": host, "depth": 1, "pierce": true})).await.ok()?;
-            let roots = about.pointer("/node/shadowRoots")?.as_array()?;
-            let root = roots.iter().find(|root| root["shadowRootType"] == "closed")?.get("backendNodeId")?;
-            let params = json!({"backendNodeId": root, "executionContextId": world.context});
-            let root = to("DOM.resolveNode", params).await.ok()?.pointer("/object/objectId")?.clone();
-            let params = json!({
-                "objectId": host, "arguments": [{"objectId": root}],
-                "functionDeclaration": "function(root) { trailblaze.open(this, root); }",
-            });
-            to("Runtime.callFunctionOn", params).await.ok()
-        });
-        join_all(opened).await.into_iter().flatten().count()
+    async fn open_roots(&self, budget: &Budget, realm: &Realm, hosts: &[u64]) -> usize {
+        let opened = join_all(hosts.iter().map(|host| self.open_root(budget, realm, *host))).await;
+        opened.into_iter().filter(|is_opened| *is_opened).count()
     }
 
     /// Adds what the frames of the front document contain.
@@ -82,26 +70,26 @@ impl Page {
     fn fill<'a>(
         &'a self,
         budget: &'a Budget,
-        frame: String,
+        frame: FrameId,
         seen: &'a mut Look,
         want: &'a Value,
         depth: usize,
     ) -> BoxFuture<'a, Result<(), DriverError>> {
         Box::pin(async move {
-            let children: Vec<(String, Frame)> = {
+            let children: Vec<(FrameId, Frame)> = {
                 let state = self.shared.state();
                 let tab = state.front();
                 let children = tab.into_iter().flat_map(|tab| &tab.frames);
-                let is_child = |(_, child): &(&String, &Frame)| child.parent.as_deref() == Some(&frame);
+                let is_child = |(_, child): &(&FrameId, &Frame)| child.parent.as_deref() == Some(&frame);
                 children.filter(is_child).map(|(id, child)| (id.clone(), child.clone())).collect()
             };
-            let Some(parent) = self.world_of(&frame) else { return Ok(()) };
+            let Some(parent) = self.realm_of(&frame) else { return Ok(()) };
             let looks = children.into_iter().map(|(id, child)| {
                 let parent = parent.clone();
                 async move {
                     let owner = self.owner_of(budget, &id, &child, &parent).await?;
-                    let world = self.world_in(budget, &id).await?;
-                    let looked = self.look_in(budget, &world, &format!("trailblaze.look({want})")).await;
+                    let realm = self.realm_in(budget, &id).await?;
+                    let looked = self.look_in(budget, &realm, &format!("trailblaze.look({want})")).await;
                     let mut inner = looked.ok()??;
                     if depth < DEPTH && inner.has_frames() {
                         self.fill(budget, id, &mut inner, want, depth + 1).await.ok()?;
@@ -118,60 +106,44 @@ impl Page {
         })
     }
 
-    /// The worlds of all documents of all tabs.
-    pub fn worlds(&self) -> Vec<World> {
+    /// The realms of all documents of all tabs.
+    pub fn realms(&self) -> Vec<Realm> {
         let state = self.shared.state();
         let frames = state.tabs.iter().flat_map(|tab| tab.frames.values());
-        frames.filter_map(|frame| Some(World { session: frame.session.clone(), context: frame.world? })).collect()
+        frames.filter_map(|frame| frame.realm.clone()).collect()
     }
 
-    fn world_of(&self, frame: &str) -> Option<World> {
-        let state = self.shared.state();
-        let frame = state.front()?.frames.get(frame)?;
-        Some(World { session: frame.session.clone(), context: frame.world? })
+    fn realm_of(&self, frame: &str) -> Option<Realm> {
+        self.shared.state().front()?.frames.get(frame)?.realm.clone()
     }
 
-    fn world_numbered(&self, number: u64) -> Option<World> {
-        let state = self.shared.state();
-        let frame = state.front()?.numbered(number)?;
-        Some(World { session: frame.session.clone(), context: frame.world? })
+    fn realm_numbered(&self, number: u64) -> Option<Realm> {
+        self.shared.state().front()?.numbered(number)?.realm.clone()
     }
 
-    /// The walker's world in a frame. A document written by a script does not have one yet.
-    async fn world_in(&self, budget: &Budget, frame: &str) -> Option<World> {
-        if let Some(world) = self.world_of(frame) {
-            return Some(world);
+    /// The walker's realm in a frame. A document written by a script does not have one yet.
+    async fn realm_in(&self, budget: &Budget, frame: &str) -> Option<Realm> {
+        if let Some(realm) = self.realm_of(frame) {
+            return Some(realm);
         }
-        let session = self.shared.state().front()?.frames.get(frame)?.session.clone();
-        let params = json!({"frameId": frame, "worldName": super::page::WORLD});
-        let made = self.command_to(budget, &session, "Page.createIsolatedWorld", params).await.ok()?;
-        let context = made.get("executionContextId").and_then(Value::as_i64)?;
-        let world = World { session, context };
-        self.ask_in(budget, &world, super::page::WALKER).await.ok()??;
+        let realm = self.make_realm(budget, frame).await?;
+        self.ask_in(budget, &realm, &scripts::walker(World::Isolated)).await.ok()??;
         if self.shared.state().person.is_some() {
-            self.ask_in(budget, &world, "trailblaze.record()").await.ok()??;
+            self.ask_in(budget, &realm, "trailblaze.record()").await.ok()??;
         }
-        Some(world)
+        Some(realm)
     }
 
     /// The id of the element that contains a frame, in its parent's walker.
-    async fn owner_of(&self, budget: &Budget, id: &str, frame: &Frame, parent: &World) -> Option<u64> {
+    async fn owner_of(&self, budget: &Budget, id: &str, frame: &Frame, parent: &Realm) -> Option<u64> {
         if frame.owner.is_some() {
             return frame.owner;
         }
-        let to = |method: &'static str, params: Value| self.command_to(budget, &parent.session, method, params);
-        let owner = to("DOM.getFrameOwner", json!({"frameId": id})).await.ok()?;
-        let params = json!({"backendNodeId": owner.get("backendNodeId")?, "executionContextId": parent.context});
-        let node = to("DOM.resolveNode", params).await.ok()?;
-        let params = json!({
-            "objectId": node.pointer("/object/objectId")?, "returnByValue": true,
-            "functionDeclaration": "function() { return trailblaze.idOf(this); }",
-        });
-        let number = to("Runtime.callFunctionOn", params).await.ok()?.pointer("/result/value")?.as_u64()?;
+        let owner = self.backend.frame_owner(id, parent, "(element) => trailblaze.idOf(element)");
+        let number = self.call(budget, "a frame", owner).await.ok()?.as_u64()?;
         self.shared.bump(|state| {
             let front = state.front.clone();
-            let tab = state.tabs.iter_mut().find(|tab| tab.target == front);
-            if let Some(frame) = tab.and_then(|tab| tab.frames.get_mut(id)) {
+            if let Some(frame) = state.tab_mut(&front).and_then(|tab| tab.frames.get_mut(id)) {
                 frame.owner = Some(number);
             }
         });
@@ -221,13 +193,13 @@ impl Page {
         Some((frame.owner?, parent.number))
     }
 
-    /// The frame that an element contains. Frames of a page in the back-forward cache have no world.
+    /// The frame that an element contains. Frames of a page in the back-forward cache have no realm.
     pub fn frame_held_by(&self, number: u64, owner: u64) -> Option<u64> {
         let state = self.shared.state();
         let tab = state.front()?;
         let is_held = |frame: &&Frame| {
             let parent = frame.parent.as_ref().and_then(|parent| tab.frames.get(parent));
-            frame.owner == Some(owner) && frame.world.is_some() && parent.is_some_and(|parent| parent.number == number)
+            frame.owner == Some(owner) && frame.realm.is_some() && parent.is_some_and(|parent| parent.number == number)
         };
         tab.frames.values().find(is_held).map(|frame| frame.number)
     }
@@ -238,8 +210,8 @@ impl Page {
         number: u64,
         expression: &str,
     ) -> Result<Option<T>, DriverError> {
-        let Some(world) = self.world_numbered(number) else { return Ok(None) };
-        self.ask_in(budget, &world, expression).await?.map(|value| read(&value)).transpose()
+        let Some(realm) = self.realm_numbered(number) else { return Ok(None) };
+        self.ask_in(budget, &realm, expression).await?.map(|value| read(&value)).transpose()
     }
 
     /// Evaluates `expression` in the frame of an element; it receives the element's id there.
@@ -285,15 +257,13 @@ impl Page {
         Ok(how)
     }
 
-    /// A handle to an element, for commands that need one.
-    pub async fn handle(&self, budget: &Budget, node: u64) -> Result<(String, Value), DriverError> {
+    /// Sets the files of a file field; `Refused` if it is none.
+    pub async fn set_files(&self, budget: &Budget, node: u64, files: &[String]) -> Result<(), DriverError> {
         let (number, element) = parts_of(node);
-        let gone = || DriverError::Refused { reason: "its page is gone".to_string() };
-        let world = self.world_numbered(number).ok_or_else(gone)?;
-        let params = json!({"expression": format!("trailblaze.elementOf({element})"), "contextId": world.context});
-        let answer = self.command_to(budget, &world.session, "Runtime.evaluate", params).await?;
-        let handle = answer.pointer("/result/objectId").cloned().ok_or_else(gone)?;
-        Ok((world.session, handle))
+        let realm = self.realm_numbered(number);
+        let realm = realm.ok_or_else(|| DriverError::Refused { reason: "its page is gone".to_string() })?;
+        let element = format!("trailblaze.elementOf({element})");
+        self.call(budget, "the files", self.backend.set_files(&realm, &element, files)).await
     }
 }
 

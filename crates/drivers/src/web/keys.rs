@@ -1,7 +1,8 @@
 //! Keyboard keys as a browser knows them.
 
-use serde_json::{Value, json};
 use trailblaze_core::driver::Modifier;
+
+use super::input::{KeyInput, Modifiers};
 
 /// A key: its name, its code, its number, and the text that it types.
 #[derive(Debug, Clone, PartialEq)]
@@ -135,17 +136,19 @@ impl Key {
         Some(Key { key: row.0.to_string(), code: row.1.to_string(), number: row.2, text: None, bit: row.3 })
     }
 
-    fn event(&self, kind: &str, modifiers: u32) -> Value {
-        let mut event = json!({
-            "type": kind, "key": self.key, "code": self.code, "windowsVirtualKeyCode": self.number,
-            "modifiers": modifiers,
-        });
+    /// The key goes down or up while these modifiers are down.
+    fn input(&self, is_down: bool, modifiers: Modifiers) -> KeyInput {
         // With a modifier other than shift, a key is a command and types nothing.
-        if let (Some(text), "keyDown", 0) = (&self.text, kind, modifiers & !SHIFT) {
-            event["text"] = text.as_str().into();
-            event["unmodifiedText"] = text.as_str().into();
+        let types = is_down && modifiers & !SHIFT == 0;
+        KeyInput {
+            is_down,
+            is_repeat: false,
+            key: self.key.clone(),
+            code: self.code.clone(),
+            number: self.number,
+            text: self.text.clone().filter(|_| types),
+            modifiers,
         }
-        event
     }
 }
 
@@ -206,30 +209,26 @@ impl Chord {
         Chord { held: HeldKeys::default(), struck: Key::named(name).expect("the table has it") }
     }
 
-    /// The events for pressing all keys and releasing them.
-    pub fn events(&self) -> Vec<Value> {
+    /// Presses all keys and releases them.
+    pub fn events(&self) -> Vec<KeyInput> {
         [self.down(), self.up()].concat()
     }
 
-    pub fn down(&self) -> Vec<Value> {
+    pub fn down(&self) -> Vec<KeyInput> {
         self.held.down().chain([self.struck_down()]).collect()
     }
 
-    pub fn up(&self) -> Vec<Value> {
-        [self.struck.event("keyUp", self.held.bits())].into_iter().chain(self.held.up()).collect()
+    pub fn up(&self) -> Vec<KeyInput> {
+        [self.struck.input(false, self.held.bits())].into_iter().chain(self.held.up()).collect()
     }
 
     /// The last key is pressed again without having been released.
-    pub fn repeat(&self) -> Value {
-        let mut event = self.struck_down();
-        event["autoRepeat"] = true.into();
-        event
+    pub fn repeat(&self) -> KeyInput {
+        KeyInput { is_repeat: true, ..self.struck_down() }
     }
 
-    fn struck_down(&self) -> Value {
-        let modifiers = self.held.bits();
-        let types = self.struck.text.is_some() && modifiers & !SHIFT == 0;
-        self.struck.event(if types { "keyDown" } else { "rawKeyDown" }, modifiers)
+    fn struck_down(&self) -> KeyInput {
+        self.struck.input(true, self.held.bits())
     }
 }
 
@@ -243,23 +242,23 @@ impl HeldKeys {
     }
 
     /// All modifiers, in the format of pointer and key events.
-    pub fn bits(&self) -> u32 {
+    pub fn bits(&self) -> Modifiers {
         self.0.iter().fold(0, |bits, key| bits | key.bit)
     }
 
-    pub fn down(&self) -> impl Iterator<Item = Value> {
+    pub fn down(&self) -> impl Iterator<Item = KeyInput> {
         let mut bits = 0;
         self.0.iter().map(move |key| {
             bits |= key.bit;
-            key.event("rawKeyDown", bits)
+            key.input(true, bits)
         })
     }
 
-    pub fn up(&self) -> impl Iterator<Item = Value> {
+    pub fn up(&self) -> impl Iterator<Item = KeyInput> {
         let mut bits = self.bits();
         self.0.iter().rev().map(move |key| {
             bits &= !key.bit;
-            key.event("keyUp", bits)
+            key.input(false, bits)
         })
     }
 }
@@ -268,25 +267,21 @@ impl HeldKeys {
 mod tests {
     use super::*;
 
-    fn told(chord: &str) -> Vec<String> {
-        let one = |event: &Value| {
-            let text = |key: &str| event[key].as_str().unwrap_or("null").to_string();
-            format!("{} {} {} {}", text("type"), text("key"), event["modifiers"], text("text"))
+    fn inputs(chord: &str) -> Vec<String> {
+        let one = |input: &KeyInput| {
+            let how = if input.is_down { "down" } else { "up" };
+            format!("{} {how} {} {:?}", input.key, input.modifiers, input.text)
         };
         Chord::parse(chord).unwrap().events().iter().map(one).collect()
     }
 
     #[test]
     fn chords_hold_their_modifiers_around_the_key() {
-        assert_eq!(
-            told("Control+k"),
-            ["rawKeyDown Control 2 null", "rawKeyDown k 2 null", "keyUp k 2 null", "keyUp Control 0 null"]
-        );
-        assert_eq!(told("Enter"), ["keyDown Enter 0 \r", "keyUp Enter 0 null"]);
-        assert_eq!(told("?")[1], "keyDown ? 8 ?");
-        assert_eq!(told("Shift+ArrowDown")[1], "rawKeyDown ArrowDown 8 null");
-        assert_eq!(told("Control++")[1], "rawKeyDown + 2 null");
-        assert_eq!(told("ctrl+Shift+Esc").len(), 6);
+        assert_eq!(inputs("Control+k"), ["Control down 2 None", "k down 2 None", "k up 2 None", "Control up 0 None"]);
+        assert_eq!(inputs("Enter"), ["Enter down 0 Some(\"\\r\")", "Enter up 0 None"]);
+        assert_eq!(inputs("?")[1], "? down 8 Some(\"?\")");
+        assert_eq!(inputs("Control++")[1], "+ down 2 None");
+        assert_eq!(inputs("ctrl+Shift+Esc").len(), 6);
     }
 
     #[test]

@@ -1,31 +1,35 @@
-//! Chromium: the DevTools protocol, a walker inside the page, and real input events.
+//! Browsers. This folder knows pages: looking, finding, acting, typing, pointing, and the scripts inside of them. What it needs from
+//! a browser is in `backend.rs`; each protocol is a backend in a folder of its own.
 
 mod act;
 mod acting;
-mod attach;
+pub mod backend;
 mod browse;
-mod browser;
-mod cdp;
+mod devtools;
 mod driver;
-mod page_listener;
 mod emulation;
+mod events;
+#[cfg(test)]
+mod fake;
+mod fallbacks;
 mod frames;
+pub mod input;
 mod keys;
 mod look;
-mod memory;
 mod page;
 mod person;
-mod reviving;
 mod pointer;
 mod provider;
 mod requests;
+mod reviving;
 mod screencast;
+mod scripts;
 mod state;
-mod texts;
 mod typing;
 mod want;
 
-pub use browser::{Browser, BrowserError, BrowserOptions};
-pub use driver::{Browsers, Start, Web};
+pub use devtools::browser::{Browser, BrowserError, BrowserOptions};
+pub use devtools::browsers::Browsers;
+pub use driver::{Start, Web};
 pub use emulation::Emulation;
 pub use provider::{PROVIDER, web_device};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
@@ -14,8 +14,9 @@ use trailblaze_core::driver::{Budget, Button, Click, Deed, DriverError, Modifier
 use trailblaze_core::screen::Screen;
 use trailblaze_protocol::geometry::Point;
 
+use super::backend::{History, Realm, Scope, TabId, TabInfo, World};
 use super::look::{Look, Part, node_id, screen_of};
-use super::page::{Page, WORLD, string};
+use super::page::Page;
 use super::state::State;
 
 /// How many reports of pages, and how many deeds, wait to be handled.
@@ -49,30 +50,23 @@ const MAIN: &str = r#"(() => {
   window.close = function () { tell("closes"); return close.call(window); };
 })()"#;
 
-/// The commands that make every document of a session report what a person does.
-pub fn record() -> [(&'static str, Value); 2] {
-    let script = json!({"source": "trailblaze.record()", "worldName": WORLD, "runImmediately": true});
-    let main = json!({"source": MAIN, "runImmediately": true});
-    [script, main].map(|params| ("Page.addScriptToEvaluateOnNewDocument", params))
-}
-
 /// What a person may have done.
 pub enum Told {
     /// In a page.
     Deed {
-        target: String,
+        tab: TabId,
         frame: u64,
         message: Box<Message>,
     },
     /// The main frame of a tab goes to another document.
     Navigating {
-        target: String,
+        tab: TabId,
         kind: String,
         url: String,
         at: Instant,
     },
     Opened {
-        target: String,
+        tab: TabId,
         has_opener: bool,
     },
     Closed {
@@ -92,12 +86,11 @@ pub enum Told {
 
 impl Told {
     /// A report of a page. The frame is looked up at once, because the document may be gone soon.
-    pub fn by_page(state: &mut State, session: &str, world: Option<i64>, message: &str) -> Option<Told> {
+    pub fn by_page(state: &mut State, tab: &str, realm: &Realm, message: &str) -> Option<Told> {
         let message = serde_json::from_str(message).ok()?;
-        let tab = state.tab_of(session)?;
-        let is_its = |frame: &&super::state::Frame| frame.session == session && frame.world == world;
-        let frame = tab.frames.values().find(is_its)?.number;
-        Some(Told::Deed { target: tab.target.clone(), frame, message })
+        let frames = &state.tab_mut(tab)?.frames;
+        let frame = frames.values().find(|frame| frame.realm.as_ref() == Some(realm))?.number;
+        Some(Told::Deed { tab: tab.to_string(), frame, message })
     }
 }
 
@@ -140,16 +133,9 @@ pub async fn follow(page: &Arc<Page>, budget: &Budget) -> Result<Person, DriverE
     let (told, messages) = mpsc::channel(WAITING);
     let (sender, deeds) = mpsc::channel(WAITING);
     let (flush, flushes) = mpsc::channel(1);
-    let sessions: Vec<String> = page.shared.bump(|state| {
-        state.person = Some(told);
-        state.sessions.keys().cloned().collect()
-    });
-    for (session, (method, params)) in sessions.iter().flat_map(|session| record().map(|command| (session, command))) {
-        // A session that has ended meanwhile needs nothing.
-        match page.command_to(budget, session, method, params).await {
-            Ok(_) | Err(DriverError::Refused { .. }) => {}
-            Err(error) => return Err(error),
-        }
+    page.shared.bump(|state| state.person = Some(told));
+    for (world, script) in [(World::Isolated, "trailblaze.record()"), (World::Page, MAIN)] {
+        page.run_in_documents(budget, Scope::Session, world, script).await?;
     }
     let mut follower = Follower {
         page: Arc::clone(page),
@@ -183,7 +169,7 @@ struct Follower {
     /// The address that was last opened in a new tab.
     last_opened: String,
     /// The position of each tab in its history.
-    history: HashMap<String, History>,
+    history: HashMap<TabId, History>,
 }
 
 impl Follower {
@@ -206,7 +192,7 @@ impl Follower {
                     let _ = done.send(());
                 }
                 () = sleep_until(until.unwrap_or_else(Instant::now)), if until.is_some() => self.release().await,
-                () = self.page.browser.cdp.gone() => return self.release().await,
+                () = self.page.backend.gone() => return self.release().await,
             }
         }
     }
@@ -231,10 +217,9 @@ impl Follower {
 
     /// Lets all pages report what they have not reported, and handles that.
     async fn flush(&mut self, messages: &mut mpsc::Receiver<Told>) {
-        let worlds = self.page.worlds();
         let budget = budget();
-        for world in worlds {
-            let _ = self.page.ask_in(&budget, &world, "trailblaze.flush()").await;
+        for realm in self.page.realms() {
+            let _ = self.page.ask_in(&budget, &realm, "trailblaze.flush()").await;
         }
         while let Ok(message) = messages.try_recv() {
             self.take(message).await;
@@ -244,9 +229,9 @@ impl Follower {
 
     async fn take(&mut self, told: Told) {
         match told {
-            Told::Deed { target, frame, message } => self.done_in_page(target, frame, *message).await,
-            Told::Navigating { target, kind, url, at } => self.navigating(&target, &kind, url, at).await,
-            Told::Opened { target, has_opener } => self.opened(target, has_opener).await,
+            Told::Deed { tab, frame, message } => self.done_in_page(tab, frame, *message).await,
+            Told::Navigating { tab, kind, url, at } => self.navigating(&tab, &kind, url, at).await,
+            Told::Opened { tab, has_opener } => self.opened(tab, has_opener).await,
             Told::Asked { kind, message } => self.asked = Some((kind, message)),
             Told::Answered { accept, text } => self.answered(accept, text).await,
             Told::Closed { index, .. } => {
@@ -280,23 +265,23 @@ impl Follower {
         self.last_deed.is_some_and(|at| at.elapsed() < CAUSED) || self.page.shared.state().acting.is_now()
     }
 
-    async fn done_in_page(&mut self, target: String, frame: u64, mut message: Message) {
+    async fn done_in_page(&mut self, tab: TabId, frame: u64, mut message: Message) {
         let (is_own, is_front) = {
             let state = self.page.shared.state();
-            (state.acting.was(message.at), state.front == target)
+            (state.acting.was(message.at), state.front == tab)
         };
         if is_own {
             return;
         }
         match message.kind.as_str() {
-            "shown" => return self.shown(&target).await,
+            "shown" => return self.shown(&tab).await,
             "travels" => return self.travels = Some(Instant::now()),
             "closes" => return self.closes = Some(Instant::now()),
             _ => {}
         }
-        if !is_front && self.select(&target) {
+        if !is_front && self.select(&tab) {
             // The page did not say that it is in front, or has not yet.
-            let index = self.index_of(&target);
+            let index = self.index_of(&tab);
             if let Some(index) = index {
                 self.did(PersonAction::SelectTab { index }).await;
             }
@@ -329,33 +314,33 @@ impl Follower {
     }
 
     /// A tab became visible.
-    async fn shown(&mut self, target: &str) {
+    async fn shown(&mut self, tab: &str) {
         let is_other = {
             let state = self.page.shared.state();
-            let is_ready = state.tabs.iter().any(|tab| tab.target == target && tab.is_ready);
-            is_ready && state.front != target && state.adopting.is_empty()
+            let is_ready = state.tabs.iter().any(|known| known.id == tab && known.is_ready);
+            is_ready && state.front != tab && state.adopting.is_empty()
         };
-        if !is_other || !self.select(target) {
+        if !is_other || !self.select(tab) {
             return;
         }
-        if let Some(index) = self.index_of(target) {
+        if let Some(index) = self.index_of(tab) {
             self.did(PersonAction::SelectTab { index }).await;
         }
     }
 
     /// Follows the person to a tab; false if it is gone.
-    fn select(&self, target: &str) -> bool {
+    fn select(&self, tab: &str) -> bool {
         self.page.shared.bump(|state| {
-            let is_there = state.tabs.iter().any(|tab| tab.target == target && tab.is_ready);
+            let is_there = state.tabs.iter().any(|known| known.id == tab && known.is_ready);
             if is_there {
-                target.clone_into(&mut state.front);
+                tab.clone_into(&mut state.front);
             }
             is_there
         })
     }
 
-    fn index_of(&self, target: &str) -> Option<usize> {
-        self.page.shared.state().tabs.iter().position(|tab| tab.target == target)
+    fn index_of(&self, tab: &str) -> Option<usize> {
+        self.page.shared.state().tabs.iter().position(|known| known.id == tab)
     }
 
     /// What a document showed, with the rest of the page around it or in it, and where the document begins.
@@ -382,23 +367,23 @@ impl Follower {
         (seen.screen(version, Part::Whole), start)
     }
 
-    async fn navigating(&mut self, target: &str, kind: &str, url: String, at: Instant) {
+    async fn navigating(&mut self, tab: &str, kind: &str, url: String, at: Instant) {
         let is_ours = self.page.shared.state().acting.is_now();
         if kind.starts_with("history") {
             let is_asked = is_recent(&mut self.travels);
-            return self.travelled(target, is_ours || is_asked).await;
+            return self.travelled(tab, is_ours || is_asked).await;
         }
         if is_ours || !matches!(kind, "differentDocument" | "reload" | "reloadBypassingCache") {
             return;
         }
         sleep(ASKING.saturating_sub(at.elapsed())).await;
         let is_asked = self.page.shared.bump(|state| {
-            let tab = state.tabs.iter_mut().find(|tab| tab.target == target)?;
+            let tab = state.tab_mut(tab)?;
             // The first document of a tab that a page opened.
             let is_first = tab.opener.is_some() && tab.commits <= 1;
             Some(tab.requested_at.take().is_some_and(|asked| at.saturating_duration_since(asked) < ASKED) || is_first)
         });
-        self.learn_history_of(target).await;
+        self.learn_history_of(tab).await;
         if is_asked != Some(false) || is_internal(&url) {
             return;
         }
@@ -410,14 +395,14 @@ impl Follower {
         }
     }
 
-    async fn travelled(&mut self, target: &str, is_caused: bool) {
-        let before = self.history.get(target).cloned();
+    async fn travelled(&mut self, tab: &str, is_caused: bool) {
+        let before = self.history.get(tab).cloned();
         let until = Instant::now() + MOVING;
         let moves = loop {
             sleep(Duration::from_millis(30)).await;
-            self.learn_history_of(target).await;
-            let moves = match (&before, self.history.get(target)) {
-                (Some(before), Some(after)) => after.moves_since(before),
+            self.learn_history_of(tab).await;
+            let moves = match (&before, self.history.get(tab)) {
+                (Some(before), Some(after)) => moves_since(after, before),
                 _ => 0,
             };
             if moves != 0 || Instant::now() >= until {
@@ -432,16 +417,14 @@ impl Follower {
         }
     }
 
-    async fn opened(&mut self, target: String, has_opener: bool) {
+    async fn opened(&mut self, tab: TabId, has_opener: bool) {
         let is_caused = has_opener || self.is_caused();
-        self.learn_history_of(&target).await;
+        self.learn_history_of(&tab).await;
         if is_caused {
             return;
         }
         self.did(PersonAction::NewTab).await;
-        let info = self.page.browser.cdp.call(None, "Target.getTargetInfo", json!({"targetId": target}));
-        let Ok(Ok(info)) = timeout(LOOKING, info).await else { return };
-        let url = string(&info["targetInfo"], "url");
+        let Ok(Ok(TabInfo { url, .. })) = timeout(LOOKING, self.page.backend.tab_info(&tab)).await else { return };
         if !is_internal(&url) {
             self.last_opened.clone_from(&url);
             self.did(PersonAction::Open { url }).await;
@@ -449,43 +432,24 @@ impl Follower {
     }
 
     async fn learn_history(&mut self) {
-        let targets: Vec<String> = self.page.shared.state().tabs.iter().map(|tab| tab.target.clone()).collect();
-        for target in targets {
-            self.learn_history_of(&target).await;
+        let tabs: Vec<TabId> = self.page.shared.state().tabs.iter().map(|tab| tab.id.clone()).collect();
+        for tab in tabs {
+            self.learn_history_of(&tab).await;
         }
     }
 
-    async fn learn_history_of(&mut self, target: &str) {
-        let session = {
-            let state = self.page.shared.state();
-            state.tabs.iter().find(|tab| tab.target == target).map(|tab| tab.session.clone())
-        };
-        let Some(session) = session else { return };
-        let history = self.page.browser.cdp.call(Some(&session), "Page.getNavigationHistory", json!({}));
-        let Ok(Ok(history)) = timeout(LOOKING, history).await else { return };
-        let Some(index) = history.get("currentIndex").and_then(Value::as_i64) else { return };
-        let entries = history.get("entries").and_then(Value::as_array).into_iter().flatten();
-        let entries = entries.filter_map(|entry| entry.get("id").and_then(Value::as_i64)).collect();
-        self.history.insert(target.to_string(), History { index, entries });
+    async fn learn_history_of(&mut self, tab: &str) {
+        let Ok(Some(history)) = timeout(LOOKING, self.page.history(tab)).await else { return };
+        self.history.insert(tab.to_string(), history);
     }
 }
 
-/// The history of a tab, as it was when it was last asked for.
-#[derive(Debug, Clone)]
-struct History {
-    index: i64,
-    /// The ids of its entries.
-    entries: Vec<i64>,
-}
-
-impl History {
-    /// How far the tab moved since then: negative for back. An address that was opened then may not have had its entry yet; it is where
-    /// the tab was.
-    fn moves_since(&self, before: &History) -> i64 {
-        let added = self.entries.iter().rposition(|id| !before.entries.contains(id));
-        let start = added.and_then(|index| i64::try_from(index).ok()).unwrap_or(before.index);
-        self.index - start
-    }
+/// How far a tab moved in its history: negative for back. An address that was opened then may not have had its entry yet; it is where
+/// the tab was.
+fn moves_since(now: &History, before: &History) -> i64 {
+    let added = now.entries.iter().rposition(|id| !before.entries.contains(id));
+    let start = added.and_then(|index| i64::try_from(index).ok()).unwrap_or(before.index);
+    now.index - start
 }
 
 impl Message {

@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::time::Instant;
-use trailblaze_core::driver::{Button, Click, Direction, DragEnd, DriverError, Modifier, Offset, Target};
+use trailblaze_core::driver::{Button, Click, Direction, DragEnd, DriverError, Offset, Target};
 use trailblaze_protocol::geometry::Point;
 
 use super::act::Actor;
+use super::backend::DragStep;
+use super::input::{Input, MouseInput, MouseKind, Spot, TouchInput};
 use super::keys::HeldKeys;
 use super::look::{Contact, Use};
 
@@ -25,26 +27,6 @@ const AT_ONCE: i64 = 1_000_000;
 /// How long one move of a finger takes.
 const FINGER_MOVE: Duration = Duration::from_millis(16);
 
-/// The pressure of a pointer that cannot measure it, while it is down.
-const PRESSURE: f64 = 0.5;
-
-/// The touches of one finger.
-const TOUCH: &str = "Input.dispatchTouchEvent";
-const MOUSE: &str = "Input.dispatchMouseEvent";
-
-/// A point in the window, not rounded: an element may begin within a pixel.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Spot {
-    x: f64,
-    y: f64,
-}
-
-impl From<Point> for Spot {
-    fn from(point: Point) -> Spot {
-        Spot { x: f64::from(point.x), y: f64::from(point.y) }
-    }
-}
-
 impl Actor<'_> {
     /// Clicks, or on a phone taps, in the middle of the target.
     pub async fn tap(&self, target: &Target, count: u32) -> Result<(), DriverError> {
@@ -56,9 +38,8 @@ impl Actor<'_> {
         let point = self.aim(target, click.at).await?;
         // A finger has no buttons and holds no modifier keys.
         if self.page.is_mobile() && click.button == Button::Left && click.modifiers.is_empty() {
-            let tap = [touch("touchStart", Some(point)), touch("touchEnd", None)];
             for _ in 0..click.count {
-                self.page.commands(self.budget, tap.iter().map(|event| (TOUCH, event.clone())).collect()).await?;
+                self.finger(&[TouchInput::Start(point), TouchInput::End]).await?;
             }
         } else {
             self.click_mouse(point, click).await?;
@@ -68,26 +49,27 @@ impl Actor<'_> {
 
     async fn click_mouse(&self, point: Spot, click: &Click) -> Result<(), DriverError> {
         let keys = HeldKeys::of(&click.modifiers);
-        let mouse = |kind: &str, buttons: u32, count: u32| {
-            let button = if count == 0 { "none" } else { name(click.button) };
-            (MOUSE, mouse(kind, point, (button, buttons), count, &click.modifiers))
+        let mouse = |kind: MouseKind, clicks: u32| {
+            let button = (clicks > 0).then_some(click.button);
+            Input::Mouse(MouseInput { kind, at: point, button, clicks, modifiers: keys.bits() })
         };
-        let mut events: Vec<(&str, Value)> = keys.down().map(|event| ("Input.dispatchKeyEvent", event)).collect();
-        events.push(mouse("mouseMoved", 0, 0));
+        let mut inputs: Vec<Input> = keys.down().map(Input::Key).collect();
+        inputs.push(mouse(MouseKind::Moved, 0));
         for count in 1..=click.count {
-            events.push(mouse("mousePressed", held(click.button), count));
-            events.push(mouse("mouseReleased", 0, count));
+            inputs.extend([mouse(MouseKind::Pressed, count), mouse(MouseKind::Released, count)]);
         }
-        events.extend(keys.up().map(|event| ("Input.dispatchKeyEvent", event)));
-        self.page.commands(self.budget, events).await
+        inputs.extend(keys.up().map(Input::Key));
+        self.page.input(self.budget, &inputs).await
     }
 
-    async fn mouse(&self, events: Vec<Value>) -> Result<(), DriverError> {
-        self.page.commands(self.budget, events.into_iter().map(|event| (MOUSE, event)).collect()).await
+    async fn mouse(&self, inputs: &[MouseInput]) -> Result<(), DriverError> {
+        let inputs: Vec<Input> = inputs.iter().cloned().map(Input::Mouse).collect();
+        self.page.input(self.budget, &inputs).await
     }
 
-    async fn finger(&self, event: Value) -> Result<(), DriverError> {
-        self.page.commands(self.budget, vec![(TOUCH, event)]).await
+    async fn finger(&self, inputs: &[TouchInput]) -> Result<(), DriverError> {
+        let inputs: Vec<Input> = inputs.iter().copied().map(Input::Touch).collect();
+        self.page.input(self.budget, &inputs).await
     }
 
     async fn check_landed(&self, target: &Target, contact: Contact) -> Result<(), DriverError> {
@@ -141,26 +123,19 @@ impl Actor<'_> {
     }
 
     async fn long_press_mouse(&self, point: Spot) -> Result<(), DriverError> {
-        self.mouse(vec![moved(point, 0), pressed(point)]).await?;
+        self.mouse(&[moved(point, None), pressed(point)]).await?;
         let lasted = self.rest("the press to last", LONG_PRESS).await;
-        self.mouse(vec![released(point)]).await?;
+        self.mouse(&[released(point)]).await?;
         lasted
     }
 
-    /// Chromium recognizes a long press, which opens a context menu instead of clicking, only in touches that it makes
-    /// of mouse events itself.
     async fn long_press_finger(&self, target: &Target, point: Spot) -> Result<(), DriverError> {
-        const PRESS: &str = "Input.emulateTouchFromMouseEvent";
-        // This command takes whole numbers only.
-        let (x, y) = (point.x.round() as i64, point.y.round() as i64);
-        let event = |kind: &str| json!({"type": kind, "x": x, "y": y, "button": "left", "clickCount": 1});
-        self.emit_touches(true).await?;
-        let pressed = self.page.commands(self.budget, vec![(PRESS, event("mousePressed"))]).await;
+        let pressed = self.finger(&[TouchInput::Hold(point)]).await;
         let lasted = self.held(target).await;
-        let released = self.page.commands(self.budget, vec![(PRESS, event("mouseReleased"))]).await;
-        // The command is answered before the page has the touch, and the change below would take it back.
+        let released = self.finger(&[TouchInput::Release(point)]).await;
+        // The release is answered before the page has the touch, and the end of the hold would take it back.
         let seen = self.page.next_frame(self.budget).await;
-        let off = self.emit_touches(false).await;
+        let off = self.finger(&[TouchInput::EndHold]).await;
         pressed.and(lasted).and(released).and(seen).and(off)
     }
 
@@ -170,19 +145,13 @@ impl Actor<'_> {
         self.page.held(self.budget, node, LONG_PRESS).await
     }
 
-    /// Whether mouse events become touches. Either change also ends the gesture that Chromium is in, without an event.
-    async fn emit_touches(&self, enabled: bool) -> Result<(), DriverError> {
-        let params = json!({"enabled": enabled, "configuration": "mobile"});
-        self.page.commands(self.budget, vec![("Emulation.setEmitTouchEventsForMouse", params)]).await
-    }
-
     async fn rest(&self, what: &str, duration: Duration) -> Result<(), DriverError> {
         self.budget.run(what, tokio::time::sleep(duration)).await
     }
 
     pub async fn hover(&self, target: &Target, at: Option<Offset>) -> Result<(), DriverError> {
         let point = self.aim(target, at).await?;
-        self.mouse(vec![moved(point, 0)]).await?;
+        self.mouse(&[moved(point, None)]).await?;
         self.check_landed(target, Contact::Hover).await
     }
 
@@ -194,40 +163,40 @@ impl Actor<'_> {
             return self.drag_finger(target, from, to).await;
         }
         self.page.shared.state().drag = None;
-        self.page.command(self.budget, "Input.setInterceptDrags", json!({"enabled": true})).await?;
+        self.page.intercept_drags(self.budget, true).await?;
         let dragged = self.drag_mouse(target, from, to).await;
         let let_go = match dragged {
             Ok(()) => Ok(()),
-            Err(_) => self.mouse(vec![released(from)]).await,
+            Err(_) => self.mouse(&[released(from)]).await,
         };
-        let off = self.page.command(self.budget, "Input.setInterceptDrags", json!({"enabled": false})).await;
-        dragged.and(let_go).and(off.map(drop))
+        let off = self.page.intercept_drags(self.budget, false).await;
+        dragged.and(let_go).and(off)
     }
 
     async fn drag_mouse(&self, target: &Target, from: Spot, to: &DragEnd) -> Result<(), DriverError> {
-        self.mouse(vec![moved(from, 0), pressed(from)]).await?;
+        self.mouse(&[moved(from, None), pressed(from)]).await?;
         self.check_landed(target, Contact::Press).await?;
         let end = self.drag_end(from, to).await?;
         let mut data = None;
         // Each move is awaited: moves sent together would arrive as one.
         for point in path(from, end) {
             if let Some(data) = &data {
-                self.drag_event("dragOver", point, data).await?;
+                self.drag_event(DragStep::Over, point, data).await?;
                 self.await_motion(target).await?;
                 continue;
             }
-            self.mouse(vec![moved(point, 1)]).await?;
+            self.mouse(&[moved(point, Some(Button::Left))]).await?;
             data = self.begun_drag(target).await?;
             if let Some(data) = &data {
-                self.drag_event("dragEnter", point, data).await?;
-                self.drag_event("dragOver", point, data).await?;
+                self.drag_event(DragStep::Enter, point, data).await?;
+                self.drag_event(DragStep::Over, point, data).await?;
             }
             self.await_motion(target).await?;
         }
         if let Some(data) = &data {
-            self.drag_event("drop", end, data).await?;
+            self.drag_event(DragStep::Drop, end, data).await?;
         }
-        self.mouse(vec![released(end)]).await
+        self.mouse(&[released(end)]).await
     }
 
     /// The data of a native drag, if the page let the browser start one.
@@ -238,22 +207,22 @@ impl Actor<'_> {
             }
             _ => self.page.ask(self.budget, "trailblaze.dragged()").await?,
         };
-        if has_begun == Value::Bool(true) {
+        if has_begun == Value::Bool(true) && self.page.intercepts() {
             let until = self.budget.deadline.min(Instant::now() + BEGINNING);
             self.page.wait(self.budget, until, |state| state.drag.is_some()).await?;
         }
         Ok(self.page.shared.state().drag.take())
     }
 
-    async fn drag_event(&self, kind: &str, point: Spot, data: &Value) -> Result<(), DriverError> {
-        let event = json!({"type": kind, "x": point.x, "y": point.y, "data": data});
-        self.page.command(self.budget, "Input.dispatchDragEvent", event).await.map(drop)
+    async fn drag_event(&self, step: DragStep, point: Spot, data: &Value) -> Result<(), DriverError> {
+        let (interception, tab) = (self.page.interception("drag")?, self.page.front()?);
+        self.page.call(self.budget, "the drag", interception.drag(&tab, step, point, data)).await
     }
 
     async fn drag_finger(&self, target: &Target, from: Spot, to: &DragEnd) -> Result<(), DriverError> {
-        self.finger(touch("touchStart", Some(from))).await?;
+        self.finger(&[TouchInput::Start(from)]).await?;
         let dragged = self.drag_finger_down(target, from, to).await;
-        self.finger(touch("touchEnd", None)).await?;
+        self.finger(&[TouchInput::End]).await?;
         dragged
     }
 
@@ -261,7 +230,7 @@ impl Actor<'_> {
         self.check_landed(target, Contact::Press).await?;
         let end = self.drag_end(from, to).await?;
         for point in path(from, end) {
-            self.finger(touch("touchMove", Some(point))).await?;
+            self.finger(&[TouchInput::Move(point)]).await?;
             self.await_motion(target).await?;
         }
         self.rest("the drag to end", REST).await
@@ -310,30 +279,26 @@ impl Actor<'_> {
             return self.wheel(&Target::Point(from), from, (dx, dy), speed.clamp(1, AT_ONCE)).await;
         }
         let steps = i32::try_from(duration.as_millis() / FINGER_MOVE.as_millis()).unwrap_or(i32::MAX).clamp(1, 1000);
-        self.finger(touch("touchStart", Some(from.into()))).await?;
+        self.finger(&[TouchInput::Start(from.into())]).await?;
         let mut moved = Ok(());
         for step in 1..=steps {
             let next = Instant::now() + FINGER_MOVE;
-            moved = self.finger(touch("touchMove", Some(between(from.into(), to.into(), step, steps)))).await;
+            moved = self.finger(&[TouchInput::Move(between(from.into(), to.into(), step, steps))]).await;
             if moved.is_err() {
                 break;
             }
             self.budget.run("the swipe to end", tokio::time::sleep_until(next)).await?;
         }
-        self.finger(touch("touchEnd", None)).await?;
+        self.finger(&[TouchInput::End]).await?;
         moved?;
         self.page.ask(self.budget, "trailblaze.scrolled()").await?;
         // The fling goes on where nothing scrolls, and would swallow the next tap.
-        self.emit_touches(true).await?;
-        self.emit_touches(false).await
+        self.finger(&[TouchInput::EndGesture]).await
     }
 
     /// Turns the wheel, and waits until scrolling has ended.
     async fn wheel(&self, target: &Target, at: Point, by: (i64, i64), speed: i64) -> Result<(), DriverError> {
-        let params = json!({
-            "x": at.x, "y": at.y, "xDistance": -by.0, "yDistance": -by.1, "speed": speed, "gestureSourceType": "mouse",
-        });
-        self.page.command(self.budget, "Input.synthesizeScrollGesture", params).await?;
+        self.page.input(self.budget, &[Input::Wheel { at, by, speed }]).await?;
         let scrolled = "trailblaze.scrolled()";
         let _: Value = match target {
             Target::Element(found) => self.page.ask_about(self.budget, found.node, |_| scrolled.to_string()).await?,
@@ -375,45 +340,14 @@ fn between(from: Spot, end: Spot, step: i32, steps: i32) -> Spot {
     Spot { x: part(from.x, end.x), y: part(from.y, end.y) }
 }
 
-fn name(button: Button) -> &'static str {
-    match button {
-        Button::Left => "left",
-        Button::Right => "right",
-        Button::Middle => "middle",
-    }
+fn moved(at: Spot, held: Option<Button>) -> MouseInput {
+    MouseInput { kind: MouseKind::Moved, at, button: held, clicks: 0, modifiers: 0 }
 }
 
-/// The bit of a button that is held.
-fn held(button: Button) -> u32 {
-    match button {
-        Button::Left => 1,
-        Button::Right => 2,
-        Button::Middle => 4,
-    }
+fn pressed(at: Spot) -> MouseInput {
+    MouseInput { kind: MouseKind::Pressed, at, button: Some(Button::Left), clicks: 1, modifiers: 0 }
 }
 
-fn mouse(kind: &str, at: Spot, (button, buttons): (&str, u32), clicks: u32, modifiers: &[Modifier]) -> Value {
-    let modifiers = HeldKeys::of(modifiers).bits();
-    json!({
-        "type": kind, "x": at.x, "y": at.y, "button": button, "buttons": buttons, "clickCount": clicks,
-        "modifiers": modifiers, "force": if buttons == 0 { 0.0 } else { PRESSURE },
-    })
-}
-
-fn moved(at: Spot, buttons: u32) -> Value {
-    let button = if buttons == 0 { "none" } else { "left" };
-    mouse("mouseMoved", at, (button, buttons), 0, &[])
-}
-
-fn pressed(at: Spot) -> Value {
-    mouse("mousePressed", at, ("left", 1), 1, &[])
-}
-
-fn released(at: Spot) -> Value {
-    mouse("mouseReleased", at, ("left", 0), 1, &[])
-}
-
-fn touch(kind: &str, at: Option<Spot>) -> Value {
-    let points: Vec<Value> = at.iter().map(|at| json!({"x": at.x, "y": at.y, "force": PRESSURE})).collect();
-    json!({"type": kind, "touchPoints": points})
+fn released(at: Spot) -> MouseInput {
+    MouseInput { kind: MouseKind::Released, ..pressed(at) }
 }

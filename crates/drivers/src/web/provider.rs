@@ -15,8 +15,9 @@ use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::geometry::Size;
 use trailblaze_protocol::ids::DeviceId;
 
-use super::browser::{BrowserOptions, find};
-use super::driver::{Browsers, Start, Web};
+use super::devtools::browser::{BrowserOptions, find};
+use super::devtools::browsers::Browsers;
+use super::driver::{Start, Web};
 use super::emulation::Emulation;
 use crate::provider::{ConfigKeys, Machine, ProjectPart, Provider, ProviderConfig, WantedDevice};
 

@@ -45,11 +45,11 @@
         ["beforeinput", (event) => this.willType(event)], ["input", (event) => this.typed(event)], ["change", (event) => this.changed(event)],
         ["focusout", (event) => { if (this.typing && this.typing.element === innermost(event)) this.flush(); }],
       ];
-      for (const [name, handler] of handlers) addEventListener(name, (event) => { if (event.isTrusted) handler(event); }, { capture: true, passive: true });
-      addEventListener("pagehide", () => { this.flush(); this.letGo(); }, { capture: true });
+      for (const [name, handler] of handlers) listen(name, (event) => { if (event.isTrusted) handler(event); }, { capture: true, passive: true });
+      listen("pagehide", () => { this.flush(); this.letGo(); }, { capture: true });
       // What the page itself does with the history and its window (see `MAIN` in person.rs).
-      for (const kind of ["travels", "closes"]) addEventListener(`trailblaze-${kind}`, () => this.send({ kind, at: Date.now() }), { capture: true });
-      document.addEventListener("visibilitychange", () => { if (document.visibilityState === "visible") this.send({ kind: "shown", at: Date.now() }); });
+      for (const kind of ["travels", "closes"]) listen(`trailblaze-${kind}`, () => this.send({ kind, at: Date.now() }), { capture: true });
+      on(document, "visibilitychange", () => { if (document.visibilityState === "visible") this.send({ kind: "shown", at: Date.now() }); });
     }
 
     /** @param {object} message */
@@ -126,7 +126,7 @@
       if (isByPointer && this.press?.isDragged) return;
       if (!isByPointer && this.isSubmitting) return;
       // A label passes the click on to its control.
-      const label = /** @type {El | null} */ (target.closest("label"));
+      const label = /** @type {El | null} */ (target[$closest]("label"));
       if (isByPointer && label?.control && !isWithin(target, label.control) && !isControlWithin(target, label)) return;
       const press = this.press;
       const sight = press && !press.isUsed ? press.sight : see();
@@ -202,7 +202,7 @@
     // Whether a click on it is part of choosing a value.
     /** @param {El} e */
     isSet(e) {
-      return e.closest("select") != null || e.tagName === "INPUT" && PICKED.has(e.type);
+      return e[$closest]("select") != null || e.tagName === "INPUT" && PICKED.has(e.type);
     }
 
     /** @type {(event: MouseEvent, count: number, button?: string) => object} */
@@ -242,11 +242,11 @@
       const sight = () => (this.press && isWithin(this.press.target, e) ? this.press.sight : see());
       if (e.tagName === "SELECT") {
         this.flush();
-        this.tell("choose", e, sight(), { values: [...e.selectedOptions].map((option) => fold(option.label)) });
+        this.tell("choose", e, sight(), { values: list(e.selectedOptions).map((option) => fold(option.label)) });
       } else if (e.type === "file") {
         this.flush();
         const seen = sight();
-        const names = [.../** @type {any} */ (e).files].map((file) => file.name);
+        const names = list(/** @type {ArrayLike<File>} */ (/** @type {any} */ (e).files)).map((file) => file.name);
         this.tell("upload", seen.listed.has(e) ? e : this.press && nameable(seen, this.press.target), seen, { names });
       // A number or a date changes with each key.
       } else if (this.typing?.element === e && focused() !== e) this.flush();
@@ -305,11 +305,11 @@
       const [text, now] = [field.isContentEditable ? field.innerText : textIn(field), see()];
       let isNewLine = false;
       /** @param {Event} event */
-      const listen = (event) => { isNewLine ||= /insert(LineBreak|Paragraph)/.test(/** @type {InputEvent} */ (event).inputType); };
-      addEventListener("input", listen, { capture: true });
+      const note = (event) => { isNewLine ||= /insert(LineBreak|Paragraph)/.test(/** @type {InputEvent} */ (event).inputType); };
+      const off = listen("input", note, { capture: true });
       const isDirty = this.typing?.element === field && this.typing.isDirty;
       setTimeout(() => {
-        removeEventListener("input", listen, { capture: true });
+        off();
         if (isNewLine) return;
         this.typing = null;
         if (this.held?.element === field && isDirty) this.held = null;
@@ -336,8 +336,8 @@
   // The element that receives an event. Elements in a closed root are not part of the path.
   /** @param {Event} event */
   const innermost = (event) => {
-    const first = event.composedPath()[0];
-    if (!(first instanceof Element)) return null;
+    const first = event[$composedPath]()[0];
+    if (!first || /** @type {Node} */ (first).nodeType !== Node.ELEMENT_NODE) return null;
     const target = /** @type {El} */ (first);
     const { clientX, clientY, detail } = /** @type {MouseEvent} */ (event);
     return rootOf(target) && clientX != null && (detail || event.type === "pointerdown") ? hit(clientX, clientY) : target;
@@ -374,7 +374,7 @@
   /** @param {El} e @returns {El | null} */
   const fieldShownBy = (e) => {
     if (!PRESSING.test(getComputedStyle(e).cursor)) return null;
-    const fields = /** @type {El[]} */ ([...e.querySelectorAll([...FIELDS].join())]);
+    const fields = /** @type {El[]} */ (list(e[$querySelectorAll]([...FIELDS].join())));
     return fields.find((field) => boxAround(field) === e) ?? null;
   };
   // What opens the menu or popup that an element is in, if the pointer alone has opened it: the last press was neither on that nor in the
@@ -383,10 +383,10 @@
   const openedBy = (sight, e, last) => {
     for (let popup = composedParent(e); popup && popup !== document.body; popup = composedParent(popup)) {
       const isMenu = MENUS.has(roleOf(popup));
-      const id = popup.getAttribute("id");
-      const by = /** @type {El | null} */ (id && document.querySelector(`[aria-controls~="${CSS.escape(id)}"]${isMenu ? "" : "[aria-haspopup]"}`))
-        ?? /** @type {El | null} */ (isMenu && popup.parentElement?.closest("[role=menuitem][aria-expanded=true]") || null);
-      if (by) return by.getAttribute("aria-expanded") !== "true" || isWithin(last, popup) || isWithin(last, by) || !sight.listed.has(by) ? null : by;
+      const id = popup[$getAttribute]("id");
+      const by = /** @type {El | null} */ (id && document[$querySelector](`[aria-controls~="${CSS.escape(id)}"]${isMenu ? "" : "[aria-haspopup]"}`))
+        ?? /** @type {El | null} */ (isMenu && popup.parentElement?.[$closest]("[role=menuitem][aria-expanded=true]") || null);
+      if (by) return by[$getAttribute]("aria-expanded") !== "true" || isWithin(last, popup) || isWithin(last, by) || !sight.listed.has(by) ? null : by;
     }
     return null;
   };
@@ -395,12 +395,12 @@
   // It is described by something with a name in it.
   /** @type {(sight: Sight, e: El) => El | null} */
   const shownBy = (sight, e) => {
-    for (const style of hoverStyles(e.getRootNode())) {
+    for (const style of hoverStyles(e[$getRootNode]())) {
       for (const selector of style.selectorText.split(",").filter((one) => one.includes(":hover"))) {
         const outer = selector.slice(0, selector.indexOf(":hover"));
         try {
-          if (!e.matches(selector)) continue;
-          const around = /** @type {El | null} */ (e.closest(outer));
+          if (!e[$matches](selector)) continue;
+          const around = /** @type {El | null} */ (e[$closest](outer));
           if (!around || around === e) continue;
           if (sight.listed.has(around) && nameOf(around, roleOf(around))) return around;
           for (const one of sight.listed) if (one !== e && isWithin(one, around) && !isWithin(one, e) && (fold(textOf(one)) || nameOf(one, roleOf(one)))) return one;
@@ -409,6 +409,10 @@
     }
     return null;
   };
+  /** @param {CSSRule} rule @returns {rule is CSSStyleRule} */
+  const isStyleRule = (rule) => "selectorText" in rule && "style" in rule;
+  /** @param {CSSRule} rule @returns {rule is CSSGroupingRule} */
+  const isGroup = (rule) => "cssRules" in rule;
   /** @param {Root} root */
   const hoverStyles = (root) => {
     /** @type {CSSStyleRule[]} */
@@ -416,13 +420,13 @@
     /** @param {CSSRuleList} rules */
     const collect = (rules) => {
       for (const rule of rules) {
-        if (rule instanceof CSSStyleRule) {
+        if (isStyleRule(rule)) {
           const { display, visibility, opacity } = rule.style;
           if (rule.selectorText.includes(":hover") && (display || visibility || opacity)) found.push(rule);
-        } else if (rule instanceof CSSGroupingRule) collect(rule.cssRules);
+        } else if (isGroup(rule)) collect(rule.cssRules);
       }
     };
-    for (const sheet of /** @type {Iterable<CSSStyleSheet>} */ ([...(root.styleSheets ?? [])])) {
+    for (const sheet of list(root.styleSheets ?? [])) {
       // The rules of another site cannot be read.
       try { collect(sheet.cssRules); } catch { continue; }
     }

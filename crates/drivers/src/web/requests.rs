@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use serde_json::{Value, json};
 use trailblaze_core::driver::NetworkRequest;
 
+use super::backend::{RequestEvent, RequestStage};
 use super::state::cut;
 
 /// How many requests are kept, and how many of them are listed.
@@ -39,21 +40,14 @@ struct Request {
 
 impl Requests {
     /// Takes an event of the browser.
-    pub fn told(&mut self, method: &str, params: &Value) {
-        let text = |pointer: &str| params.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
-        let at = params.get("timestamp").and_then(Value::as_f64).unwrap_or_default();
-        let status = |pointer: &str| {
-            let status = params.pointer(pointer).and_then(Value::as_u64).filter(|status| *status > 0);
-            status.and_then(|status| u16::try_from(status).ok())
-        };
-        let id = text("/requestId");
-        match method {
-            "Network.requestWillBeSent" => {
-                // A redirect has the id of the request that it answers.
-                if params.get("redirectResponse").is_some() {
+    pub fn take(&mut self, event: &RequestEvent) {
+        let RequestEvent { id, at, kind, stage } = event;
+        match stage {
+            RequestStage::Sent { method, url, body, redirect } => {
+                if let Some(status) = redirect {
                     self.change(id, |request| {
-                        request.status = status("/redirectResponse/status");
-                        request.end(at);
+                        request.status = *status;
+                        request.end(*at);
                     });
                 }
                 self.last_number += 1;
@@ -61,25 +55,24 @@ impl Requests {
                     self.all.pop_front();
                 }
                 self.all.push_back(Request {
-                    id: id.to_string(),
+                    id: id.clone(),
                     number: self.last_number,
-                    method: text("/request/method").to_string(),
-                    url: cut(text("/request/url"), KEPT_ADDRESS),
-                    body: text("/request/postData").chars().take(BODY).collect(),
-                    kind: text("/type").to_lowercase(),
+                    method: method.clone(),
+                    url: cut(url, KEPT_ADDRESS),
+                    body: body.chars().take(BODY).collect(),
+                    kind: kind.to_lowercase(),
                     status: None,
                     failure: None,
-                    sent_at: at,
+                    sent_at: *at,
                     micros: None,
                 });
             }
-            "Network.responseReceived" => self.change(id, |request| request.status = status("/response/status")),
-            "Network.loadingFinished" => self.change(id, |request| request.end(at)),
-            "Network.loadingFailed" => self.change(id, |request| {
-                request.failure = Some(text("/errorText").to_string());
-                request.end(at);
+            RequestStage::Answered { status, .. } => self.change(id, |request| request.status = *status),
+            RequestStage::Finished => self.change(id, |request| request.end(*at)),
+            RequestStage::Failed { why, .. } => self.change(id, |request| {
+                request.failure = Some(why.clone());
+                request.end(*at);
             }),
-            _ => {}
         }
     }
 
@@ -134,27 +127,25 @@ impl Request {
 mod tests {
     use super::*;
 
-    fn told(requests: &mut Requests, id: &str, rest: &[(&str, Value)]) {
-        for (method, params) in rest {
-            let mut params = params.clone();
-            params["requestId"] = id.into();
-            requests.told(&format!("Network.{method}"), &params);
+    fn take(requests: &mut Requests, id: &str, events: Vec<(f64, RequestStage)>) {
+        for (at, stage) in events {
+            requests.take(&RequestEvent { id: id.to_string(), at, kind: "Fetch".to_string(), stage });
         }
     }
 
-    fn sent(url: &str, at: f64) -> (&'static str, Value) {
-        ("requestWillBeSent", json!({"request": {"method": "GET", "url": url}, "type": "Fetch", "timestamp": at}))
+    fn sent(url: &str, at: f64, redirect: Option<Option<u16>>) -> (f64, RequestStage) {
+        (at, RequestStage::Sent { method: "GET".to_string(), url: url.to_string(), body: String::new(), redirect })
     }
 
     #[test]
     fn a_request_that_ends_is_listed_again() {
         let mut requests = Requests::default();
-        told(&mut requests, "1", &[sent("http://a/", 1.0)]);
-        told(&mut requests, "2", &[sent("http://b/", 1.0)]);
+        take(&mut requests, "1", vec![sent("http://a/", 1.0, None)]);
+        take(&mut requests, "2", vec![sent("http://b/", 1.0, None)]);
         let last = requests.after(0).last().map_or(0, |request| request.number);
         assert_eq!(requests.after(last), []);
-        told(&mut requests, "1", &[("responseReceived", json!({"response": {"status": 404}}))]);
-        told(&mut requests, "1", &[("loadingFinished", json!({"timestamp": 1.25}))]);
+        let answered = RequestStage::Answered { url: "http://a/".to_string(), status: Some(404) };
+        take(&mut requests, "1", vec![(1.1, answered), (1.25, RequestStage::Finished)]);
         let expected = NetworkRequest {
             number: 4,
             method: "GET".into(),
@@ -170,9 +161,7 @@ mod tests {
     #[test]
     fn a_redirect_ends_one_request_and_begins_another() {
         let mut requests = Requests::default();
-        let (method, mut redirect) = sent("http://b/", 2.0);
-        redirect["redirectResponse"] = json!({"status": 302});
-        told(&mut requests, "1", &[sent("http://a/", 1.0), (method, redirect)]);
+        take(&mut requests, "1", vec![sent("http://a/", 1.0, None), sent("http://b/", 2.0, Some(Some(302)))]);
         let rows: Vec<_> = requests.after(0).into_iter().map(|one| (one.url, one.status, one.micros)).collect();
         assert_eq!(rows, [("http://a/".into(), Some(302), Some(1_000_000)), ("http://b/".into(), None, None)]);
     }
@@ -181,7 +170,8 @@ mod tests {
     fn only_the_newest_requests_with_short_addresses_are_listed() {
         let mut requests = Requests::default();
         for id in 0..1500 {
-            told(&mut requests, &id.to_string(), &[sent(&format!("data:{}", "é".repeat(5000)), 1.0)]);
+            let url = format!("data:{}", "é".repeat(5000));
+            take(&mut requests, &id.to_string(), vec![sent(&url, 1.0, None)]);
         }
         let listed = requests.after(0);
         assert_eq!((listed.len(), listed[0].number, listed[499].number), (500, 1001, 1500));

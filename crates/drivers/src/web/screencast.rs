@@ -3,22 +3,16 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
 use parking_lot::Mutex;
-use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep_until, timeout};
 use trailblaze_core::driver::Frame;
 use trailblaze_protocol::geometry::Size;
 
-use super::cdp::Cdp;
+use super::backend::TabId;
 use super::page::Page;
 use super::state::State;
 
-/// The quality of the pictures, and their largest width and height.
-const QUALITY: u32 = 75;
-const LARGEST: u32 = 1920;
 /// Pictures that follow each other this quickly may have crowded out others.
 const QUICK: Duration = Duration::from_millis(100);
 /// How long after the last of them, and after the last change of the page, the browser is asked for the final picture.
@@ -39,8 +33,8 @@ pub struct Screencast {
 #[derive(Default)]
 struct Cast {
     is_running: bool,
-    /// The session whose pictures count.
-    session: String,
+    /// The tab whose pictures count.
+    tab: TabId,
     last_number: u64,
     last_at: Option<Instant>,
     /// Whether the last pictures came quickly. The browser drops pictures while others are on their way, possibly the last.
@@ -50,7 +44,7 @@ struct Cast {
 /// The document that is shown. The pictures are started again for each.
 #[derive(Debug, Clone, PartialEq)]
 struct Shown {
-    session: String,
+    tab: TabId,
     commits: u64,
     is_crashed: bool,
 }
@@ -58,7 +52,7 @@ struct Shown {
 impl Shown {
     fn of(state: &State) -> Option<Shown> {
         let tab = state.front()?;
-        Some(Shown { session: tab.session.clone(), commits: tab.commits, is_crashed: tab.is_crashed })
+        Some(Shown { tab: tab.id.clone(), commits: tab.commits, is_crashed: tab.is_crashed })
     }
 }
 
@@ -91,17 +85,11 @@ impl Screencast {
         self.page.send_replace(Arc::downgrade(page));
     }
 
-    /// Takes a picture from the browser, and asks for the next.
-    pub fn take(&self, cdp: &Arc<Cdp>, session: &str, params: &Value) {
-        let ack = json!({"sessionId": params["sessionId"]});
-        let (cdp, of) = (Arc::clone(cdp), session.to_string());
-        tokio::spawn(async move { timeout(ANSWER, cdp.call(Some(&of), "Page.screencastFrameAck", ack)).await });
-        let data = params.get("data").and_then(Value::as_str).unwrap_or_default();
-        let Ok(jpeg) = BASE64_STANDARD.decode(data) else { return };
-        let Some(size) = size_of(&params["metadata"]) else { return };
+    /// Takes a picture from the browser.
+    pub fn take(&self, tab: &str, size: Size, jpeg: Vec<u8>) {
         {
             let mut state = self.state.lock();
-            if state.session != session || !state.is_running {
+            if state.tab != tab || !state.is_running {
                 return;
             }
             let now = Instant::now();
@@ -142,18 +130,17 @@ impl Screencast {
         self.frames.send_replace(None);
     }
 
-    async fn start(&self, page: &Page, session: &str) {
+    async fn start(&self, page: &Page, tab: &str) {
         {
             let mut state = self.state.lock();
-            session.clone_into(&mut state.session);
+            tab.clone_into(&mut state.tab);
             (state.last_at, state.is_quick) = (None, false);
         }
-        let params = json!({"format": "jpeg", "quality": QUALITY, "maxWidth": LARGEST, "maxHeight": LARGEST});
-        let _ = timeout(ANSWER, page.browser.cdp.call(Some(session), "Page.startScreencast", params)).await;
+        let _ = timeout(ANSWER, page.start_pictures(tab)).await;
     }
 
-    async fn stop(&self, page: &Page, session: &str) {
-        let _ = timeout(ANSWER, page.browser.cdp.call(Some(session), "Page.stopScreencast", json!({}))).await;
+    async fn stop(&self, page: &Page, tab: &str) {
+        let _ = timeout(ANSWER, page.stop_pictures(tab)).await;
     }
 }
 
@@ -186,10 +173,10 @@ async fn follow(cast: Arc<Screencast>) {
         }
         if now != shown {
             if let Some(before) = shown {
-                cast.stop(&page, &before.session).await;
+                cast.stop(&page, &before.tab).await;
             }
             if let Some(now) = &now {
-                cast.start(&page, &now.session).await;
+                cast.start(&page, &now.tab).await;
             }
             shown = now;
         }
@@ -199,32 +186,24 @@ async fn follow(cast: Arc<Screencast>) {
             biased;
             () = cast.frames.closed() => {
                 if let Some(shown) = &shown {
-                    cast.stop(&page, &shown.session).await;
+                    cast.stop(&page, &shown.tab).await;
                 }
                 if cast.ends() {
                     return;
                 }
                 shown = None;
             }
-            () = page.browser.cdp.gone() => return cast.end(&mut cast.state.lock()),
+            () = page.backend.gone() => return cast.end(&mut cast.state.lock()),
             () = changed => {}
             () = cast.arrived.notified() => {}
             () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => {
                 // Started again, the browser sends what it shows, whether that has changed or not.
                 changed_at = changed_at.filter(|at| at.elapsed() < CALM);
                 if let Some(shown) = &shown {
-                    cast.stop(&page, &shown.session).await;
-                    cast.start(&page, &shown.session).await;
+                    cast.stop(&page, &shown.tab).await;
+                    cast.start(&page, &shown.tab).await;
                 }
             }
         }
     }
-}
-
-/// The size of the window in CSS pixels, which are larger than those of the device if the page is zoomed.
-fn size_of(metadata: &Value) -> Option<Size> {
-    let number = |key: &str| metadata.get(key).and_then(Value::as_f64).filter(|number| *number > 0.0);
-    let zoom = number("pageScaleFactor").unwrap_or(1.0);
-    let side = |key: &str| number(key).map(|length| (length / zoom).round() as u32);
-    Some(Size { width: side("deviceWidth")?, height: side("deviceHeight")? })
 }

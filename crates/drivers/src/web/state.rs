@@ -1,4 +1,4 @@
-//! What is known about a device's tabs and frames from the browser's events.
+//! What is known about a device's tabs and frames.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
@@ -11,6 +11,7 @@ use trailblaze_core::driver::Heard;
 use trailblaze_protocol::event::Level;
 
 use super::acting::Acting;
+use super::backend::{FrameId, Realm, TabId};
 use super::person::Told;
 use super::requests::Requests;
 
@@ -36,14 +37,12 @@ pub struct State {
     pub version: u64,
     /// In the order in which they were opened.
     pub tabs: Vec<Tab>,
-    /// The target of the front tab.
-    pub front: String,
-    /// Targets being attached.
-    pub adopting: HashSet<String>,
+    /// The front tab.
+    pub front: TabId,
+    /// Tabs that cannot be used yet.
+    pub adopting: HashSet<TabId>,
     /// When a page announced a window that has not appeared yet.
     pub opening: Option<Instant>,
-    /// The tab of each session: its own, or that of a frame in another process.
-    pub sessions: HashMap<String, String>,
     /// When the last action was performed that may have made the page do something.
     pub acted_at: Option<Instant>,
     pub dialogs: Dialogs,
@@ -60,10 +59,9 @@ pub struct State {
 }
 
 pub struct Tab {
-    pub target: String,
-    pub session: String,
-    pub opener: Option<String>,
-    pub main_frame: String,
+    pub id: TabId,
+    pub opener: Option<TabId>,
+    pub main_frame: FrameId,
     /// Whether it is completely set up.
     pub is_ready: bool,
     /// When the loading document was requested or arrived; `None` once it has loaded.
@@ -77,7 +75,7 @@ pub struct Tab {
     pub killed_for: Option<String>,
     /// The address of the front document, cut off if it is long.
     pub url: String,
-    pub frames: HashMap<String, Frame>,
+    pub frames: HashMap<FrameId, Frame>,
     last_number: u64,
     /// Requests that the page has made since the last action.
     pub pending: HashSet<String>,
@@ -89,10 +87,9 @@ pub struct Tab {
 pub struct Frame {
     /// The number of the frame in element ids; 0 for the main frame.
     pub number: u64,
-    pub session: String,
-    pub parent: Option<String>,
-    /// The walker's world in its document.
-    pub world: Option<i64>,
+    pub parent: Option<FrameId>,
+    /// Where the walker of its document is.
+    pub realm: Option<Realm>,
     /// The element that contains it, by its id in the parent's walker.
     pub owner: Option<u64>,
 }
@@ -159,7 +156,7 @@ impl Shared {
 
 impl State {
     pub fn front(&self) -> Option<&Tab> {
-        self.tabs.iter().find(|tab| tab.target == self.front)
+        self.tabs.iter().find(|tab| tab.id == self.front)
     }
 
     /// Whether another document came since there were so many.
@@ -167,9 +164,8 @@ impl State {
         self.front().is_none_or(|tab| tab.commits != commits)
     }
 
-    pub fn tab_of(&mut self, session: &str) -> Option<&mut Tab> {
-        let target = self.sessions.get(session)?;
-        self.tabs.iter_mut().find(|tab| tab.target == *target)
+    pub fn tab_mut(&mut self, id: &str) -> Option<&mut Tab> {
+        self.tabs.iter_mut().find(|tab| tab.id == id)
     }
 
     /// Adds a note for the record, up to a limit.
@@ -228,23 +224,21 @@ impl State {
         }
     }
 
-    pub fn close_tab(&mut self, target: &str) {
-        let Some(index) = self.tabs.iter().position(|tab| tab.target == target) else { return };
+    pub fn close_tab(&mut self, id: &str) {
+        let Some(index) = self.tabs.iter().position(|tab| tab.id == id) else { return };
         let closed = self.tabs.remove(index);
-        self.sessions.retain(|_, of| of != target);
-        if self.front == target {
-            let is_opener = |tab: &&Tab| Some(&tab.target) == closed.opener.as_ref();
+        if self.front == id {
+            let is_opener = |tab: &&Tab| Some(&tab.id) == closed.opener.as_ref();
             let next = self.tabs.iter().find(is_opener).or(self.tabs.last());
-            self.front = next.map(|tab| tab.target.clone()).unwrap_or_default();
+            self.front = next.map(|tab| tab.id.clone()).unwrap_or_default();
         }
     }
 }
 
 impl Tab {
-    pub fn new(target: &str, session: &str, opener: Option<String>) -> Tab {
+    pub fn new(id: &str, opener: Option<TabId>) -> Tab {
         Tab {
-            target: target.to_string(),
-            session: session.to_string(),
+            id: id.to_string(),
             opener,
             main_frame: String::new(),
             is_ready: false,
@@ -276,7 +270,7 @@ impl Tab {
                     self.last_number
                 }
             };
-            let frame = Frame { number, session: self.session.clone(), ..Frame::default() };
+            let frame = Frame { number, ..Frame::default() };
             self.frames.insert(id.to_string(), frame);
         }
         self.frames.get_mut(id).expect("it was put there")
@@ -291,11 +285,9 @@ impl Tab {
     }
 
     /// The state of a document is dropped with it.
-    pub fn forget_world(&mut self, session: &str, world: Option<i64>) {
-        for frame in self.frames.values_mut().filter(|frame| frame.session == session) {
-            if world.is_none() || frame.world == world {
-                frame.world = None;
-            }
+    pub fn forget_realm(&mut self, realm: &Realm) {
+        for frame in self.frames.values_mut().filter(|frame| frame.realm.as_ref() == Some(realm)) {
+            frame.realm = None;
         }
     }
 

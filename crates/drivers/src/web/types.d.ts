@@ -1,4 +1,4 @@
-// Types for checking walker.js and acting.js, which run as one function body inside a page. Nothing here is shipped.
+// Types for checking walker.js, acting.js and recorder.js, which run as one function body inside a page. Nothing here is shipped.
 
 /**
  * An element of any kind. Properties that only some kinds of elements have are declared on all of them, because the
@@ -35,9 +35,9 @@ interface El extends HTMLElement {
   readonly size: number;
   readonly type: string;
   value: string | undefined;
-  assignedElements(options?: AssignedNodesOptions): El[];
-  assignedNodes(options?: AssignedNodesOptions): AnyNode[];
-  getRootNode(options?: GetRootNodeOptions): Root;
+  [$assignedElements](options?: AssignedNodesOptions): El[];
+  [$assignedNodes](options?: AssignedNodesOptions): AnyNode[];
+  [$getRootNode](options?: GetRootNodeOptions): Root;
 }
 
 /** A child node: an element, or a text with `data`. */
@@ -53,7 +53,7 @@ interface Root extends ShadowRoot {
   readonly firstChild: AnyNode | null;
   readonly firstElementChild: El | null;
   readonly host: El;
-  elementFromPoint(x: number, y: number): El | null;
+  [$elementFromPoint](x: number, y: number): El | null;
 }
 
 /** What `want.rs` requests from the walker. */
@@ -169,3 +169,91 @@ interface XY {
 declare var trailblaze: Record<string, Function>;
 /** The binding that reports changes to Rust. */
 declare var trailblazeChanged: ((payload: string) => void) | undefined;
+
+/** The built-ins under symbols that only we have: see builtins.js. */
+declare const $assignedElements: unique symbol;
+declare const $assignedNodes: unique symbol;
+declare const $checkVisibility: unique symbol;
+declare const $closest: unique symbol;
+declare const $composedPath: unique symbol;
+declare const $contains: unique symbol;
+declare const $createRange: unique symbol;
+declare const $dispatchEvent: unique symbol;
+declare const $elementFromPoint: unique symbol;
+declare const $elementsFromPoint: unique symbol;
+declare const $focus: unique symbol;
+declare const $getAnimations: unique symbol;
+declare const $getAttribute: unique symbol;
+declare const $getBoundingClientRect: unique symbol;
+declare const $getClientRects: unique symbol;
+declare const $getElementById: unique symbol;
+declare const $getRootNode: unique symbol;
+declare const $hasAttribute: unique symbol;
+declare const $hasAttributes: unique symbol;
+declare const $matches: unique symbol;
+declare const $preventDefault: unique symbol;
+declare const $querySelector: unique symbol;
+declare const $querySelectorAll: unique symbol;
+declare const $scrollIntoView: unique symbol;
+declare const $stopImmediatePropagation: unique symbol;
+interface Element {
+  [$checkVisibility]: Element["checkVisibility"];
+  [$closest]: Element["closest"];
+  [$getAttribute]: Element["getAttribute"];
+  [$getBoundingClientRect]: Element["getBoundingClientRect"];
+  [$getClientRects]: Element["getClientRects"];
+  [$hasAttribute]: Element["hasAttribute"];
+  [$hasAttributes]: Element["hasAttributes"];
+  [$matches]: Element["matches"];
+  [$querySelector]: Element["querySelector"];
+  [$querySelectorAll]: Element["querySelectorAll"];
+  [$scrollIntoView]: Element["scrollIntoView"];
+}
+interface Node {
+  [$contains]: Node["contains"];
+  [$getRootNode]: Node["getRootNode"];
+}
+interface Document {
+  [$createRange]: Document["createRange"];
+  [$elementFromPoint]: Document["elementFromPoint"];
+  [$elementsFromPoint]: Document["elementsFromPoint"];
+  [$getAnimations]: Document["getAnimations"];
+  [$getElementById]: Document["getElementById"];
+  [$querySelector]: Document["querySelector"];
+  [$querySelectorAll]: Document["querySelectorAll"];
+}
+interface DocumentFragment {
+  [$getElementById]: DocumentFragment["getElementById"];
+  [$querySelector]: DocumentFragment["querySelector"];
+  [$querySelectorAll]: DocumentFragment["querySelectorAll"];
+}
+interface ShadowRoot {
+  [$elementFromPoint]: ShadowRoot["elementFromPoint"];
+  [$elementsFromPoint]: ShadowRoot["elementsFromPoint"];
+}
+interface EventTarget {
+  [$dispatchEvent]: EventTarget["dispatchEvent"];
+}
+interface Event {
+  [$composedPath]: Event["composedPath"];
+  [$preventDefault]: Event["preventDefault"];
+  [$stopImmediatePropagation]: Event["stopImmediatePropagation"];
+}
+interface HTMLElement {
+  [$focus]: HTMLElement["focus"];
+}
+interface Range {
+  [$getBoundingClientRect]: Range["getBoundingClientRect"];
+  [$getClientRects]: Range["getClientRects"];
+}
+interface HTMLSlotElement {
+  [$assignedElements]: HTMLSlotElement["assignedElements"];
+  [$assignedNodes]: HTMLSlotElement["assignedNodes"];
+}
+
+/** What builtins.js makes of the page. */
+declare function on(target: EventTarget, name: string, callback: (event: any) => void, options?: AddEventListenerOptions): () => void;
+/** Something to yield in a task, which continues with what `done` is called with. */
+declare function wait<T>(start: (done: (value: T) => void) => void): PromiseLike<T>;
+/** An async function that is written as a generator, because browsers do not continue those of a frame that is gone. */
+declare function task(steps: (...args: any[]) => Generator<unknown, any, any>): (...args: any[]) => Promise<any>;

@@ -9,10 +9,10 @@ use trailblaze_core::screen::SnapshotId;
 use trailblaze_protocol::driver::Platform;
 
 use super::act::{Actor, element};
+use super::input::{Input, KeyInput};
 use super::keys::Chord;
 use super::look::{node_id, parts_of};
 
-const KEY: &str = "Input.dispatchKeyEvent";
 /// How long typing waits for a field to get the focus.
 const FOCUSING: Duration = Duration::from_secs(5);
 /// How often the focus is looked at, should the page not report that it moved.
@@ -30,21 +30,21 @@ impl Actor<'_> {
             let _: Value =
                 self.page.ask_about(self.budget, found.node, |id| format!("trailblaze.moveToEnd({id})")).await?;
         }
-        let mut steps: Vec<Vec<(&str, Value)>> = vec![Vec::new()];
+        let mut steps: Vec<Vec<Input>> = vec![Vec::new()];
         let mut count = 0;
         for sign in text.chars() {
             let Some(chord) = Chord::typing(sign) else {
-                steps.push(vec![("Input.insertText", json!({"text": sign.to_string()}))]);
+                steps.push(vec![Input::Text(sign.to_string())]);
                 continue;
             };
             count += 1;
             // A key is released when the next one is pressed: separate events, but only one answer to wait for per key.
             let last = steps.last_mut().expect("there is a first one");
-            last.extend(chord.down().into_iter().map(|event| (KEY, event)));
-            steps.push(chord.up().into_iter().map(|event| (KEY, event)).collect());
+            last.extend(chord.down().into_iter().map(Input::Key));
+            steps.push(chord.up().into_iter().map(Input::Key).collect());
         }
         for step in steps {
-            self.page.commands(self.budget, step).await?;
+            self.page.input(self.budget, &step).await?;
         }
         self.check_typed(target, focus, count).await
     }
@@ -102,7 +102,7 @@ impl Actor<'_> {
     }
 
     pub async fn insert(&self, text: &str) -> Result<(), DriverError> {
-        self.page.command(self.budget, "Input.insertText", json!({"text": text})).await.map(drop)
+        self.page.input(self.budget, &[Input::Text(text.to_string())]).await
     }
 
     /// Clears the focused field.
@@ -198,8 +198,9 @@ impl Actor<'_> {
     }
 
     /// Sends keys without pauses.
-    async fn keys(&self, events: impl IntoIterator<Item = Value>) -> Result<(), DriverError> {
-        self.page.commands(self.budget, events.into_iter().map(|event| (KEY, event)).collect()).await
+    async fn keys(&self, keys: impl IntoIterator<Item = KeyInput>) -> Result<(), DriverError> {
+        let inputs: Vec<Input> = keys.into_iter().map(Input::Key).collect();
+        self.page.input(self.budget, &inputs).await
     }
 
     /// Erases from the end of the focused element.

@@ -1,24 +1,37 @@
-// Runs in an isolated world in each frame: the page's scripts cannot see it, and it does not change what they see. Everything
-// that Trailblaze knows about a page is read here, in one evaluation per look. This file and acting.js are the two halves of
-// one function body (see page.rs): this half looks, the other acts. Types are in types.d.ts.
+// Runs in each frame: in an isolated world, if the browser has those, so that the page's scripts cannot see it, and it does not change
+// what they see. Everything that Trailblaze knows about a page is read here, in one evaluation per look. This file and acting.js are the
+// two halves of one function body (see builtins.js): this half looks, the other acts. Types are in types.d.ts.
+//
+// In the page's own world, the page may have changed any built-in: methods of elements are called by their symbols, and arrays of the page are
+// copied by `list`.
+
+  /** @type {(name: string, callback: (event: any) => void, options: AddEventListenerOptions) => () => void} */
+  const listen = (name, callback, options) => on(window, name, callback, options);
+  // An array of ours. Those of the page may have other methods.
+  /** @template T @param {ArrayLike<T>} items @returns {T[]} */
+  const list = (items) => {
+    const own = [];
+    for (let n = 0; n < items.length; n++) own.push(items[n]);
+    return own;
+  };
 
   /** @param {El} e */
-  const inSection = (e) => e.closest("article,aside,main,nav,section,[role=article],[role=complementary],[role=main],[role=navigation],[role=region]");
+  const inSection = (e) => e[$closest]("article,aside,main,nav,section,[role=article],[role=complementary],[role=main],[role=navigation],[role=region]");
   /** @type {Record<string, string | ((e: El) => string)>} */
   const ROLES = {
-    A: (e) => (e.hasAttribute("href") ? "link" : "generic"), ADDRESS: "group", AREA: (e) => (e.hasAttribute("href") ? "link" : "generic"),
+    A: (e) => (e[$hasAttribute]("href") ? "link" : "generic"), ADDRESS: "group", AREA: (e) => (e[$hasAttribute]("href") ? "link" : "generic"),
     ARTICLE: "article", ASIDE: "complementary", AUDIO: "audio", BLOCKQUOTE: "blockquote", BUTTON: "button", CANVAS: "canvas",
     CAPTION: "caption", CODE: "code", DATALIST: "listbox", DD: "definition", DEL: "deletion", DETAILS: "group", DFN: "term",
     DIALOG: "dialog", DL: "list", DT: "term", EM: "emphasis", FIELDSET: "group", FIGURE: "figure",
     FOOTER: (e) => (inSection(e) ? "generic" : "contentinfo"), FORM: (e) => (label(e) ? "form" : "generic"),
     H1: "heading", H2: "heading", H3: "heading", H4: "heading", H5: "heading", H6: "heading",
     HEADER: (e) => (inSection(e) ? "generic" : "banner"), HR: "separator", HTML: "document", IFRAME: "iframe",
-    IMG: (e) => (e.getAttribute("alt") === "" && !e.title ? "presentation" : "img"), INS: "insertion", LI: (e) => (e.parentElement?.tagName === "UL" && !e.parentElement.hasAttribute("role") || e.closest("ul,ol,menu,[role]")?.matches("ul:not([role]),ol:not([role]),menu:not([role]),[role=list]") ? "listitem" : "generic"), MAIN: "main",
+    IMG: (e) => (e[$getAttribute]("alt") === "" && !e.title ? "presentation" : "img"), INS: "insertion", LI: (e) => (e.parentElement?.tagName === "UL" && !e.parentElement[$hasAttribute]("role") || e[$closest]("ul,ol,menu,[role]")?.[$matches]("ul:not([role]),ol:not([role]),menu:not([role]),[role=list]") ? "listitem" : "generic"), MAIN: "main",
     MARK: "mark", MATH: "math", MENU: "list", METER: "meter", NAV: "navigation", OL: "list", OPTGROUP: "group", OPTION: "option",
     OUTPUT: "status", P: "paragraph", PROGRESS: "progressbar", SEARCH: "search", SECTION: (e) => (label(e) ? "region" : "generic"),
     SELECT: (e) => (e.multiple || e.size > 1 ? "listbox" : "combobox"), STRONG: "strong", SUB: "subscript",
     SUMMARY: (e) => (e.parentElement?.tagName === "DETAILS" ? "button" : "generic"), SUP: "superscript", SVG: "img", TABLE: "table", TBODY: (e) => (isLayout(e) ? "generic" : "rowgroup"),
-    TD: (e) => (isLayout(e) ? "generic" : e.closest("[role=grid],[role=treegrid]") ? "gridcell" : "cell"), TEXTAREA: "textbox", TFOOT: "rowgroup",
+    TD: (e) => (isLayout(e) ? "generic" : e[$closest]("[role=grid],[role=treegrid]") ? "gridcell" : "cell"), TEXTAREA: "textbox", TFOOT: "rowgroup",
     TH: (e) => (e.scope === "row" || e.scope === "rowgroup" ? "rowheader" : "columnheader"), THEAD: "rowgroup", TIME: "time", TR: (e) => (isLayout(e) ? "generic" : "row"), UL: "list", VIDEO: "video",
   };
   const KNOWN_ROLES = new Set(("alert alertdialog application article banner blockquote button caption cell checkbox code columnheader combobox "
@@ -28,7 +41,7 @@
     + "slider spinbutton status strong subscript suggestion superscript switch tab table tablist tabpanel term textbox time timer toolbar tooltip "
     + "tree treegrid treeitem").split(" "));
   /** @param {El} e */
-  const isLayout = (e) => e.closest("table")?.matches("[role=presentation],[role=none]");
+  const isLayout = (e) => e[$closest]("table")?.[$matches]("[role=presentation],[role=none]");
   /** @type {Record<string, string>} */
   const INPUTS = {
     button: "button", checkbox: "checkbox", color: "textbox", file: "button", hidden: "presentation", image: "button", number: "spinbutton",
@@ -60,6 +73,7 @@
   /** @type {(text: string, longest?: number) => string} */
   const cut = (text, longest = LONGEST) => (text.length > longest ? text.slice(0, longest - 1) + "…" : text);
   const PRESSED = new Set(["button", "submit", "reset", "image"]);
+  const SVG = "http://www.w3.org/2000/svg";
   const FIELDS = new Set(["INPUT", "SELECT", "TEXTAREA"]);
   const NO_TEXT_INPUTS = new Set(["button", "submit", "reset", "checkbox", "radio", "file", "image", "range", "color", "hidden"]);
 
@@ -107,15 +121,15 @@
   // What is drawn in place of a slot: what was put into it, or else its own content.
   /** @param {El} slot @returns {AnyNode[]} */
   const filling = (slot) => {
-    const given = slot.assignedNodes({ flatten: true });
-    return given.length ? given : [...slot.childNodes];
+    const given = list(slot[$assignedNodes]({ flatten: true }));
+    return given.length ? given : list(slot.childNodes);
   };
   // The child nodes of an element as they are drawn: those of its shadow root, and what was put into its slots.
   /** @param {El} e @returns {Iterable<AnyNode>} */
   const nodesOf = (e) => {
     const own = (rootOf(e) ?? e).childNodes;
     for (let child = /** @type {AnyNode | null} */ (own[0]); child; child = child.nextSibling) {
-      if (child.tagName === "SLOT") return [...own].flatMap((one) => (one.tagName === "SLOT" ? filling(one) : [one]));
+      if (child.tagName === "SLOT") return list(own).flatMap((one) => (one.tagName === "SLOT" ? filling(one) : [one]));
     }
     return own;
   };
@@ -137,9 +151,9 @@
   // The area in which an element is drawn. One without a box of its own is where its content is.
   /** @param {El} e @returns {DOMRect} */
   const areaOf = (e) => {
-    const box = e.getBoundingClientRect();
+    const box = e[$getBoundingClientRect]();
     if (box.width || box.height || !isBoxless(e)) return box;
-    const parts = [...nodesOf(e)].map((node) => (node.nodeType === Node.TEXT_NODE ? rangeOf(node).getBoundingClientRect() : node.nodeType === Node.ELEMENT_NODE ? areaOf(node) : box));
+    const parts = [...nodesOf(e)].map((node) => (node.nodeType === Node.TEXT_NODE ? rangeOf(node)[$getBoundingClientRect]() : node.nodeType === Node.ELEMENT_NODE ? areaOf(node) : box));
     const drawn = parts.filter((one) => one.width || one.height);
     if (!drawn.length) return box;
     const [left, top] = [Math.min(...drawn.map((one) => one.left)), Math.min(...drawn.map((one) => one.top))];
@@ -147,21 +161,21 @@
   };
   /** @param {Node} node */
   const rangeOf = (node) => {
-    const range = document.createRange();
+    const range = document[$createRange]();
     range.selectNodeContents(node);
     return range;
   };
   /** @param {El} e @returns {boolean} */
   const isTransparent = (e) => {
-    if (e.checkVisibility(OPAQUE)) return false;
+    if (e[$checkVisibility](OPAQUE)) return false;
     const around = isBoxless(e) ? composedParent(e) : null;
-    return around ? isTransparent(around) : e.checkVisibility();
+    return around ? isTransparent(around) : e[$checkVisibility]();
   };
   // Whether an element shows nothing of its content: there is no room for it, or all of it is clipped.
   /** @param {El} e */
   const cutsAll = (e) => {
     const [width, height] = [e.offsetWidth, e.offsetHeight];
-    if (width === undefined || width > 1 && height > 1 && !e.hasAttributes()) return false;
+    if (width === undefined || width > 1 && height > 1 && !e[$hasAttributes]()) return false;
     const style = getComputedStyle(e);
     const isTiny = width <= 1 && height <= 1;
     if (isTiny || height === 0 || width === 0) {
@@ -191,7 +205,7 @@
 
   /** @param {El} e @returns {string} */
   function roleOf(e) {
-    const own = e.getAttribute("role");
+    const own = e[$getAttribute]("role");
     if (own) {
       const first = own.toLowerCase().split(/\s+/).find((one) => KNOWN_ROLES.has(one));
       if (first === "none" || first === "presentation") {
@@ -205,7 +219,7 @@
     const role = ROLES[tag] ?? ROLES[tag.toUpperCase()];
     if (typeof role === "function") return role(e);
     if (role) return role;
-    return e.isContentEditable && e.getAttribute("contenteditable") != null ? "textbox" : "generic";
+    return e.isContentEditable && e[$getAttribute]("contenteditable") != null ? "textbox" : "generic";
   }
 
   // Which parts of a text count: those that can be seen; for a name, also those that only a screen reader gets; or all.
@@ -257,7 +271,7 @@
   /** @type {(slot: El, parts: number, depth: number) => string} */
   const slotted = (slot, parts, depth) => {
     let text = "";
-    for (const node of slot.assignedNodes({ flatten: true })) text += node.nodeType === Node.TEXT_NODE ? node.data : partOf(node, parts, depth);
+    for (const node of list(slot[$assignedNodes]({ flatten: true }))) text += node.nodeType === Node.TEXT_NODE ? node.data : partOf(node, parts, depth);
     return text;
   };
   /** @type {(child: El, parts: number, depth: number) => string} */
@@ -265,18 +279,18 @@
     if (child.tagName === "BR") return " ";
     if (child.nodeType !== Node.ELEMENT_NODE || HIDDEN_TAGS.has(child.tagName) || parts !== EVERY && isHidden(child)) return "";
     if (parts === READABLE && (isTransparent(child) || cutsAll(child))) return "";
-    const isPlain = !child.hasAttributes();
+    const isPlain = !child[$hasAttributes]();
     // The name of a tree item does not include its subtree.
-    if (!isPlain && child.getAttribute("role") === "group") return "";
+    if (!isPlain && child[$getAttribute]("role") === "group") return "";
     // The value of a field counts before its label.
     const isField = ["INPUT", "TEXTAREA", "SELECT"].includes(child.tagName) && !NO_TEXT_INPUTS.has(child.type);
-    let inner = isPlain || isField ? "" : fold(child.getAttribute("aria-label") ?? "");
+    let inner = isPlain || isField ? "" : fold(child[$getAttribute]("aria-label") ?? "");
     if (!inner) {
       if (child.tagName === "IMG") inner = child.alt;
       else if (child.tagName === "INPUT" || child.tagName === "TEXTAREA") inner = NO_TEXT_INPUTS.has(child.type) ? (PRESSED.has(child.type) ? child.value ?? "" : "") : child.type === "password" ? "" : child.value ?? "";
-      else if (child.tagName === "SELECT") inner = [...child.selectedOptions].map((option) => option.label).join(" ");
+      else if (child.tagName === "SELECT") inner = list(child.selectedOptions).map((option) => option.label).join(" ");
       else if (child.tagName === "SLOT") inner = slotted(child, parts, depth + 1);
-      else if (child.tagName.toUpperCase() === "SVG") inner = child.querySelector(":scope > title")?.textContent ?? "";
+      else if (child.tagName.toUpperCase() === "SVG") inner = child[$querySelector](":scope > title")?.textContent ?? "";
       else inner = textOf(child, parts, depth + 1);
     }
     const { display } = getComputedStyle(child);
@@ -285,13 +299,13 @@
 
   /** @type {(e: El, attribute: string) => string} */
   const byIds = (e, attribute) => {
-    const list = e.getAttribute(attribute);
+    const list = e[$getAttribute](attribute);
     if (!list) return "";
-    const root = e.getRootNode();
+    const root = e[$getRootNode]();
     /** @param {El} found */
-    const words = (found) => fold(found.getAttribute("aria-label") ?? "") || (found === e || found.type === "password" ? "" : ["INPUT", "TEXTAREA"].includes(found.tagName) ? found.value : "")
+    const words = (found) => fold(found[$getAttribute]("aria-label") ?? "") || (found === e || found.type === "password" ? "" : ["INPUT", "TEXTAREA"].includes(found.tagName) ? found.value : "")
       || fold(found.alt ?? "") || textOf(found, isHidden(found) ? EVERY : NAMING);
-    return fold(list.split(/\s+/).map((id) => /** @type {El | null} */ (root.getElementById?.(id))).filter((found) => found != null).map(words).join(" "));
+    return fold(list.split(/\s+/).map((id) => /** @type {El | null} */ (root[$getElementById]?.(id))).filter((found) => found != null).map(words).join(" "));
   };
 
   // The labels of each control during a look. `e.labels` is a live list that searches the whole document for each control
@@ -302,7 +316,7 @@
   const labelsOf = (e) => (labels ? labels.get(e) : e.labels);
   /** @param {Document | Root} root */
   const collectLabels = (root) => {
-    for (const one of /** @type {Iterable<El>} */ (root.querySelectorAll("label").values())) {
+    for (const one of /** @type {Iterable<El>} */ (/** @type {Iterable<Element>} */ (list(root[$querySelectorAll]("label"))))) {
       const control = one.control;
       if (control) labels?.set(control, [...(labels.get(control) ?? []), one]);
     }
@@ -314,7 +328,7 @@
   const standIn = (e) => {
     const own = labelsOf(e);
     if (!own?.length && !FIELDS.has(e.tagName) || isDrawn(e)) return null;
-    return [...own ?? []].find((one) => one.checkVisibility(SEEN) && isDrawn(one)) ?? boxAround(e);
+    return list(own ?? []).find((one) => one[$checkVisibility](SEEN) && isDrawn(one)) ?? boxAround(e);
   };
   // The box that a library draws in place of a field which is only there for the keyboard: the field is not drawn, transparent, or
   // takes no touches, and the pointer says that a press of the box does something. A box around several fields stands for none.
@@ -322,9 +336,9 @@
   const boxAround = (e) => {
     if (!FIELDS.has(e.tagName) || e.type === "hidden" || isDrawn(e) && !isTransparent(e) && getComputedStyle(e).pointerEvents !== "none") return null;
     for (let up = composedParent(e); up && up !== document.body; up = composedParent(up)) {
-      const fields = /** @type {Iterable<El>} */ (up.querySelectorAll([...FIELDS].join()).values());
-      if ([...fields].some((other) => other !== e && other.checkVisibility())) return null;
-      if (isDrawn(up) && (HANDLERS.some((name) => up?.hasAttribute(name)) || PRESSING.test(getComputedStyle(up).cursor))) return up;
+      const fields = /** @type {El[]} */ (list(up[$querySelectorAll]([...FIELDS].join())));
+      if (fields.some((other) => other !== e && other[$checkVisibility]())) return null;
+      if (isDrawn(up) && (HANDLERS.some((name) => up?.[$hasAttribute](name)) || PRESSING.test(getComputedStyle(up).cursor))) return up;
     }
     return null;
   };
@@ -334,7 +348,7 @@
   /** @param {El} e */
   const isDrawn = (e) => {
     const box = areaOf(e);
-    if (box.width < 2 || box.height < 2 || box.right + scrollX <= 0 || box.bottom + scrollY <= 0 || cutsAll(e)) return false;
+    if (box.width < 2 || box.height < 2 || box.right + window.scrollX <= 0 || box.bottom + window.scrollY <= 0 || cutsAll(e)) return false;
     for (let up = e.parentElement; up && up.childElementCount === 1 && up !== document.body; up = up.parentElement) if (cutsAll(/** @type {El} */ (up))) return false;
     return true;
   };
@@ -346,11 +360,11 @@
   /** @param {El} e @returns {string} */
   function label(e) {
     const own = labelsOf(e);
-    if (!e.hasAttributes() && !own) return e.tagName === "FIELDSET" || e.tagName === "TABLE" || e.tagName === "FIGURE" ? inner(e) : "";
-    const named = byIds(e, "aria-labelledby") || fold(e.getAttribute("aria-label") ?? "");
+    if (!e[$hasAttributes]() && !own) return e.tagName === "FIELDSET" || e.tagName === "TABLE" || e.tagName === "FIGURE" ? inner(e) : "";
+    const named = byIds(e, "aria-labelledby") || fold(e[$getAttribute]("aria-label") ?? "");
     if (named) return named;
     if (own?.length) {
-      const text = fold([...own].map((one) => labelText(one, e)).join(" "));
+      const text = fold(list(own).map((one) => labelText(one, e)).join(" "));
       if (text) return text;
     }
     if (e.tagName === "IMG" || e.tagName === "AREA" || e.tagName === "INPUT" && e.type === "image") return fold(e.alt ?? "");
@@ -361,18 +375,18 @@
   }
   /** @param {El} e */
   const inner = (e) => {
-    const named = /** @type {Element} */ (e) instanceof SVGElement ? "title" : /** @type {Record<string, string>} */ ({ FIELDSET: "legend", TABLE: "caption", FIGURE: "figcaption" })[e.tagName];
-    const found = named && /** @type {El | null} */ (e.querySelector(`:scope > ${named}`));
+    const named = e.namespaceURI === SVG ? "title" : /** @type {Record<string, string>} */ ({ FIELDSET: "legend", TABLE: "caption", FIGURE: "figcaption" })[e.tagName];
+    const found = named && /** @type {El | null} */ (e[$querySelector](`:scope > ${named}`));
     return found ? fold(textOf(found)) : "";
   };
   // A label may contain its control, whose text is not part of the name.
   /** @type {(one: El, control: El) => string} */
   const labelText = (one, control) => {
-    if (!one.contains(control)) return textOf(one);
+    if (!one[$contains](control)) return textOf(one);
     let text = "";
     for (const child of one.childNodes) {
       if (child.nodeType === Node.TEXT_NODE) text += child.data;
-      else if (child.nodeType === Node.ELEMENT_NODE && child !== control) text += child.contains(control) ? labelText(child, control) : partOf(child, NAMING, 0);
+      else if (child.nodeType === Node.ELEMENT_NODE && child !== control) text += child[$contains](control) ? labelText(child, control) : partOf(child, NAMING, 0);
     }
     return text;
   };
@@ -381,35 +395,35 @@
   /** @type {(e: El, role: string, text?: string | null) => string} */
   function nameOf(e, role, text = null) {
     const named = label(e) || (FROM_CONTENT.has(role) ? text ?? fold(textOf(e)) : "");
-    if (named || !e.hasAttributes()) return named;
-    return fold(e.getAttribute("title") ?? "")
-      || fold(e.getAttribute("placeholder") ?? "") || fold(e.getAttribute("aria-placeholder") ?? "");
+    if (named || !e[$hasAttributes]()) return named;
+    return fold(e[$getAttribute]("title") ?? "")
+      || fold(e[$getAttribute]("placeholder") ?? "") || fold(e[$getAttribute]("aria-placeholder") ?? "");
   }
 
   /** @param {El} e */
   function isHidden(e) {
-    if (e.checkVisibility && !e.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: false })) {
+    if (!e[$checkVisibility]({ visibilityProperty: true, contentVisibilityAuto: false })) {
       // Its children may still be shown.
       return getComputedStyle(e).display !== "contents";
     }
-    return e.getAttribute("aria-hidden") === "true" || e.inert === true;
+    return e[$getAttribute]("aria-hidden") === "true" || e.inert === true;
   }
 
   /** @param {El} e */
-  const testIdOf = (e) => e.getAttribute("data-testid") ?? e.getAttribute("data-test-id") ?? e.getAttribute("data-test");
+  const testIdOf = (e) => e[$getAttribute]("data-testid") ?? e[$getAttribute]("data-test-id") ?? e[$getAttribute]("data-test");
   /** @param {El} e */
-  const isDisabled = (e) => e.disabled === true || e.matches(":disabled") || e.closest("[aria-disabled=true]") != null;
+  const isDisabled = (e) => e.disabled === true || e[$matches](":disabled") || e[$closest]("[aria-disabled=true]") != null;
   /** @param {El} e */
   const isEditable = (e) => e.tagName === "TEXTAREA" || e.tagName === "INPUT" && !NO_TEXT_INPUTS.has(e.type) || e.isContentEditable;
   // The value of something within a range: a slider, a progress bar.
   /** @type {(e: El, role: string) => string | null} */
   const rangeValueOf = (e, role) => {
-    if (e.tagName === "PROGRESS") return e.hasAttribute("value") ? String(e.value) : null;
+    if (e.tagName === "PROGRESS") return e[$hasAttribute]("value") ? String(e.value) : null;
     if (e.tagName === "METER" || e.tagName === "INPUT") return String(e.value);
-    return RANGES.has(role) ? fold(e.getAttribute("aria-valuetext") ?? "") || e.getAttribute("aria-valuenow") : null;
+    return RANGES.has(role) ? fold(e[$getAttribute]("aria-valuetext") ?? "") || e[$getAttribute]("aria-valuenow") : null;
   };
   /** @param {El} e */
-  const checkedOf = (e) => (e.checked ?? e.getAttribute("aria-checked") === "true");
+  const checkedOf = (e) => (e.checked ?? e[$getAttribute]("aria-checked") === "true");
   const focused = () => {
     let e = /** @type {El | null} */ (document.activeElement);
     for (let inner = e; inner; inner = rootOf(inner)?.activeElement ?? null) e = inner;
@@ -418,10 +432,10 @@
 
   // Whether a selector matches an element. Shadow roots do not end a match: their content is inside of their host.
   /** @type {(e: El, selector: string) => boolean} */
-  const matches = (e, selector) => e.matches(selector) || e.getRootNode().host != null && chainsOf(selector).some((chain) => isAtEnd(e, chain, chain.length - 1));
+  const matches = (e, selector) => e[$matches](selector) || e[$getRootNode]().host != null && chainsOf(selector).some((chain) => isAtEnd(e, chain, chain.length - 1));
   /** @type {(e: El, chain: Link[], at: number) => boolean} */
   const isAtEnd = (e, chain, at) => {
-    if (!e.matches(chain[at].compound)) return false;
+    if (!e[$matches](chain[at].compound)) return false;
     if (at === 0) return true;
     const { by } = chain[at];
     const next = by === "+" || by === "~" ? /** @param {El} one */ (one) => /** @type {El | null} */ (one.previousElementSibling) : treeParent;
@@ -471,7 +485,7 @@
   class Reading {
     /** @param {Want} want */
     constructor(want) {
-      this.css = want.css ?? [];
+      this.css = list(want.css ?? []);
       this.only = want.only;
       this.target = want.target;
       this.marksCovered = want.covered === true;
@@ -507,8 +521,8 @@
     // Finds out what no element of this tree has, so that it need not be checked for each.
     /** @param {Document | Root} root */
     enter(root) {
-      this.isAnyDisabled ||= root.querySelector(":disabled,[aria-disabled=true]") != null;
-      this.isAnyEditable ||= root.querySelector("[contenteditable]") != null;
+      this.isAnyDisabled ||= root[$querySelector](":disabled,[aria-disabled=true]") != null;
+      this.isAnyEditable ||= root[$querySelector]("[contenteditable]") != null;
       collectLabels(root);
     }
 
@@ -517,7 +531,7 @@
     /** @type {(e: El, out: SeenNode[], within: number) => void} */
     read(e, out, within) {
       if (HIDDEN_TAGS.has(e.tagName)) return;
-      let isSeen = e.checkVisibility(SEEN);
+      let isSeen = e[$checkVisibility](SEEN);
       if (!isSeen) {
         const style = getComputedStyle(e);
         // The children of an invisible element may be visible; those of one that is not rendered are not. An element without a
@@ -528,8 +542,8 @@
         isSeen = style.visibility === "visible";
         if (!isSeen) this.tellHidden(e, out, `\`visibility: ${style.visibility}\``, false);
       }
-      const isPlain = !e.hasAttributes();
-      if (!isPlain && (e.getAttribute("aria-hidden") === "true" || e.inert === true)) {
+      const isPlain = !e[$hasAttributes]();
+      if (!isPlain && (e[$getAttribute]("aria-hidden") === "true" || e.inert === true)) {
         const before = out.length;
         if (e.inert !== true) this.readDecoration(e, out);
         return out.length > before ? undefined : this.tellHidden(e, out, (e.inert === true ? "`inert`" : "`aria-hidden`") + this.modalOver(e));
@@ -537,14 +551,14 @@
       let role = roleOf(e);
       const testId = isPlain ? null : testIdOf(e);
       // A field named `id` shadows the `id` property of its form.
-      const id = isPlain ? null : e.getAttribute("id");
-      const isField = this.isAnyEditable && e.isContentEditable && e.hasAttribute("contenteditable");
+      const id = isPlain ? null : e[$getAttribute]("id");
+      const isField = this.isAnyEditable && e.isContentEditable && e[$hasAttribute]("contenteditable");
       // A label is represented by its control, and an element that only styles some words by the text around it.
       const control = e.tagName === "LABEL" ? e.control : null;
-      const hasControl = control != null && control.closest("[aria-hidden=true],[inert]") == null && (control.checkVisibility(SEEN) || isPressed(control));
+      const hasControl = control != null && control[$closest]("[aria-hidden=true],[inert]") == null && (control[$checkVisibility](SEEN) || isPressed(control));
       const isLabel = (within & IN_LABEL) !== 0 || hasControl;
       const isControl = INTERACTIVE.has(role) || isField;
-      const isFocusable = !isPlain && e.hasAttribute("tabindex") && e.tabIndex >= 0;
+      const isFocusable = !isPlain && e[$hasAttribute]("tabindex") && e.tabIndex >= 0;
       const isClickable = !isControl && isSeen && !isLabel && this.isClickable(e, isPlain, within);
       const isInteractive = isControl || isFocusable || isClickable;
       if (isInteractive && role === "presentation") role = e.tagName === "IMG" ? "img" : "generic";
@@ -589,10 +603,10 @@
         if (isFocusable && !isControl && !isClickable) node.x = 2;
         children = this.report(e, node, out);
       }
-      if (control && hasControl && isSeen && !control.checkVisibility(SEEN) && standIn(control) === e) children = this.readControl(control, children);
+      if (control && hasControl && isSeen && !control[$checkVisibility](SEEN) && standIn(control) === e) children = this.readControl(control, children);
       if (e.tagName === "SELECT" || e.tagName === "IFRAME") return;
       if (e.tagName === "DETAILS" && !e.open) {
-        const summary = e.querySelector(":scope > summary");
+        const summary = e[$querySelector](":scope > summary");
         for (const child of e.children) {
           if (child === summary) this.read(child, children, within & IN_CONTROL);
           else this.tellHidden(child, children, "its `details` are closed");
@@ -611,7 +625,7 @@
       const root = shadow ?? e;
       for (let child = root.firstElementChild; child; child = child.nextElementSibling) {
         if (child.tagName === "SLOT") {
-          const given = child.assignedElements({ flatten: true });
+          const given = list(child[$assignedElements]({ flatten: true }));
           for (const one of given.length ? given : child.children) this.read(one, children, beneath);
         } else this.read(child, children, beneath);
       }
@@ -634,15 +648,15 @@
     readControl(e, out) {
       const role = roleOf(e);
       const asked = this.css.filter((selector) => matches(e, selector));
-      const known = { role, name: nameOf(e, role), own: "", id: e.getAttribute("id"), testId: testIdOf(e), isInteractive: true, asked };
+      const known = { role, name: nameOf(e, role), own: "", id: e[$getAttribute]("id"), testId: testIdOf(e), isInteractive: true, asked };
       return this.report(e, this.describe(e, known), out);
     }
 
     // The dialog that keeps people from the rest of the page, in words.
     /** @param {El} e */
     modalOver(e) {
-      const modals = this.onlyHidden ? /** @type {El[]} */ ([...document.querySelectorAll("dialog[open], [aria-modal=true]")]) : [];
-      const modal = modals.findLast((one) => one.checkVisibility(SEEN) && !e.contains(one));
+      const modals = this.onlyHidden ? /** @type {El[]} */ (list(document[$querySelectorAll]("dialog[open], [aria-modal=true]"))) : [];
+      const modal = modals.findLast((one) => one[$checkVisibility](SEEN) && !e[$contains](one));
       return modal ? `, while ${summary(modal)} is open` : "";
     }
 
@@ -652,13 +666,13 @@
       if (!this.css.length || HIDDEN_TAGS.has(e.tagName)) return;
       const asked = this.css.filter((selector) => matches(e, selector));
       let children = out;
-      if (asked.length && e.checkVisibility(SEEN)) {
+      if (asked.length && e[$checkVisibility](SEEN)) {
         const role = roleOf(e);
         const own = e.tagName === "TEXTAREA" ? "" : fold(textOf(e, READABLE));
-        const known = { role, name: label(e), own, id: e.getAttribute("id"), testId: testIdOf(e), isInteractive: INTERACTIVE.has(role), asked };
+        const known = { role, name: label(e), own, id: e[$getAttribute]("id"), testId: testIdOf(e), isInteractive: INTERACTIVE.has(role), asked };
         children = this.report(e, this.describe(e, known), out);
       }
-      for (const child of /** @type {El[]} */ ([...(rootOf(e) ?? e).children])) this.readDecoration(child, children);
+      for (const child of /** @type {El[]} */ (list((rootOf(e) ?? e).children))) this.readDecoration(child, children);
     }
 
     // Whether nothing of an element is seen because of an element around it. One that is positioned relative to something further
@@ -683,7 +697,7 @@
     /** @type {(e: El, isPlain: boolean, within: number) => boolean} */
     isClickable(e, isPlain, within) {
       if (e === document.body) return false;
-      if (!isPlain && HANDLERS.some((name) => e.hasAttribute(name))) return true;
+      if (!isPlain && HANDLERS.some((name) => e[$hasAttribute](name))) return true;
       if (within & IN_CONTROL || getComputedStyle(e).cursor !== "pointer") return false;
       const around = composedParent(e);
       return !around || getComputedStyle(around).cursor !== "pointer";
@@ -697,7 +711,7 @@
       const own = e.tagName !== "TEXTAREA" && (!e.firstElementChild || hasWords(e)) ? fold(textOf(e, EVERY)) : "";
       const name = label(e) || (FROM_CONTENT.has(role) ? fold(textOf(e, EVERY)) : "");
       const asked = this.css.filter((selector) => matches(e, selector));
-      const [id, testId, isInteractive] = [e.getAttribute("id"), testIdOf(e), INTERACTIVE.has(role)];
+      const [id, testId, isInteractive] = [e[$getAttribute]("id"), testIdOf(e), INTERACTIVE.has(role)];
       const node = this.describe(e, { role, name, own, id, testId, isInteractive, asked });
       if (this.isWanted(node, this.onlyHidden)) out.push({ ...node, i: idOf(e), y: how, g: undefined });
       if (isDeep) for (const child of (rootOf(e) ?? e).children) this.tellHidden(child, out, how);
@@ -723,17 +737,17 @@
       if (isInteractive) node.x = 1;
       if (this.isAnyDisabled && isDisabled(e)) node.d = 1;
       if (LANDMARKS.has(role)) node.l = 1;
-      if (role === "heading") node.h = Number(e.getAttribute("aria-level")) || Number(e.tagName[1]) || 2;
+      if (role === "heading") node.h = Number(e[$getAttribute]("aria-level")) || Number(e.tagName[1]) || 2;
       if (CHECKABLE.has(role)) node.k = checkedOf(e) ? 1 : 0;
-      if (e.hasAttributes() && (e.selected || e.getAttribute("aria-selected") === "true")) node.e = 1;
+      if (e[$hasAttributes]() && (e.selected || e[$getAttribute]("aria-selected") === "true")) node.e = 1;
       if (e === this.focus && e !== document.body) node.f = 1;
       if (e.tagName === "TEXTAREA" || e.tagName === "INPUT" && !NO_TEXT_INPUTS.has(e.type) || this.isAnyEditable && role === "textbox" && e.isContentEditable) {
-        if (e.tagName === "INPUT" || e.tagName === "TEXTAREA" || e.hasAttribute("contenteditable")) node.w = e.readOnly ? 0 : 1;
+        if (e.tagName === "INPUT" || e.tagName === "TEXTAREA" || e[$hasAttribute]("contenteditable")) node.w = e.readOnly ? 0 : 1;
         if (e.type === "password") node.p = 1;
         else if (e.value) node.v = this.cut(e.value);
       } else if (e.tagName === "SELECT") {
-        node.v = [...e.selectedOptions].map((option) => fold(option.label)).join(", ");
-        node.a = [...e.options].slice(0, OPTIONS).map((option) => fold(option.label)).join(" | ") + (e.options.length > OPTIONS ? " | …" : "");
+        node.v = list(e.selectedOptions).map((option) => fold(option.label)).join(", ");
+        node.a = list(e.options).slice(0, OPTIONS).map((option) => fold(option.label)).join(" | ") + (e.options.length > OPTIONS ? " | …" : "");
       }
       else if (e.type === "range" || RANGES.has(role)) {
         const value = rangeValueOf(e, role);
@@ -745,7 +759,7 @@
         if (got && !reaches(got, e)) node.o = 1;
       }
       // An element outside the window is off screen anyway.
-      const isInWindow = box.right > 0 && box.bottom > 0 && box.left < innerWidth && box.top < innerHeight;
+      const isInWindow = box.right > 0 && box.bottom > 0 && box.left < window.innerWidth && box.top < window.innerHeight;
       if (this.marksClipped && isInWindow && this.isClipped(e, box)) node.z = 1;
       return node;
     }
@@ -763,11 +777,11 @@
     pathOf(e) {
       let path = this.paths?.get(e);
       if (path) return path;
-      const own = e.getAttribute("id");
+      const own = e[$getAttribute]("id");
       const id = own && "#" + CSS.escape(own);
-      const { host } = e.getRootNode();
+      const { host } = e[$getRootNode]();
       const around = treeParent(e);
-      if (id && e.getRootNode().querySelectorAll(id).length === 1) path = host ? `${this.pathOf(host)} ${id}` : id;
+      if (id && e[$getRootNode]()[$querySelectorAll](id).length === 1) path = host ? `${this.pathOf(host)} ${id}` : id;
       else path = around ? `${this.pathOf(around)} > ${this.stepOf(e)}` : CSS.escape(e.localName);
       this.paths?.set(e, path);
       return path;
@@ -777,7 +791,7 @@
     /** @param {El} e */
     stepOf(e) {
       if (!this.steps.has(e)) {
-        const children = /** @type {El[]} */ ([...(e.parentNode?.children ?? [])]);
+        const children = /** @type {El[]} */ (list(e.parentNode?.children ?? []));
         const counts = new Map();
         for (const child of children) counts.set(child.localName, (counts.get(child.localName) ?? 0) + 1);
         const numbers = new Map();
@@ -811,7 +825,7 @@
       clip = this.clipOf(composedParent(e));
       const overflows = e.scrollHeight > e.clientHeight || e.scrollWidth > e.clientWidth;
       if (overflows && e.clientHeight && getComputedStyle(e).overflow !== "visible") {
-        const box = e.getBoundingClientRect();
+        const box = e[$getBoundingClientRect]();
         const outer = clip ?? { left: -Infinity, top: -Infinity, right: Infinity, bottom: Infinity };
         clip = {
           by: e, left: Math.max(box.left, outer.left), top: Math.max(box.top, outer.top),
@@ -838,8 +852,8 @@
 
   /** @param {Want} want @returns {[Look, El[]]} */
   function look(want) {
-    for (const selector of want.css ?? []) {
-      try { document.createDocumentFragment().querySelector(selector); } catch { return [{ wrong: `\`${selector}\` is not a valid CSS selector` }, []]; }
+    for (const selector of list(want.css ?? [])) {
+      try { document.createDocumentFragment()[$querySelector](selector); } catch { return [{ wrong: `\`${selector}\` is not a valid CSS selector` }, []]; }
     }
     labels = new Map();
     try {
@@ -864,10 +878,10 @@
     const page = document.documentElement;
     const seen = {
       document: documentId,
-      url: cut(location.href), origin: self.origin === "null" ? location.origin : self.origin,
-      title: cut(document.title, SHORT * 10), width: innerWidth, height: innerHeight, left: Math.round(scrollX), top: Math.round(scrollY),
-      fullWidth: Math.max(page?.scrollWidth ?? 0, innerWidth), fullHeight: Math.max(page?.scrollHeight ?? 0, innerHeight), nodes,
-      shut: reading.shut, moves: document.getAnimations().some(isEnding),
+      url: cut(location.href), origin: window.origin === "null" ? location.origin : window.origin,
+      title: cut(document.title, SHORT * 10), width: window.innerWidth, height: window.innerHeight, left: Math.round(window.scrollX), top: Math.round(window.scrollY),
+      fullWidth: Math.max(page?.scrollWidth ?? 0, window.innerWidth), fullHeight: Math.max(page?.scrollHeight ?? 0, window.innerHeight), nodes,
+      shut: reading.shut, moves: list(document[$getAnimations]()).some(isEnding),
     };
     return [seen, reading.found];
   }
@@ -875,12 +889,12 @@
   // The element of this frame that receives a touch at a point, looking into shadow roots.
   /** @type {(x: number, y: number) => El | null} */
   function hit(x, y) {
-    let found = /** @type {El | null} */ (document.elementFromPoint(x, y));
+    let found = /** @type {El | null} */ (document[$elementFromPoint](x, y));
     for (let root = found && rootOf(found); found && root; root = rootOf(found)) {
-      let within = root.elementFromPoint(x, y);
+      let within = root[$elementFromPoint](x, y);
       // A text that was put into a slot counts as its host there; the element around the slot is the one below it.
-      if (within?.getRootNode() !== root) within = /** @type {El | undefined} */ (root.elementsFromPoint(x, y)[0]) ?? null;
-      if (!within || within.getRootNode() !== root) break;
+      if (within?.[$getRootNode]() !== root) within = /** @type {El | undefined} */ (root[$elementsFromPoint](x, y)[0]) ?? null;
+      if (!within || within[$getRootNode]() !== root) break;
       found = within;
     }
     return found;
@@ -891,7 +905,7 @@
     const role = roleOf(e);
     // The ellipsis tells the engine, which redacts secrets, that the end is missing.
     const name = nameOf(e, role) || fold(textOf(e)).replace(/^(.{60}).+/su, "$1…");
-    const tag = role === "generic" ? e.tagName.toLowerCase() + (e.getAttribute("id") ? "#" + e.getAttribute("id") : "") : role;
+    const tag = role === "generic" ? e.tagName.toLowerCase() + (e[$getAttribute]("id") ? "#" + e[$getAttribute]("id") : "") : role;
     return name ? `${tag} "${name}"` : tag;
   };
 
@@ -900,10 +914,10 @@
   const slotOf = (e) => {
     const root = e.assignedSlot || !e.parentElement ? null : closedRoots.get(e.parentElement);
     if (!root) return e.assignedSlot;
-    return [.../** @type {Iterable<El>} */ (root.querySelectorAll("slot").values())].find((slot) => slot.assignedNodes().some((one) => one === e)) ?? null;
+    return /** @type {El[]} */ (/** @type {Element[]} */ (list(root[$querySelectorAll]("slot")))).find((slot) => list(slot[$assignedNodes]()).some((one) => one === e)) ?? null;
   };
   /** @type {(e: El) => El | null} */
-  const treeParent = (e) => e.parentElement ?? e.getRootNode().host ?? null;
+  const treeParent = (e) => e.parentElement ?? e[$getRootNode]().host ?? null;
   // The element that another is drawn in.
   /** @type {(e: El) => El | null} */
   const composedParent = (e) => slotOf(e) ?? treeParent(e);
@@ -913,7 +927,7 @@
     return false;
   };
   /** @param {El} e */
-  const isControl = (e) => INTERACTIVE.has(roleOf(e)) || e.hasAttribute("tabindex") && e.tabIndex >= 0;
+  const isControl = (e) => INTERACTIVE.has(roleOf(e)) || e[$hasAttribute]("tabindex") && e.tabIndex >= 0;
   // Whether `got` is in a control inside of `outer`, other than `e`, which takes the touch.
   /** @type {(got: El, outer: El, e: El) => boolean} */
   const isInOther = (got, outer, e) => {
@@ -923,10 +937,10 @@
   // Whether a touch of `got` reaches `e`: its descendants pass the touch on, and what stands for it, except for other controls in there.
   /** @type {(got: El, e: El) => boolean} */
   const reaches = (got, e) => {
-    if (isWithin(got, e) || got.tagName === "LABEL" && got.contains(e)) return true;
+    if (isWithin(got, e) || got.tagName === "LABEL" && got[$contains](e)) return true;
     /** @param {El} outer */
     const passesOn = (outer) => isWithin(got, outer) && !isInOther(got, outer, e);
-    if (Array.from(e.labels ?? []).some(passesOn)) return true;
+    if (list(e.labels ?? []).some(passesOn)) return true;
     const box = boxAround(e);
     return box != null && passesOn(box);
   };
@@ -947,7 +961,7 @@
   /** @param {MutationRecord[]} records */
   const mutated = (records) => {
     const now = performance.now();
-    const restyled = records.filter((record) => record.type === "attributes");
+    const restyled = list(records).filter((record) => record.type === "attributes");
     if (restyled.length) {
       const restyling = { at: now, isDrawn: false };
       for (const { target } of restyled) restylings.set(target, restyling);
@@ -967,7 +981,7 @@
   const observer = new MutationObserver(mutated);
   observer.observe(document, CHANGES);
   for (const name of ["scroll", "input", "change", "focusin", "focusout", "transitionend", "animationend", "load", "toggle"]) {
-    addEventListener(name, changed, { capture: true, passive: true });
+    listen(name, changed, { capture: true, passive: true });
   }
 
   globalThis.trailblaze = {
@@ -980,15 +994,15 @@
 
     // Looks for elements that may match; if there is just one, makes it ready.
     /** @param {Want} want */
-    async find(want) {
+    find: task(function* (want) {
       const [seen, found] = look(want);
       const innermost = found.filter((e) => e.tagName !== "IFRAME" && !found.some((other) => other !== e && isWithin(other, e)));
-      if (want.ready && innermost.length === 1) seen.ready = await ready(innermost[0], want.ready);
+      if (want.ready && innermost.length === 1) seen.ready = yield* ready(innermost[0], want.ready);
       return JSON.stringify(seen);
-    },
+    }),
 
     // Waits until nothing has changed for a moment, for a limited time.
-    async quiet() {
-      for (let n = 0; n < 20 && performance.now() - changedAt < 32; n++) await frame();
-    },
+    quiet: task(function* () {
+      for (let n = 0; n < 20 && performance.now() - changedAt < 32; n++) yield frame();
+    }),
   };

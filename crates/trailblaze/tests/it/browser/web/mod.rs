@@ -1,6 +1,7 @@
 //! Trails on a real Chromium: exploring, recording, replaying, and what goes wrong there.
 
 mod acting;
+mod bare;
 mod components;
 mod describing;
 mod dialogs;

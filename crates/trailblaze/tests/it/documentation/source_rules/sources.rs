@@ -1,5 +1,7 @@
 //! Rules for sources and manifests that no compiler checks.
 
+use std::path::PathBuf;
+
 use crate::documentation::source_rules::support::*;
 
 #[test]
@@ -62,6 +64,76 @@ fn sources_keep_to_the_rules() {
         }
     }
     violations.check();
+}
+
+#[test]
+fn only_backends_of_browsers_name_methods_of_a_protocol() {
+    let mut violations = Violations::default();
+    let pages = root().join("crates/drivers/src/web");
+    let is_of_pages = |file: &&PathBuf| file.parent() == Some(&*pages);
+    for file in files(&pages, "").iter().filter(is_of_pages) {
+        for (index, line) in read(file).lines().enumerate() {
+            for text in line.split('"').skip(1).step_by(2).filter(|text| is_protocol_method(text)) {
+                let rule = format!("`{text}`: what knows pages asks a `Backend`, whose folder knows the protocol");
+                violations.add(&shown(file), index + 1, &rule);
+            }
+        }
+    }
+    violations.check();
+}
+
+#[test]
+fn one_file_decides_what_happens_without_a_capability_of_a_browser() {
+    const CAPABILITIES: &[&str] =
+        &["isolated_world", "interception", "events", "contexts", "storage", "layout", "screencasting"];
+    let mut violations = Violations::default();
+    let pages = root().join("crates/drivers/src/web");
+    let is_of_pages = |file: &&PathBuf| file.parent() == Some(&*pages) && !file.ends_with("fallbacks.rs");
+    for file in files(&pages, "rs").iter().filter(is_of_pages) {
+        for (index, line) in read(file).lines().enumerate() {
+            for name in CAPABILITIES.iter().filter(|name| line.contains(&format!("backend.{name}()"))) {
+                violations.add(&shown(file), index + 1, &format!("`{name}`: add a method to fallbacks.rs"));
+            }
+        }
+    }
+    violations.check();
+}
+
+/// Whether a text is the name of a command or event, such as `Page.navigate` or `browsingContext.navigate`.
+fn is_protocol_method(text: &str) -> bool {
+    const DOMAINS: &[&str] = &[
+        "Accessibility",
+        "Browser",
+        "CSS",
+        "DOM",
+        "DOMSnapshot",
+        "Debugger",
+        "Emulation",
+        "Fetch",
+        "Input",
+        "Inspector",
+        "Log",
+        "Network",
+        "Overlay",
+        "Page",
+        "Performance",
+        "Runtime",
+        "Security",
+        "Storage",
+        "Target",
+        "browser",
+        "browsingContext",
+        "emulation",
+        "input",
+        "log",
+        "network",
+        "permissions",
+        "script",
+        "session",
+        "storage",
+    ];
+    let is_name = |name: &str| !name.is_empty() && name.chars().all(|sign| sign.is_ascii_alphabetic());
+    text.split_once('.').is_some_and(|(domain, method)| DOMAINS.contains(&domain) && is_name(method))
 }
 
 #[test]

@@ -12,9 +12,9 @@ use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 use trailblaze_supervise::{Child, Grace, Launch, Running, StartError, Supervisor};
 
+use super::super::backend::EventSink;
 use super::attach::attach;
 use super::cdp::{Cdp, CdpError};
-use super::page::Page;
 
 /// The most dialogs that warnings are given for.
 const MOST_WARNED: usize = 100;
@@ -81,7 +81,7 @@ pub struct Browser {
     /// `None` if it was already running; then we do not stop it.
     child: Option<Child>,
     /// Its devices.
-    pages: Mutex<Vec<Weak<Page>>>,
+    devices: Mutex<Vec<Weak<dyn EventSink>>>,
     /// Why the process of a page was just killed.
     kill: Mutex<Option<String>>,
     /// Why it was ended.
@@ -92,8 +92,8 @@ pub struct Browser {
 
 impl Browser {
     fn new(cdp: Arc<Cdp>, downloads: PathBuf, is_headed: bool, child: Option<Child>) -> Browser {
-        let (pages, kill, ended_for, warned) = Default::default();
-        Browser { cdp, downloads, is_headed, child, pages, kill, ended_for, warned }
+        let (devices, kill, ended_for, warned) = Default::default();
+        Browser { cdp, downloads, is_headed, child, devices, kill, ended_for, warned }
     }
 
     pub async fn start(options: &BrowserOptions, supervisor: &Supervisor) -> Result<Browser, BrowserError> {
@@ -183,16 +183,16 @@ impl Browser {
     }
 
     /// Registers a device.
-    pub(super) fn add(&self, page: &Arc<Page>) {
-        let mut pages = self.pages.lock();
-        pages.retain(|page| page.strong_count() > 0);
-        pages.push(Arc::downgrade(page));
+    pub(super) fn add(&self, device: &Arc<dyn EventSink>) {
+        let mut devices = self.devices.lock();
+        devices.retain(|device| device.strong_count() > 0);
+        devices.push(Arc::downgrade(device));
     }
 
     /// The addresses that its devices show.
     pub(super) fn open_pages(&self) -> Vec<String> {
-        let pages: Vec<Arc<Page>> = self.pages.lock().iter().filter_map(Weak::upgrade).collect();
-        pages.iter().filter_map(|page| page.shared.state().front().map(|tab| tab.url.clone())).collect()
+        let devices: Vec<Arc<dyn EventSink>> = self.devices.lock().iter().filter_map(Weak::upgrade).collect();
+        devices.iter().filter_map(|device| device.url()).collect()
     }
 
     /// Notes why the process of a page is about to be killed.

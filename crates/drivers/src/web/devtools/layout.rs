@@ -6,11 +6,11 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use trailblaze_core::driver::{Budget, DisplayedText, DriverError};
+use trailblaze_core::driver::DisplayedText;
 use trailblaze_protocol::geometry::Rect;
 
-use super::page::Page;
-use super::state::Frame;
+use super::super::backend::BackendError;
+use super::{DevTools, Place};
 
 /// What lies between the box of a frame and its document.
 const STYLES: [&str; 4] = ["border-left-width", "padding-left", "border-top-width", "padding-top"];
@@ -82,47 +82,48 @@ type Corner = (f64, f64);
 /// element.
 type Holders = HashMap<(String, i64), Corner>;
 
-/// All texts that the front tab displays.
-pub async fn displayed(page: &Page, budget: &Budget) -> Result<Vec<DisplayedText>, DriverError> {
-    let (main, frames) = {
-        let state = page.shared.state();
-        let tab = state.front().ok_or_else(|| DriverError::Refused { reason: "all tabs are closed".to_string() })?;
-        (tab.session.clone(), tab.frames.clone())
+/// All texts that a tab displays.
+pub async fn displayed(devtools: &DevTools, tab: &str) -> Result<Vec<DisplayedText>, BackendError> {
+    let main = devtools.session(tab)?;
+    let frames: HashMap<String, Place> = {
+        let known = devtools.known.lock();
+        let own = known.frames.iter().filter(|(_, place)| place.tab == tab);
+        own.map(|(id, place)| (id.clone(), place.clone())).collect()
     };
     let mut found = Found::default();
-    found.place(&snapshot(page, budget, &main).await?, (0.0, 0.0));
+    found.place(&snapshot(devtools, &main).await?, (0.0, 0.0));
     // Frames of other sites are in other processes. An outer one comes before those in it.
-    let mut roots: Vec<(&String, &Frame)> = frames.iter().filter(|(_, frame)| is_root(frame, &frames)).collect();
+    let mut roots: Vec<(&String, &Place)> = frames.iter().filter(|(_, frame)| is_root(frame, &frames)).collect();
     roots.sort_by_key(|(_, frame)| depth(frame, &frames));
     for (id, frame) in roots {
         let Some(parent) = &frame.parent else { continue };
         let Some(outer) = frames.get(parent) else { continue };
         // One that was removed meanwhile is not shown.
-        let owner = page.command_to(budget, &outer.session, "DOM.getFrameOwner", json!({"frameId": id})).await;
+        let owner = devtools.call_session(&outer.session, "DOM.getFrameOwner", json!({"frameId": id})).await;
         let owner = owner.ok().and_then(|owner| owner.get("backendNodeId")?.as_i64());
         let corner = owner.and_then(|owner| found.holders.get(&(parent.clone(), owner)).copied());
         if let Some(corner) = corner {
-            found.place(&snapshot(page, budget, &frame.session).await?, corner);
+            found.place(&snapshot(devtools, &frame.session).await?, corner);
         }
     }
     Ok(found.texts)
 }
 
 /// Whether a frame is the outermost one of its process, but not of the tab.
-fn is_root(frame: &Frame, frames: &HashMap<String, Frame>) -> bool {
+fn is_root(frame: &Place, frames: &HashMap<String, Place>) -> bool {
     let parent = frame.parent.as_ref().and_then(|parent| frames.get(parent));
     parent.is_some_and(|parent| parent.session != frame.session)
 }
 
-fn depth(frame: &Frame, frames: &HashMap<String, Frame>) -> usize {
+fn depth(frame: &Place, frames: &HashMap<String, Place>) -> usize {
     std::iter::successors(Some(frame), |frame| frames.get(frame.parent.as_ref()?)).take(frames.len()).count()
 }
 
-async fn snapshot(page: &Page, budget: &Budget, session: &str) -> Result<Snapshot, DriverError> {
-    let params = json!({"computedStyles": STYLES});
-    let answer: Value = page.command_to(budget, session, "DOMSnapshot.captureSnapshot", params).await?;
+async fn snapshot(devtools: &DevTools, session: &str) -> Result<Snapshot, BackendError> {
+    let answer: Value =
+        devtools.call_session(session, "DOMSnapshot.captureSnapshot", json!({"computedStyles": STYLES})).await?;
     Snapshot::deserialize(&answer)
-        .map_err(|error| DriverError::Refused { reason: format!("the browser returned an invalid snapshot: {error}") })
+        .map_err(|error| BackendError::Refused(format!("the browser returned an invalid snapshot: {error}")))
 }
 
 #[derive(Default)]
