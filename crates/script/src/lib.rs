@@ -1,5 +1,10 @@
 //! JavaScript and TypeScript in an embedded engine, with limits on time, memory, stack and output. Knows nothing of tools, devices
 //! or sessions: what a script can do besides computing, its [`Host`] provides.
+//!
+//! A `Program` is a script with its linked modules, as data. A `World` is a runtime with one program loaded, and is used again within one
+//! attempt only. A call is a sequence of bursts: the script computes on a blocking thread until it waits, and then its host answers what it
+//! asked for. Each loop notes its place, because the engine cannot say where it was when it is stopped. The prelude takes what it needs of
+//! the language before any script runs, so that a script that replaces `JSON.parse` harms only itself.
 
 mod inert;
 mod missing_export;

@@ -1,5 +1,10 @@
 //! Browsers. This folder knows pages: looking, finding, acting, typing, pointing, and the scripts inside of them. What it needs from
 //! a browser is in `backend.rs`; each protocol is a backend in a folder of its own.
+//!
+//! Each frame's document has a script. One half of it (`walker.js`) reports roles, names and bounds; the other (`acting.js`) prepares an
+//! element for a touch, cancels a touch that would hit another element, and watches whether text arrives in its field. For a search, the
+//! page leaves out only what cannot match; the search itself is the engine's, as on every device. The state of a browser is kept in one
+//! place, updated by one reader of its events; everything that waits, waits for that state to change. Each trail starts in a new context.
 
 mod act;
 mod acting;
