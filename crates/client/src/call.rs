@@ -35,7 +35,7 @@ pub(crate) struct Call {
 
 /// The response of a query.
 #[derive(Deserialize)]
-struct Lone<T> {
+struct LoneValue<T> {
     #[serde(default = "Option::default")]
     value: Option<T>,
 }
@@ -62,7 +62,7 @@ impl Call {
 
     /// Makes the call and returns the single value of its message, or the value's zero.
     pub fn ask<T: DeserializeOwned + Default + Send + 'static>(self) -> Answer<T> {
-        Box::pin(async move { Ok(self.message::<Lone<T>>().await?.value.unwrap_or_default()) })
+        Box::pin(async move { Ok(self.message::<LoneValue<T>>().await?.value.unwrap_or_default()) })
     }
 
     /// Makes the call of an action or an assertion; if it failed, that is an error.

@@ -17,7 +17,7 @@ use crate::transport::Transport;
 /// Calls Trailblaze. Cloning is cheap; clones share their connections.
 #[derive(Clone)]
 pub struct Client {
-    settings: Arc<Settings>,
+    settings: Arc<ClientSettings>,
     way: Way,
 }
 
@@ -29,7 +29,7 @@ pub(crate) enum Way {
 }
 
 #[derive(Clone, Default)]
-struct Settings {
+struct ClientSettings {
     address: Option<String>,
     key: Option<String>,
     device: Option<String>,
@@ -49,19 +49,19 @@ impl Client {
     /// [`with_invocation`](Client::with_invocation). Without either, in a tool server that Trailblaze started, it uses the address in
     /// TRAILBLAZE_BASE_URL instead, so that it cannot reach another run.
     pub fn new(address: impl Into<String>) -> Client {
-        Client::of(Settings { address: Some(address.into()), ..Settings::default() })
+        Client::of(ClientSettings { address: Some(address.into()), ..ClientSettings::default() })
     }
 
     /// The client of a tool call: it acts on the device that the tool was called for.
     ///
     /// `meta` is the `_meta` of the `tools/call` request.
     pub fn from_meta(meta: &Value) -> Result<Client, Error> {
-        Ok(Client::of(Settings::from_meta(meta)?))
+        Ok(Client::of(ClientSettings::from_meta(meta)?))
     }
 
     /// The client of another tool call, which shares the connections of this one.
     pub fn with_meta(&self, meta: &Value) -> Result<Client, Error> {
-        let settings = Settings { timeout: self.settings.timeout, ..Settings::from_meta(meta)? };
+        let settings = ClientSettings { timeout: self.settings.timeout, ..ClientSettings::from_meta(meta)? };
         Ok(Client { settings: Arc::new(settings), way: self.way.clone() })
     }
 
@@ -75,8 +75,12 @@ impl Client {
         }
         let pool = Arc::<Pool>::default();
         let Session { name, address, key } = daemon::find(&pool).await?;
-        let settings =
-            Settings { address: Some(address), key: Some(key), session_name: Some(name), ..Settings::default() };
+        let settings = ClientSettings {
+            address: Some(address),
+            key: Some(key),
+            session_name: Some(name),
+            ..ClientSettings::default()
+        };
         Ok(Client { settings: Arc::new(settings), way: Way::Http(pool) })
     }
 
@@ -85,11 +89,11 @@ impl Client {
         Client { settings: Arc::default(), way: Way::Transport(transport) }
     }
 
-    fn of(settings: Settings) -> Client {
+    fn of(settings: ClientSettings) -> Client {
         Client { settings: Arc::new(settings), way: Way::Http(Arc::default()) }
     }
 
-    fn with(self, change: impl FnOnce(&mut Settings)) -> Client {
+    fn with(self, change: impl FnOnce(&mut ClientSettings)) -> Client {
         let mut settings = Arc::unwrap_or_clone(self.settings);
         change(&mut settings);
         Client { settings: Arc::new(settings), way: self.way }
@@ -161,7 +165,7 @@ impl Client {
 
     pub(crate) fn call(&self, path: impl Into<Cow<'static, str>>) -> Call {
         let mut fields = Map::new();
-        let Settings { device, session, invocation, .. } = &*self.settings;
+        let ClientSettings { device, session, invocation, .. } = &*self.settings;
         for (name, id) in [("deviceId", device), ("sessionId", session), ("invocationId", invocation)] {
             fields.extend(id.as_ref().filter(|id| !id.is_empty()).map(|id| (name.to_string(), id.as_str().into())));
         }
@@ -189,7 +193,7 @@ impl Client {
     }
 
     pub(crate) fn address(&self) -> Result<Arc<Address>, Error> {
-        let Settings { address, key, invocation, .. } = &*self.settings;
+        let ClientSettings { address, key, invocation, .. } = &*self.settings;
         Address::choose(address.as_deref(), key.is_some() || invocation.is_some()).map(Arc::new)
     }
 
@@ -209,15 +213,15 @@ impl Client {
 // Without the key.
 impl std::fmt::Debug for Client {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Settings { address, device, session, invocation, .. } = &*self.settings;
+        let ClientSettings { address, device, session, invocation, .. } = &*self.settings;
         let mut shown = f.debug_struct("Client");
         shown.field("address", address).field("device", device).field("session", session);
         shown.field("invocation", invocation).finish_non_exhaustive()
     }
 }
 
-impl Settings {
-    fn from_meta(meta: &Value) -> Result<Settings, Error> {
+impl ClientSettings {
+    fn from_meta(meta: &Value) -> Result<ClientSettings, Error> {
         let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_string);
         let about = &meta["trailblaze"];
         let invocation = text(&about["invocationId"]).or_else(|| text(&meta["trailblazeInvocationId"]));
@@ -225,7 +229,7 @@ impl Settings {
             return Err(Error::NoContext);
         }
         let device = &about["device"];
-        Ok(Settings {
+        Ok(ClientSettings {
             address: text(&about["baseUrl"]),
             key: None,
             device: text(&device["id"]),

@@ -56,10 +56,10 @@ pub struct Whole {
 /// The unused connections of a client and of all that were derived from it.
 #[derive(Default)]
 pub struct Pool {
-    idle: Mutex<HashMap<String, Vec<Connection>>>,
+    idle: Mutex<HashMap<String, Vec<HttpConnection>>>,
 }
 
-struct Connection {
+struct HttpConnection {
     send: SendRequest<Full<Bytes>>,
     n_received: Arc<AtomicU64>,
 }
@@ -77,14 +77,19 @@ impl Pool {
                     Err(error) => return Err(broken(&authority, &error)),
                 }
             }
-            let mut fresh = Connection::open(&outgoing.address).await?;
+            let mut fresh = HttpConnection::open(&outgoing.address).await?;
             let response = fresh.send.send_request(outgoing.request()?).await;
             self.finish(&authority, fresh, response.map_err(|error| broken(&authority, &error))?).await
         };
         timeout_at(outgoing.deadline, exchange).await.unwrap_or_else(|_| Err(too_late(&outgoing.path)))
     }
 
-    async fn finish(&self, authority: &str, used: Connection, response: Response<Incoming>) -> Result<Whole, Error> {
+    async fn finish(
+        &self,
+        authority: &str,
+        used: HttpConnection,
+        response: Response<Incoming>,
+    ) -> Result<Whole, Error> {
         let status = response.status().as_u16();
         let too_long = || {
             let text = format!("the response of http://{authority} is longer than {} MiB", RESPONSE_BYTES >> 20);
@@ -107,7 +112,7 @@ impl Pool {
     }
 
     /// An open connection, if there is one. The one used last is the most likely to be open still.
-    async fn take(&self, authority: &str) -> Option<Connection> {
+    async fn take(&self, authority: &str) -> Option<HttpConnection> {
         loop {
             let mut taken = self.idle.lock().get_mut(authority)?.pop()?;
             // Fails if the other side, or the runtime that the connection belonged to, has closed it.
@@ -121,19 +126,19 @@ impl Pool {
 /// Sends a request over a connection of its own, and returns the head of the response.
 pub async fn open_stream(outgoing: &Outgoing) -> Result<Response<Incoming>, Error> {
     let open = async {
-        let mut fresh = Connection::open(&outgoing.address).await?;
+        let mut fresh = HttpConnection::open(&outgoing.address).await?;
         let response = fresh.send.send_request(outgoing.request()?).await;
         response.map_err(|error| broken(&outgoing.address.authority(), &error))
     };
     timeout_at(outgoing.deadline, open).await.unwrap_or_else(|_| Err(too_late(&outgoing.path)))
 }
 
-impl Connection {
-    async fn open(address: &Address) -> Result<Connection, Error> {
+impl HttpConnection {
+    async fn open(address: &Address) -> Result<HttpConnection, Error> {
         let mut failed = None;
         for host in address.hosts() {
             match TcpStream::connect((host, address.port)).await {
-                Ok(stream) => return Connection::over(stream, address).await,
+                Ok(stream) => return HttpConnection::over(stream, address).await,
                 Err(error) => failed = failed.or(Some(error)),
             }
         }
@@ -142,16 +147,16 @@ impl Connection {
         Err(Error::api(Code::Unavailable, text))
     }
 
-    async fn over(stream: TcpStream, address: &Address) -> Result<Connection, Error> {
+    async fn over(stream: TcpStream, address: &Address) -> Result<HttpConnection, Error> {
         // Without it, a request waits until the previous one was acknowledged.
         stream.set_nodelay(true).map_err(|error| broken(&address.authority(), &error))?;
         let n_received = Arc::new(AtomicU64::new(0));
-        let counted = Counted { stream, n_received: Arc::clone(&n_received) };
+        let counted = CountedBody { stream, n_received: Arc::clone(&n_received) };
         let (send, driver) =
             handshake(TokioIo::new(counted)).await.map_err(|error| broken(&address.authority(), &error))?;
         // Ends when the connection is closed or no longer used. Its errors are those of the requests.
         tokio::spawn(async move { drop(driver.await) });
-        Ok(Connection { send, n_received })
+        Ok(HttpConnection { send, n_received })
     }
 }
 
@@ -190,12 +195,12 @@ pub fn too_late(path: &str) -> Error {
 }
 
 /// Counts what is received.
-struct Counted {
+struct CountedBody {
     stream: TcpStream,
     n_received: Arc<AtomicU64>,
 }
 
-impl AsyncRead for Counted {
+impl AsyncRead for CountedBody {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let polled = Pin::new(&mut self.stream).poll_read(cx, buffer);
@@ -204,7 +209,7 @@ impl AsyncRead for Counted {
     }
 }
 
-impl AsyncWrite for Counted {
+impl AsyncWrite for CountedBody {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.stream).poll_write(cx, bytes)
     }

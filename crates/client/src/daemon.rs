@@ -22,7 +22,7 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A daemon, as its file describes it.
 #[derive(Deserialize)]
-struct Daemon {
+struct FoundDaemon {
     address: String,
     key: String,
 }
@@ -38,20 +38,20 @@ pub struct Session {
 /// The last line of an answer.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-enum Line {
-    Answer(Answer),
-    Error(Refusal),
+enum DaemonLine {
+    DaemonAnswer(DaemonAnswer),
+    Error(DaemonRefusal),
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-enum Answer {
+enum DaemonAnswer {
     Access(Session),
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Refusal {
+struct DaemonRefusal {
     message: String,
     #[serde(default)]
     hint: Option<String>,
@@ -67,9 +67,9 @@ pub async fn find(pool: &Pool) -> Result<Session, Error> {
     let (mut sessions, mut missing, mut problems) = (Vec::new(), Vec::new(), Vec::new());
     for daemon in daemons()? {
         match ask(pool, &daemon, name.as_deref()).await? {
-            Some(Line::Answer(Answer::Access(session))) => sessions.push(session),
-            Some(Line::Error(error)) if error.is_no_session => missing.push(error),
-            Some(Line::Error(error)) => problems.push(error),
+            Some(DaemonLine::Answer(DaemonAnswer::Access(session))) => sessions.push(session),
+            Some(DaemonLine::Error(error)) if error.is_no_session => missing.push(error),
+            Some(DaemonLine::Error(error)) => problems.push(error),
             // It has just ended.
             None => {}
         }
@@ -85,7 +85,7 @@ pub async fn find(pool: &Pool) -> Result<Session, Error> {
     }
     let code = if problems.is_empty() { Code::FailedPrecondition } else { Code::Unavailable };
     let refusal = problems.into_iter().chain(missing).next();
-    let text = refusal.map(|Refusal { message, hint, .. }| match hint {
+    let text = refusal.map(|DaemonRefusal { message, hint, .. }| match hint {
         Some(hint) => format!("{message}; {hint}"),
         None => message,
     });
@@ -94,7 +94,7 @@ pub async fn find(pool: &Pool) -> Result<Session, Error> {
 }
 
 /// Asks a daemon for access to a session. `None` if it is gone.
-async fn ask(pool: &Pool, daemon: &Daemon, name: Option<&str>) -> Result<Option<Line>, Error> {
+async fn ask(pool: &Pool, daemon: &FoundDaemon, name: Option<&str>) -> Result<Option<DaemonLine>, Error> {
     let session = name.map_or_else(|| json!({}), |name| json!({ "name": name }));
     let unknown = || {
         let text = "the daemon answers in a way that this version of the client does not understand";
@@ -124,7 +124,7 @@ async fn ask(pool: &Pool, daemon: &Daemon, name: Option<&str>) -> Result<Option<
 
 /// The daemons of this user that live. A program that a team built with tools of its own has its own daemon.
 #[cfg(unix)]
-fn daemons() -> Result<Vec<Daemon>, Error> {
+fn daemons() -> Result<Vec<FoundDaemon>, Error> {
     let folder = folder();
     let Ok(entries) = std::fs::read_dir(&folder) else { return Ok(Vec::new()) };
     let paths = entries.flatten().map(|entry| entry.path());
@@ -139,7 +139,7 @@ fn daemons() -> Result<Vec<Daemon>, Error> {
 }
 
 #[cfg(not(unix))]
-fn daemons() -> Result<Vec<Daemon>, Error> {
+fn daemons() -> Result<Vec<FoundDaemon>, Error> {
     Ok(Vec::new())
 }
 
@@ -173,7 +173,7 @@ fn check(path: &Path) -> Result<(), Error> {
 
 /// `None` for what a killed daemon left: without the lock of one that lives.
 #[cfg(unix)]
-fn read(path: &Path) -> Result<Option<Daemon>, Error> {
+fn read(path: &Path) -> Result<Option<FoundDaemon>, Error> {
     use std::io::Read;
     check(path)?;
     let Ok(mut file) = std::fs::File::open(path) else { return Ok(None) };

@@ -30,7 +30,7 @@ pub struct Details {
 /// The text of a screen. Every element that can be acted on is listed with its ref.
 pub fn text(screen: &Screen, details: &Details) -> String {
     let outline = Outline::new(&screen.root);
-    let mut page = Page::new(&outline);
+    let mut page = SnapshotPage::new(&outline);
     let scope = details.within.and_then(|node| outline.find(node)).map(|place| place..outline.beneath(place).end);
     let scope = scope.unwrap_or(outline.places());
     let mut place = scope.start;
@@ -185,7 +185,7 @@ fn is_system(node: &Node) -> bool {
 }
 
 /// The lines so far, and the state that nested elements need.
-struct Page<'a> {
+struct SnapshotPage<'a> {
     outline: &'a Outline<'a>,
     lines: Vec<String>,
     hidden: usize,
@@ -199,10 +199,10 @@ struct Page<'a> {
     lent: Vec<bool>,
 }
 
-impl<'a> Page<'a> {
-    fn new(outline: &'a Outline<'a>) -> Page<'a> {
+impl<'a> SnapshotPage<'a> {
+    fn new(outline: &'a Outline<'a>) -> SnapshotPage<'a> {
         let count = outline.places().end;
-        Page {
+        SnapshotPage {
             outline,
             lines: Vec::new(),
             hidden: 0,

@@ -64,7 +64,7 @@ pub fn open(endpoint: &Endpoint, settings: Settings) -> Result<Arc<dyn Model>, M
     let long_enough = |secret: &Secret| Some(secret.0.trim().to_string()).filter(|secret| secret.len() >= 4);
     let keys: Vec<String> = endpoint.in_headers.iter().chain(&endpoint.key).filter_map(long_enough).collect();
     let headers = endpoint.headers.iter().map(|(_, value)| value).filter_map(long_enough);
-    Ok(Arc::new(Provider {
+    Ok(Arc::new(ModelProvider {
         api,
         info: settings.info(api),
         settings,
@@ -76,7 +76,7 @@ pub fn open(endpoint: &Endpoint, settings: Settings) -> Result<Arc<dyn Model>, M
     }))
 }
 
-struct Provider {
+struct ModelProvider {
     api: Api,
     info: ModelInfo,
     settings: Settings,
@@ -90,7 +90,7 @@ struct Provider {
 }
 
 #[async_trait]
-impl Model for Provider {
+impl Model for ModelProvider {
     fn describe(&self) -> &ModelInfo {
         &self.info
     }
@@ -130,7 +130,7 @@ impl From<ModelError> for Failed {
     }
 }
 
-impl Provider {
+impl ModelProvider {
     async fn send(&self, budget: &Budget, request: &Request) -> Result<Reply, ModelError> {
         let mut n_tries = 0;
         loop {

@@ -56,7 +56,7 @@ pub async fn call(world: World, abort: &Abort, input: String, host: &dyn Host) -
     let (mut world, mut step) = (world, Step::Call(input));
     let mut finished: Option<(bool, String)> = None;
     // The requests in flight besides timers.
-    let mut open: Vec<Open> = Vec::new();
+    let mut open: Vec<OpenCalls> = Vec::new();
     loop {
         let advanced = tokio::task::spawn_blocking(move || {
             let outbox = world.advance(step);
@@ -72,7 +72,7 @@ pub async fn call(world: World, abort: &Abort, input: String, host: &dyn Host) -
             Err(error) => return (None, Ended::Failed(error)),
         };
         log.into_iter().for_each(|line| host.log(line));
-        open.extend(requests.iter().filter(|request| !is_timer(request)).map(Open::new));
+        open.extend(requests.iter().filter(|request| !is_timer(request)).map(OpenCalls::new));
         if let Some((true, _)) = &now_finished {
             open.iter().for_each(|left| host.log(left.warning()));
         }
@@ -141,16 +141,16 @@ async fn answer(host: &dyn Host, request: Request) -> (Request, Result<Value, Ho
 }
 
 /// A request that is not answered yet.
-struct Open {
+struct OpenCalls {
     id: u32,
     what: String,
 }
 
-impl Open {
-    fn new(Request { id, operation, payload }: &Request) -> Open {
+impl OpenCalls {
+    fn new(Request { id, operation, payload }: &Request) -> OpenCalls {
         let payload: Value = serde_json::from_str(payload).unwrap_or_default();
         let what = payload["tool"].as_str().unwrap_or(operation);
-        Open { id: *id, what: what.to_string() }
+        OpenCalls { id: *id, what: what.to_string() }
     }
 
     /// The script ended before it. It is finished all the same, but what follows from it is lost.

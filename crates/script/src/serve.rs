@@ -31,7 +31,7 @@ pub type Log = Arc<dyn Fn(LogLine) + Send + Sync>;
 
 /// A program that serves tools. Dropping it ends the script.
 pub struct Served {
-    commands: mpsc::UnboundedSender<Command>,
+    commands: mpsc::UnboundedSender<WorldCommand>,
     abort: Abort,
     last_id: AtomicU32,
 }
@@ -46,14 +46,14 @@ pub enum ServedCall {
     Failed(ScriptError),
 }
 
-enum Command {
-    Begin { id: u32, request: String, events: mpsc::UnboundedSender<Event> },
+enum WorldCommand {
+    Begin { id: u32, request: String, events: mpsc::UnboundedSender<WorldEvent> },
     Cancel(u32),
-    Answer(u32, bool, String),
+    BurstAnswer(u32, bool, String),
     Forget(u32),
 }
 
-enum Event {
+enum WorldEvent {
     Request(Request),
     Ended(ServedCall),
 }
@@ -91,7 +91,7 @@ impl Served {
         let (events, mut received) = mpsc::unbounded_channel();
         let gone = || ServedCall::Failed(ScriptError::Cancelled);
         let _call = OpenCall { served: self, id };
-        if !self.send(Command::Begin { id, request: request.to_string(), events }) {
+        if !self.send(WorldCommand::Begin { id, request: request.to_string(), events }) {
             return gone();
         }
         let mut pending = FuturesUnordered::new();
@@ -100,8 +100,8 @@ impl Served {
         loop {
             tokio::select! {
                 event = received.recv() => match event {
-                    Some(Event::Request(request)) => pending.push(answer(host, request)),
-                    Some(Event::Ended(ended)) => {
+                    Some(WorldEvent::Request(request)) => pending.push(answer(host, request)),
+                    Some(WorldEvent::Ended(ended)) => {
                         // Requests such as log lines, which are carried out at once, count even if the script did not wait.
                         while pending.next().now_or_never().flatten().is_some() {}
                         return ended;
@@ -109,19 +109,19 @@ impl Served {
                     None => return gone(),
                 },
                 Some((id, result)) = pending.next() => match result {
-                    Ok(value) => drop(self.send(Command::Answer(id, false, value.to_string()))),
+                    Ok(value) => drop(self.send(WorldCommand::Answer(id, false, value.to_string()))),
                     Err(HostError::Refused(message)) => drop(self.send(refusal(id, &message))),
                     Err(HostError::End(error)) => drop(self.send(refusal(id, &error.to_string()))),
                 },
                 () = &mut cancelled, if !is_cancelled => {
                     is_cancelled = true;
-                    self.send(Command::Cancel(id));
+                    self.send(WorldCommand::Cancel(id));
                 }
             }
         }
     }
 
-    fn send(&self, command: Command) -> bool {
+    fn send(&self, command: WorldCommand) -> bool {
         self.commands.send(command).is_ok()
     }
 }
@@ -140,7 +140,7 @@ struct OpenCall<'s> {
 
 impl Drop for OpenCall<'_> {
     fn drop(&mut self) {
-        self.served.send(Command::Forget(self.id));
+        self.served.send(WorldCommand::Forget(self.id));
     }
 }
 
@@ -150,12 +150,12 @@ async fn answer(host: &dyn Host, request: Request) -> (u32, Result<Value, HostEr
     (request.id, host.ask(&request.operation, payload).await)
 }
 
-fn refusal(id: u32, message: &str) -> Command {
+fn refusal(id: u32, message: &str) -> WorldCommand {
     let (id, is_error, json) = refused(id, message);
-    Command::Answer(id, is_error, json)
+    WorldCommand::Answer(id, is_error, json)
 }
 
-fn refused(id: u32, message: &str) -> Answer {
+fn refused(id: u32, message: &str) -> BurstAnswer {
     (id, true, json!({"message": message}).to_string())
 }
 
@@ -177,37 +177,37 @@ impl Maker {
 }
 
 /// An answer to a request: its id, whether it is an error, and JSON.
-type Answer = (u32, bool, String);
+type BurstAnswer = (u32, bool, String);
 
 /// Owns the world.
 struct Keeper {
     maker: Maker,
     world: Option<World>,
-    calls: HashMap<u32, Call>,
+    calls: HashMap<u32, EmbeddedCall>,
     /// The tool that was called last.
     last_tool: String,
     log: Log,
     /// Answers to requests that belong to no call, such as timers.
-    sleeping: FuturesUnordered<BoxFuture<'static, Answer>>,
+    sleeping: FuturesUnordered<BoxFuture<'static, BurstAnswer>>,
 }
 
-struct Call {
-    events: mpsc::UnboundedSender<Event>,
+struct EmbeddedCall {
+    events: mpsc::UnboundedSender<WorldEvent>,
     /// Its requests that are not answered yet.
     pending: Vec<u32>,
     has_ended: bool,
 }
 
-impl Call {
+impl EmbeddedCall {
     fn end(&mut self, ended: ServedCall) {
         self.has_ended = true;
         // The caller may have given up.
-        let _ = self.events.send(Event::Ended(ended));
+        let _ = self.events.send(WorldEvent::Ended(ended));
     }
 }
 
 impl Keeper {
-    async fn run(mut self, mut commands: mpsc::UnboundedReceiver<Command>) {
+    async fn run(mut self, mut commands: mpsc::UnboundedReceiver<WorldCommand>) {
         loop {
             let step = tokio::select! {
                 command = commands.recv() => match command {
@@ -223,23 +223,23 @@ impl Keeper {
     }
 
     /// What a command means for the world.
-    fn step(&mut self, command: Command) -> Option<Step> {
+    fn step(&mut self, command: WorldCommand) -> Option<Step> {
         match command {
-            Command::Begin { id, request, events } => {
-                self.calls.insert(id, Call { events, pending: Vec::new(), has_ended: false });
+            WorldCommand::Begin { id, request, events } => {
+                self.calls.insert(id, EmbeddedCall { events, pending: Vec::new(), has_ended: false });
                 let asked: Value = serde_json::from_str(&request).unwrap_or_default();
                 self.last_tool = asked["params"]["name"].as_str().unwrap_or_default().to_string();
                 Some(Step::Begin(id, request))
             }
-            Command::Cancel(id) => self.calls.contains_key(&id).then_some(Step::Cancel(id)),
-            Command::Answer(id, is_error, json) => {
+            WorldCommand::Cancel(id) => self.calls.contains_key(&id).then_some(Step::Cancel(id)),
+            WorldCommand::Answer(id, is_error, json) => {
                 let call = self.calls.values_mut().find(|call| call.pending.contains(&id))?;
                 call.pending.retain(|pending| *pending != id);
                 Some(Step::Answers(vec![(id, is_error, json)]))
             }
-            Command::Forget(id) => {
+            WorldCommand::Forget(id) => {
                 let call = self.calls.remove(&id)?;
-                let refused: Vec<Answer> = call.pending.into_iter().map(|id| refused(id, HAS_ENDED)).collect();
+                let refused: Vec<BurstAnswer> = call.pending.into_iter().map(|id| refused(id, HAS_ENDED)).collect();
                 (!refused.is_empty()).then_some(Step::Answers(refused))
             }
         }
@@ -305,7 +305,7 @@ impl Keeper {
         let owner = payload["call"].as_u64().and_then(|id| u32::try_from(id).ok());
         if let Some(call) = owner.and_then(|id| self.calls.get_mut(&id)) {
             call.pending.push(request.id);
-            let _ = call.events.send(Event::Request(request));
+            let _ = call.events.send(WorldEvent::Request(request));
         } else if matches!(request.operation.as_str(), "sleep" | "timer") {
             let ms = payload["ms"].as_f64().unwrap_or_default().clamp(0.0, LONGEST_SLEEP_MS);
             let id = request.id;

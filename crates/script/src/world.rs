@@ -157,7 +157,7 @@ impl World {
         let (deadline, aborted) = (Arc::clone(&until), abort.clone());
         let is_over = move || aborted.is_aborted() || deadline.lock().is_some_and(|until| computed() >= until);
         runtime.set_interrupt_handler(Some(Box::new(is_over)));
-        runtime.set_loader(Linked(Arc::clone(program)), Linked(Arc::clone(program)));
+        runtime.set_loader(LinkedProgram(Arc::clone(program)), LinkedProgram(Arc::clone(program)));
         let context = Context::full(&runtime).map_err(engine)?;
         let outbox = Arc::new(Mutex::new(Outbox::default()));
         runtime.set_host_promise_rejection_tracker(Some(track_rejections(&outbox)));
@@ -535,9 +535,9 @@ fn track_rejections(outbox: &Arc<Mutex<Outbox>>) -> RejectionTracker {
 }
 
 /// Finds and loads the modules of a program.
-struct Linked(Arc<Program>);
+struct LinkedProgram(Arc<Program>);
 
-impl Resolver for Linked {
+impl Resolver for LinkedProgram {
     fn resolve<'js>(
         &mut self,
         ctx: &Ctx<'js>,
@@ -550,7 +550,7 @@ impl Resolver for Linked {
     }
 }
 
-impl Loader for Linked {
+impl Loader for LinkedProgram {
     fn load<'js>(
         &mut self,
         ctx: &Ctx<'js>,

@@ -42,7 +42,7 @@ pub(crate) async fn follow(
 ) {
     let n_at_start = handle.folders.len();
     let leaked = match handle.follow(grace, &mut orders, &fate).await {
-        Some(Done { leaked, n_folders }) => {
+        Some(GuardianDone { leaked, n_folders }) => {
             handle.folders.drain(..(n_at_start + n_folders).min(handle.folders.len()));
             handle.wait_for_exit().await;
             leaked
@@ -65,7 +65,7 @@ pub(crate) async fn follow(
 }
 
 /// The guardian's final report.
-struct Done {
+struct GuardianDone {
     leaked: usize,
     n_folders: usize,
 }
@@ -77,7 +77,7 @@ impl GuardianHandle {
         grace: Grace,
         orders: &mut mpsc::UnboundedReceiver<Order>,
         fate: &watch::Sender<Fate>,
-    ) -> Option<Done> {
+    ) -> Option<GuardianDone> {
         let mut until: Option<Instant> = None;
         let sooner = |until: Option<Instant>, time: Duration| {
             let at = Instant::now() + time + AFTER_KILL + TO_REMOVE + SLACK;
@@ -106,7 +106,7 @@ impl GuardianHandle {
                         self.child = None;
                         fate.send_modify(|fate| fate.ended = Some(ended));
                     }
-                    Some(Report::Done { leaked, folders }) => return Some(Done { leaked, n_folders: folders }),
+                    Some(Report::Done { leaked, folders }) => return Some(GuardianDone { leaked, n_folders: folders }),
                     Some(Report::Started { .. } | Report::Failed { .. }) => {}
                     None => return None,
                 },

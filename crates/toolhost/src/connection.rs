@@ -52,7 +52,7 @@ pub struct Connection {
 }
 
 pub(crate) struct Shared {
-    pending: Mutex<Pending>,
+    pending: Mutex<PendingRequest>,
     closed: watch::Sender<Option<Closed>>,
     listener: Arc<dyn Listener>,
     /// The peer's requests that are being answered, by id.
@@ -67,7 +67,7 @@ pub(crate) enum Wire {
 }
 
 #[derive(Default)]
-struct Pending {
+struct PendingRequest {
     last_id: u64,
     waiting: HashMap<u64, oneshot::Sender<Result<Value, RequestError>>>,
     /// Cancelled requests whose answers may still arrive.
@@ -119,7 +119,7 @@ impl Connection {
         if self.closed().is_some() {
             self.shared.pending.lock().waiting.remove(&id);
         }
-        let message = Outgoing { jsonrpc: VERSION, id: Some(id), method, params };
+        let message = OutgoingMessage { jsonrpc: VERSION, id: Some(id), method, params };
         let pushed = match &self.shared.wire {
             Wire::Pipe(pipe) => pipe.push(&message),
             Wire::Http(_) => match serde_json::to_vec(&message) {
@@ -135,7 +135,7 @@ impl Connection {
 
     /// Sends a notification without waiting for it to be delivered.
     pub fn notify(&self, method: &str, params: &Value) {
-        self.shared.say(method, &Outgoing { jsonrpc: VERSION, id: None, method, params });
+        self.shared.say(method, &OutgoingMessage { jsonrpc: VERSION, id: None, method, params });
     }
 
     /// Sends a notification that later messages depend on. Over HTTP, messages may overtake each other.
@@ -144,7 +144,7 @@ impl Connection {
             self.notify(method, params);
             return Ok(());
         };
-        let message = Outgoing { jsonrpc: VERSION, id: None, method, params };
+        let message = OutgoingMessage { jsonrpc: VERSION, id: None, method, params };
         let body = serde_json::to_vec(&message).map_err(|error| Closed::Io(error.to_string()))?;
         Ok(Post::notice(method, body).exchange(&self.shared).await?)
     }
@@ -423,7 +423,7 @@ const VERSION: &str = "2.0";
 
 /// A request or a notification, serialized without copying its parameters.
 #[derive(Serialize)]
-struct Outgoing<'a, P> {
+struct OutgoingMessage<'a, P> {
     jsonrpc: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<u64>,

@@ -71,15 +71,18 @@ impl<'a> Call<'a> {
     pub fn new(asked: &Asked<'a>) -> Call<'a> {
         let session = &asked.cx.session;
         let description = session.device.description();
-        let memory = Remembered { memory: asked.memory, secrets: &session.secrets };
-        let context = || Context { memory, device: Device::new(description, Case::Upper) };
+        let memory = RememberedValues { memory: asked.memory, secrets: &session.secrets };
+        let context = || EnvelopeContext { memory, device: EnvelopeDevice::new(description, LetterCase::Upper) };
         let invocation_id = asked.cx.call_id().map_or("", |id| id.as_str());
         let trailblaze = Trailblaze {
             base_url: asked.base_url,
             session_id: &session.id,
             invocation_id,
             device: MetaDevice {
-                device: Device { id: Some(&description.id), ..Device::new(description, Case::Lower) },
+                device: EnvelopeDevice {
+                    id: Some(&description.id),
+                    ..EnvelopeDevice::new(description, LetterCase::Lower)
+                },
                 width: description.size.width,
                 height: description.size.height,
             },
@@ -118,7 +121,7 @@ impl<'a> Call<'a> {
 
 pub struct Arguments<'a> {
     pub given: &'a Map<String, Value>,
-    context: Option<Context<'a>>,
+    context: Option<EnvelopeContext<'a>>,
     invocation: Option<Invocation<'a>>,
 }
 
@@ -147,26 +150,26 @@ pub fn script_input(cx: &Cx, args: &Map<String, Value>) -> String {
     #[derive(Serialize)]
     struct Input<'a> {
         args: &'a Map<String, Value>,
-        memory: Remembered<'a>,
+        memory: RememberedValues<'a>,
         platform: &'a str,
-        device: Device<'a>,
+        device: EnvelopeDevice<'a>,
     }
     let session = &cx.session;
     let description = session.device.description();
     let memory = cx.attempt.memory();
     let input = Input {
         args,
-        memory: Remembered { memory: &memory, secrets: &session.secrets },
+        memory: RememberedValues { memory: &memory, secrets: &session.secrets },
         platform: description.platform.name(),
-        device: Device { id: Some(&description.id), ..Device::new(description, Case::Lower) },
+        device: EnvelopeDevice { id: Some(&description.id), ..EnvelopeDevice::new(description, LetterCase::Lower) },
     };
     serde_json::to_string(&input).unwrap_or_default()
 }
 
 #[derive(Serialize)]
-struct Context<'a> {
-    memory: Remembered<'a>,
-    device: Device<'a>,
+struct EnvelopeContext<'a> {
+    memory: RememberedValues<'a>,
+    device: EnvelopeDevice<'a>,
 }
 
 /// Where a tool runs, and where it calls back, for a client that is made from it.
@@ -207,7 +210,7 @@ struct Trailblaze<'a> {
     session_id: &'a SessionId,
     invocation_id: &'a str,
     device: MetaDevice<'a>,
-    memory: Remembered<'a>,
+    memory: RememberedValues<'a>,
     capabilities: Capabilities,
 }
 
@@ -215,7 +218,7 @@ struct Trailblaze<'a> {
 #[derive(Serialize)]
 struct MetaDevice<'a> {
     #[serde(flatten)]
-    device: Device<'a>,
+    device: EnvelopeDevice<'a>,
     width: u32,
     height: u32,
 }
@@ -227,7 +230,7 @@ struct Capabilities {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Device<'a> {
+struct EnvelopeDevice<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<&'a DeviceId>,
     platform: Cow<'a, str>,
@@ -236,19 +239,19 @@ struct Device<'a> {
     driver_type: &'a DriverKey,
 }
 
-enum Case {
+enum LetterCase {
     Upper,
     Lower,
 }
 
-impl<'a> Device<'a> {
-    fn new(description: &'a Description, case: Case) -> Device<'a> {
+impl<'a> EnvelopeDevice<'a> {
+    fn new(description: &'a Description, case: LetterCase) -> EnvelopeDevice<'a> {
         let platform = description.platform.name();
-        Device {
+        EnvelopeDevice {
             id: None,
             platform: match case {
-                Case::Upper => platform.to_ascii_uppercase().into(),
-                Case::Lower => platform.into(),
+                LetterCase::Upper => platform.to_ascii_uppercase().into(),
+                LetterCase::Lower => platform.into(),
             },
             width_pixels: description.size.width,
             height_pixels: description.size.height,
@@ -259,12 +262,12 @@ impl<'a> Device<'a> {
 
 /// The memory without secrets.
 #[derive(Clone, Copy)]
-struct Remembered<'a> {
+struct RememberedValues<'a> {
     memory: &'a Memory,
     secrets: &'a Secrets,
 }
 
-impl Serialize for Remembered<'_> {
+impl Serialize for RememberedValues<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.memory.without_secrets(self.secrets))
     }

@@ -46,11 +46,11 @@ pub struct Runtimes {
     /// The folders to search, in the format of PATH.
     path: OsString,
     supervisor: Supervisor,
-    found: OnceCell<Found>,
+    found: OnceCell<FoundProgram>,
 }
 
 #[derive(Debug)]
-struct Found {
+struct FoundProgram {
     bun: Option<PathBuf>,
     node: Option<PathBuf>,
     npm: Option<PathBuf>,
@@ -59,10 +59,10 @@ struct Found {
     node_runs_types: bool,
 }
 
-impl Found {
+impl FoundProgram {
     /// Before anything was looked for.
-    fn unknown() -> Found {
-        Found { bun: None, node: None, npm: None, tsx: None, node_runs_types: false }
+    fn unknown() -> FoundProgram {
+        FoundProgram { bun: None, node: None, npm: None, tsx: None, node_runs_types: false }
     }
 
     fn any(&self) -> bool {
@@ -80,7 +80,7 @@ impl Runtimes {
         &self.path
     }
 
-    async fn found(&self) -> &Found {
+    async fn found(&self) -> &FoundProgram {
         self.found.get_or_init(|| look(&self.path, &self.supervisor)).await
     }
 }
@@ -107,7 +107,7 @@ impl Runtimes {
     pub async fn install(&self, folder: &Path) -> Result<Install, InstallError> {
         let shown = |path: &Path| path.display().to_string();
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
-        let package = Package::of(&folder).ok_or_else(|| InstallError::NoPackage { folder: shown(&folder) })?;
+        let package = NpmPackage::of(&folder).ok_or_else(|| InstallError::NoPackage { folder: shown(&folder) })?;
         let command = package.install_command(self.found().await);
         let manager = command.split(' ').next().unwrap_or(command);
         let program = find(&self.path, manager);
@@ -191,13 +191,13 @@ pub fn missing_package(script: &Path, said: &str) -> Option<String> {
         return Some(format!("our package `{package}` is not installed; {hint}"));
     }
     let folder = script.parent()?;
-    let of_script = Package::of(folder);
+    let of_script = NpmPackage::of(folder);
     let (place, command) = match &of_script {
         Some(found) if found.names(&package) => {
-            (found.folder.as_path(), found.install_command(&Found::unknown()).to_string())
+            (found.folder.as_path(), found.install_command(&FoundProgram::unknown()).to_string())
         }
         Some(found) => {
-            let command = found.install_command(&Found::unknown());
+            let command = found.install_command(&FoundProgram::unknown());
             let add = if command.starts_with("npm") { command.to_string() } else { command.replace("install", "add") };
             (found.folder.as_path(), format!("{add} {package}"))
         }
@@ -223,7 +223,7 @@ async fn for_script(script: &str, root: &Path, runtimes: &Runtimes) -> Result<La
     };
     let folder = path.parent().unwrap_or(root).to_path_buf();
     let found = runtimes.found().await;
-    let package = Package::of(&folder);
+    let package = NpmPackage::of(&folder);
     // Without installed packages nothing a script needs is available, not even its runner.
     if let Some(package) = package.as_ref().filter(|package| found.any() && package.lacks_dependencies()) {
         return Err(package.not_installed(found));
@@ -240,7 +240,7 @@ async fn for_script(script: &str, root: &Path, runtimes: &Runtimes) -> Result<La
 }
 
 /// Bun if available; otherwise node, with a TypeScript loader if the script needs one.
-fn runner(found: &Found, is_typed: bool, folder: &Path) -> Result<(PathBuf, Vec<&'static str>), LaunchError> {
+fn runner(found: &FoundProgram, is_typed: bool, folder: &Path) -> Result<(PathBuf, Vec<&'static str>), LaunchError> {
     if let Some(bun) = &found.bun {
         return Ok((bun.clone(), vec!["run"]));
     }
@@ -256,16 +256,16 @@ fn runner(found: &Found, is_typed: bool, folder: &Path) -> Result<(PathBuf, Vec<
 }
 
 /// The package that a script belongs to.
-struct Package {
+struct NpmPackage {
     folder: PathBuf,
     manifest: Value,
 }
 
-impl Package {
-    fn of(folder: &Path) -> Option<Package> {
+impl NpmPackage {
+    fn of(folder: &Path) -> Option<NpmPackage> {
         let folder = folder.ancestors().find(|folder| folder.join("package.json").is_file())?;
         let text = std::fs::read_to_string(folder.join("package.json")).unwrap_or_default();
-        Some(Package { folder: folder.to_path_buf(), manifest: serde_json::from_str(&text).unwrap_or_default() })
+        Some(NpmPackage { folder: folder.to_path_buf(), manifest: serde_json::from_str(&text).unwrap_or_default() })
     }
 
     /// Whether it declares dependencies and none are installed. Starting the script anyway would fail with an unhelpful
@@ -280,7 +280,7 @@ impl Package {
         kinds.iter().any(|kind| self.manifest.get(kind).is_some_and(|named| named.get(dependency).is_some()))
     }
 
-    fn install_command(&self, found: &Found) -> &'static str {
+    fn install_command(&self, found: &FoundProgram) -> &'static str {
         let has = |lock: &str| self.folder.join(lock).is_file();
         let manager = self.manifest.get("packageManager").and_then(Value::as_str).unwrap_or_default();
         let is_managed_by = |name: &str| manager.split('@').next() == Some(name);
@@ -293,7 +293,7 @@ impl Package {
         }
     }
 
-    fn not_installed(&self, found: &Found) -> LaunchError {
+    fn not_installed(&self, found: &FoundProgram) -> LaunchError {
         let command = self.install_command(found);
         let shown = |path: &Path| path.display().to_string();
         let manifest = shown(&self.folder.join("package.json"));
@@ -306,14 +306,14 @@ pub(crate) fn find(path: &OsStr, name: &str) -> Option<PathBuf> {
     std::env::split_paths(path).map(|folder| folder.join(name)).find(|place| is_program(place))
 }
 
-async fn look(path: &OsString, supervisor: &Supervisor) -> Found {
+async fn look(path: &OsString, supervisor: &Supervisor) -> FoundProgram {
     let find = |name: &str| find(path, name);
     let (bun, node, npm, tsx) = (find("bun"), find("node"), find("npm"), find("tsx"));
     let node_runs_types = match (&bun, &tsx, &node) {
         (None, None, Some(node)) => runs_types(node, supervisor).await,
         _ => false,
     };
-    Found { bun, node, npm, tsx, node_runs_types }
+    FoundProgram { bun, node, npm, tsx, node_runs_types }
 }
 
 fn is_program(path: &Path) -> bool {

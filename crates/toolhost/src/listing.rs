@@ -125,12 +125,12 @@ pub fn interpret(
     listing
 }
 
-struct Registry {
+struct ListedRegistry {
     tools: Map<String, Value>,
     groups: BTreeMap<String, Group>,
 }
 
-fn read_registry(text: &str, listing: &mut Listing) -> Option<Registry> {
+fn read_registry(text: &str, listing: &mut Listing) -> Option<ListedRegistry> {
     let value = match serde_json::from_str::<Value>(text) {
         Ok(value @ Value::Object(_)) => value,
         Ok(_) => {
@@ -170,7 +170,7 @@ fn read_registry(text: &str, listing: &mut Listing) -> Option<Registry> {
         let description = group.get("description").and_then(Value::as_str).unwrap_or_default().to_string();
         groups.insert(name, Group { description, is_default });
     }
-    Some(Registry { tools, groups })
+    Some(ListedRegistry { tools, groups })
 }
 
 /// Collects a tool's metadata.

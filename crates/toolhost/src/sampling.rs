@@ -45,7 +45,7 @@ fn refusal(error: &SamplingError) -> RpcError {
 
 /// What is wrong with a request.
 #[derive(Debug, PartialEq, thiserror::Error)]
-enum BadRequest {
+enum BadSamplingRequest {
     #[error("`messages` must be a list with at least one message")]
     NoMessages,
     #[error("the first message must have the role `user`")]
@@ -67,11 +67,11 @@ enum BadRequest {
 }
 
 /// Reads the parameters of a request. Preferences for a model and the inclusion of context are hints, and have no effect.
-fn request(params: &Value) -> Result<Request, BadRequest> {
+fn request(params: &Value) -> Result<Request, BadSamplingRequest> {
     let given = |name: &str| params.get(name).filter(|value| !value.is_null());
-    let bad = |name, what, value: &Value| BadRequest::Field { name, what, value: brief(value) };
+    let bad = |name, what, value: &Value| BadSamplingRequest::Field { name, what, value: brief(value) };
     if given("tools").is_some_and(|tools| tools.as_array().is_none_or(|tools| !tools.is_empty())) {
-        return Err(BadRequest::Tools);
+        return Err(BadSamplingRequest::Tools);
     }
     let system = match given("systemPrompt") {
         None => "",
@@ -93,12 +93,12 @@ fn request(params: &Value) -> Result<Request, BadRequest> {
         None => Vec::new(),
         Some(value) => texts(value).ok_or_else(|| bad("stopSequences", "a list of texts", value))?,
     };
-    let messages = messages(params.get("messages").and_then(Value::as_array).ok_or(BadRequest::NoMessages)?)?;
+    let messages = messages(params.get("messages").and_then(Value::as_array).ok_or(BadSamplingRequest::NoMessages)?)?;
     Ok(Request { max_output_tokens, temperature, stop_sequences, ..Request::new(system, messages) })
 }
 
 /// Messages of the same role that follow each other become one, because some providers refuse them.
-fn messages(given: &[Value]) -> Result<Vec<Message>, BadRequest> {
+fn messages(given: &[Value]) -> Result<Vec<Message>, BadSamplingRequest> {
     let mut messages: Vec<Message> = Vec::new();
     for message in given {
         let parts = parts(message.get("content").unwrap_or(&Value::Null))?;
@@ -110,46 +110,47 @@ fn messages(given: &[Value]) -> Result<Vec<Message>, BadRequest> {
             Some("assistant") => {
                 let text = |part: Part| match part {
                     Part::Text(text) => Ok(text),
-                    Part::Picture(_) => Err(BadRequest::AssistantPicture),
+                    Part::Picture(_) => Err(BadSamplingRequest::AssistantPicture),
                 };
                 let text = parts.into_iter().map(text).collect::<Result<Vec<_>, _>>()?.join("\n");
                 match messages.last_mut() {
-                    None => return Err(BadRequest::NoUser),
+                    None => return Err(BadSamplingRequest::NoUser),
                     Some(Message::Assistant(earlier)) => earlier.text = format!("{}\n{text}", earlier.text),
                     Some(_) => messages.push(Message::Assistant(Box::new(Reply { text, ..Reply::default() }))),
                 }
             }
-            _ => return Err(BadRequest::Role(brief(message.get("role").unwrap_or(&Value::Null)))),
+            _ => return Err(BadSamplingRequest::Role(brief(message.get("role").unwrap_or(&Value::Null)))),
         }
     }
-    if messages.is_empty() { Err(BadRequest::NoMessages) } else { Ok(messages) }
+    if messages.is_empty() { Err(BadSamplingRequest::NoMessages) } else { Ok(messages) }
 }
 
 /// The content of a message: one block, a list of blocks, or a plain text, which some libraries send.
-fn parts(content: &Value) -> Result<Vec<Part>, BadRequest> {
+fn parts(content: &Value) -> Result<Vec<Part>, BadSamplingRequest> {
     match content {
         Value::Array(blocks) => blocks.iter().map(part).collect(),
         block => Ok(vec![part(block)?]),
     }
 }
 
-fn part(block: &Value) -> Result<Part, BadRequest> {
+fn part(block: &Value) -> Result<Part, BadSamplingRequest> {
     let text = |name: &str| block.get(name).and_then(Value::as_str);
     match (block, text("type")) {
         (Value::String(text), _) => Ok(Part::Text(text.clone())),
-        (_, Some("text")) => {
-            text("text").map(|text| Part::Text(text.to_string())).ok_or_else(|| BadRequest::Content(brief(block)))
-        }
+        (_, Some("text")) => text("text")
+            .map(|text| Part::Text(text.to_string()))
+            .ok_or_else(|| BadSamplingRequest::Content(brief(block))),
         (_, Some("image")) => {
             let kind = text("mimeType").unwrap_or_default();
             if !PICTURES.contains(&kind) {
-                return Err(BadRequest::Kind(brief(&format!("`{kind}`"))));
+                return Err(BadSamplingRequest::Kind(brief(&format!("`{kind}`"))));
             }
-            let bytes = text("data").and_then(|data| BASE64_STANDARD.decode(data).ok()).ok_or(BadRequest::Data)?;
+            let bytes =
+                text("data").and_then(|data| BASE64_STANDARD.decode(data).ok()).ok_or(BadSamplingRequest::Data)?;
             Ok(Part::Picture(Picture { media_type: kind.to_string(), bytes: Arc::from(bytes) }))
         }
-        (_, Some(kind)) => Err(BadRequest::Content(brief(&format!("`{kind}`")))),
-        (_, None) => Err(BadRequest::Content(brief(block))),
+        (_, Some(kind)) => Err(BadSamplingRequest::Content(brief(&format!("`{kind}`")))),
+        (_, None) => Err(BadSamplingRequest::Content(brief(block))),
     }
 }
 

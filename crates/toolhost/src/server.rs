@@ -94,7 +94,7 @@ pub struct Server {
     supervisor: Arc<Supervisor>,
     transport: Transport,
     me: Weak<Server>,
-    state: watch::Sender<State>,
+    state: watch::Sender<ServerState>,
     router: Arc<NotificationRouter>,
     raw: Mutex<RawListing>,
     /// How to call each tool, by name.
@@ -131,7 +131,7 @@ enum WarnedOnce {
 }
 
 #[derive(Clone)]
-enum State {
+enum ServerState {
     New,
     Up(Arc<Instance>),
     /// It died and is being restarted.
@@ -148,7 +148,7 @@ impl Server {
             supervisor,
             transport,
             me: Weak::clone(me),
-            state: watch::Sender::new(State::New),
+            state: watch::Sender::new(ServerState::New),
             raw: Mutex::default(),
             styles: Mutex::default(),
             warned: Mutex::default(),
@@ -166,7 +166,7 @@ impl Server {
 
     /// Reports the running instance as started, to another record than before.
     pub fn announce(&self) {
-        if let State::Up(instance) = &*self.state.borrow() {
+        if let ServerState::Up(instance) = &*self.state.borrow() {
             self.router.events.started(&self.spec.name, &instance.handshake.version);
         }
     }
@@ -226,35 +226,36 @@ impl Server {
                 let Some(server) = server.upgrade() else { return };
                 let evidence = server.evidence(&end, &instance.stderr);
                 let died = SourceError::Died { source_name: server.spec.name.clone(), evidence };
-                let is_at_work = |state: &State| matches!(state, State::Up(up) if Arc::ptr_eq(up, &instance));
+                let is_at_work =
+                    |state: &ServerState| matches!(state, ServerState::Up(up) if Arc::ptr_eq(up, &instance));
                 // If the instance was replaced, `retire` reports its end.
                 if is_at_work(&server.state.borrow()) {
                     server.router.events.ended(&server.spec.name, died.to_string());
                 }
                 let OnDeath::Restart(restarts) = &server.spec.on_death else {
-                    server.transition(is_at_work, State::Dead(died.clone()));
+                    server.transition(is_at_work, ServerState::Dead(died.clone()));
                     instance.death.send_replace(Some(died));
                     return;
                 };
                 // Counted before the death is visible, because a session that sees it may check the count.
                 let pause = restarts.after_death();
-                let is_awaited = server.transition(is_at_work, State::Restarting);
+                let is_awaited = server.transition(is_at_work, ServerState::Restarting);
                 instance.death.send_replace(Some(died.clone()));
                 if !is_awaited {
                     return;
                 }
-                let is_restarting = |state: &State| matches!(state, State::Restarting);
+                let is_restarting = |state: &ServerState| matches!(state, ServerState::Restarting);
                 match watching.run_until_cancelled(server.restart(restarts, pause, died)).await {
                     None => return,
                     Some(Err(gone)) => {
                         server.router.events.note(&server.spec.name, Level::Warning, Restarts::verdict());
-                        server.transition(is_restarting, State::Dead(gone));
+                        server.transition(is_restarting, ServerState::Dead(gone));
                         return;
                     }
                     Some(Ok(next)) => instance = next,
                 }
                 server.router.events.started(&server.spec.name, &instance.handshake.version);
-                if !server.transition(is_restarting, State::Up(Arc::clone(&instance))) {
+                if !server.transition(is_restarting, ServerState::Up(Arc::clone(&instance))) {
                     let ended = instance.stop().await.unwrap_or_default();
                     server.router.events.ended(&server.spec.name, format!("no longer needed; it {ended}"));
                     return;
@@ -269,7 +270,7 @@ impl Server {
     }
 
     /// Moves to the next state if the current state is the expected one. Returns whether it did.
-    fn transition(&self, is_as_expected: impl FnOnce(&State) -> bool, next: State) -> bool {
+    fn transition(&self, is_as_expected: impl FnOnce(&ServerState) -> bool, next: ServerState) -> bool {
         self.state.send_if_modified(|state| {
             let is_as_expected = is_as_expected(state);
             if is_as_expected {
@@ -302,15 +303,15 @@ impl Server {
     async fn instance(&self) -> Result<InUse, SourceError> {
         self.checked().await;
         // Marked as in use while the state is borrowed, so that a replacement waits for this call.
-        if let State::Up(instance) = &*self.state.borrow() {
+        if let ServerState::Up(instance) = &*self.state.borrow() {
             return Ok(InUse::new(instance));
         }
         let mut state = self.state.subscribe();
         // Cannot fail: the sender lives as long as `self`.
-        let state = state.wait_for(|state| !matches!(state, State::Restarting)).await;
+        let state = state.wait_for(|state| !matches!(state, ServerState::Restarting)).await;
         match state.as_deref() {
-            Ok(State::Up(instance)) => Ok(InUse::new(instance)),
-            Ok(State::Dead(died)) => Err(died.clone()),
+            Ok(ServerState::Up(instance)) => Ok(InUse::new(instance)),
+            Ok(ServerState::Dead(died)) => Err(died.clone()),
             _ => Err(self.not_started("it was never started".to_string())),
         }
     }
@@ -318,7 +319,7 @@ impl Server {
     /// Opens a new HTTP session with a server that lost ours, unless another call already has.
     async fn reopen(&self, forgotten: &Arc<Instance>) -> Result<(), SourceError> {
         let _turn = self.reopening.lock().await;
-        if matches!(&*self.state.borrow(), State::Up(instance) if !Arc::ptr_eq(instance, forgotten)) {
+        if matches!(&*self.state.borrow(), ServerState::Up(instance) if !Arc::ptr_eq(instance, forgotten)) {
             return Ok(());
         }
         // A server that we started loses a session only by dying.
@@ -327,7 +328,7 @@ impl Server {
         }
         let instance = self.start_instance().await.map_err(|error| self.not_answered(&error.evidence()))?;
         self.router.events.started(&self.spec.name, &instance.handshake.version);
-        self.state.send_replace(State::Up(instance));
+        self.state.send_replace(ServerState::Up(instance));
         // The new session may list different tools.
         self.router.revision.send_modify(|revision| *revision += 1);
         Ok(())
@@ -412,7 +413,7 @@ impl ToolSource for Server {
     }
 
     async fn start(&self) -> Result<(), SourceError> {
-        if !matches!(&*self.state.borrow(), State::New) {
+        if !matches!(&*self.state.borrow(), ServerState::New) {
             return Err(self.not_started(SetupError::Twice.to_string()));
         }
         if matches!(&self.spec.on_death, OnDeath::Restart(restarts) if restarts.are_exhausted()) {
@@ -420,7 +421,7 @@ impl ToolSource for Server {
         }
         let instance = self.start_instance().await?;
         self.router.events.started(&self.spec.name, &instance.handshake.version);
-        self.state.send_replace(State::Up(Arc::clone(&instance)));
+        self.state.send_replace(ServerState::Up(Arc::clone(&instance)));
         if let Some(me) = self.me.upgrade() {
             me.watch(instance);
         }
@@ -454,7 +455,7 @@ impl ToolSource for Server {
         };
         let listing = self.interpreted(&raw);
         // If the instance was replaced meanwhile, the newer listing counts.
-        if matches!(&*self.state.borrow(), State::Up(up) if Arc::ptr_eq(up, instance.instance())) {
+        if matches!(&*self.state.borrow(), ServerState::Up(up) if Arc::ptr_eq(up, instance.instance())) {
             self.keep_listing(&listing, raw);
         }
         Ok(listing)
@@ -482,7 +483,7 @@ impl ToolSource for Server {
 
     fn death(&self) -> Option<SourceError> {
         match &*self.state.borrow() {
-            State::Dead(died) => Some(died.clone()),
+            ServerState::Dead(died) => Some(died.clone()),
             _ => None,
         }
     }
@@ -506,7 +507,7 @@ impl ToolSource for Server {
         let _turn = self.renewing.lock().await;
         let retiring = std::mem::take(&mut *self.retiring.lock());
         let at_work = async {
-            let State::Up(instance) = self.state.borrow().clone() else { return };
+            let ServerState::Up(instance) = self.state.borrow().clone() else { return };
             let ended = instance.stop().await.unwrap_or_else(|| "disconnected".to_string());
             self.router.events.ended(&self.spec.name, ended);
         };

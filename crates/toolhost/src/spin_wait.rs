@@ -32,15 +32,15 @@ impl SpinTurn {
         Arc::new(SpinTurn { is_taken: AtomicBool::new(false), is_allowed: false })
     }
 
-    fn take(&self) -> Option<Taken<'_>> {
-        (self.is_allowed && !self.is_taken.swap(true, Ordering::Acquire)).then_some(Taken(self))
+    fn take(&self) -> Option<TakenTurn<'_>> {
+        (self.is_allowed && !self.is_taken.swap(true, Ordering::Acquire)).then_some(TakenTurn(self))
     }
 }
 
 /// Gives the turn back when dropped.
-struct Taken<'t>(&'t SpinTurn);
+struct TakenTurn<'t>(&'t SpinTurn);
 
-impl Drop for Taken<'_> {
+impl Drop for TakenTurn<'_> {
     fn drop(&mut self) {
         self.0.is_taken.store(false, Ordering::Release);
     }

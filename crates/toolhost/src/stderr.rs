@@ -15,10 +15,10 @@ use crate::limits;
 
 /// The first and the last lines: some languages print the error above the stack trace, others below.
 #[derive(Clone, Default)]
-pub struct Excerpt(Arc<Mutex<Lines>>);
+pub struct Excerpt(Arc<Mutex<StderrLines>>);
 
 #[derive(Default)]
-struct Lines {
+struct StderrLines {
     first: Vec<String>,
     last: VecDeque<String>,
     n_lines: usize,
@@ -32,7 +32,7 @@ const CATCH_UP_READS: usize = 16;
 impl Excerpt {
     /// The lines, safe to show, with a note where some are left out.
     pub fn shown(&self) -> Vec<String> {
-        let Lines { first, last, n_lines, .. } = &*self.0.lock();
+        let StderrLines { first, last, n_lines, .. } = &*self.0.lock();
         let n_last = last.len().min(limits::STDERR_SHOWN_LINES);
         let first = &first[..first.len().min(n_lines - n_last)];
         let left_out = match n_lines - n_last - first.len() {
@@ -45,7 +45,7 @@ impl Excerpt {
 
     pub fn clear(&self) {
         let mut lines = self.0.lock();
-        *lines = Lines { catch_up: lines.catch_up.take(), ..Lines::default() };
+        *lines = StderrLines { catch_up: lines.catch_up.take(), ..StderrLines::default() };
     }
 
     /// Waits until what the server has written so far is read.
@@ -171,23 +171,23 @@ fn keep(line: &[u8], excerpt: Option<&Excerpt>, log: &ServerLog, secrets: &Secre
 
 /// The file that a server's stderr is written to. It may be exchanged while the server runs.
 #[derive(Default)]
-pub struct ServerLog(Mutex<Option<Log>>);
+pub struct ServerLog(Mutex<Option<StderrLog>>);
 
 impl ServerLog {
     /// Writes to this file from now on; `None` writes nowhere.
     pub fn move_to(&self, path: Option<&Path>) {
-        *self.0.lock() = path.and_then(Log::create);
+        *self.0.lock() = path.and_then(StderrLog::create);
     }
 }
 
-struct Log {
+struct StderrLog {
     file: std::fs::File,
     left: u64,
 }
 
-impl Log {
+impl StderrLog {
     /// Readable by this user only, like everything in a run folder.
-    fn create(path: &Path) -> Option<Log> {
+    fn create(path: &Path) -> Option<StderrLog> {
         let (mut folder, mut file) = (std::fs::DirBuilder::new(), std::fs::OpenOptions::new());
         #[cfg(unix)]
         {
@@ -197,7 +197,7 @@ impl Log {
         }
         folder.recursive(true).create(path.parent()?).ok()?;
         let file = file.create(true).append(true).open(path).ok()?;
-        Some(Log { file, left: limits::STDERR_BYTES })
+        Some(StderrLog { file, left: limits::STDERR_BYTES })
     }
 
     fn write(&mut self, line: &str) {

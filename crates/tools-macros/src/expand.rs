@@ -43,7 +43,7 @@ pub fn toolset(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenSt
             function.attrs.extract_if(.., |attribute| attribute.path().is_ident("tool")).collect();
         match marks.as_slice() {
             [] => {}
-            [mark] => tools.push(Tool::take(mark, function, &all)?),
+            [mark] => tools.push(ToolMethod::take(mark, function, &all)?),
             [_, second, ..] => return Err(syn::Error::new(second.span(), "a function is one tool")),
         }
     }
@@ -59,10 +59,10 @@ pub fn toolset(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenSt
     }
     let (generics, _, condition) = block.generics.split_for_impl();
     let toolset = &block.self_ty;
-    let constants = tools.iter().map(Tool::constant);
-    let structs = tools.iter().map(Tool::structure);
-    let described = tools.iter().map(Tool::described);
-    let calls = tools.iter().map(Tool::call);
+    let constants = tools.iter().map(ToolMethod::constant);
+    let structs = tools.iter().map(ToolMethod::structure);
+    let described = tools.iter().map(ToolMethod::described);
+    let calls = tools.iter().map(ToolMethod::call);
     let groups = groups.iter().map(Group::described);
     Ok(quote! {
         #block
@@ -111,7 +111,7 @@ pub fn toolset(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenSt
 }
 
 /// A function that is a tool.
-struct Tool {
+struct ToolMethod {
     function: Ident,
     name: LitStr,
     description: LitStr,
@@ -119,8 +119,8 @@ struct Tool {
     params: Params,
 }
 
-impl Tool {
-    fn take(mark: &Attribute, function: &mut ImplItemFn, all: &Flags) -> syn::Result<Tool> {
+impl ToolMethod {
+    fn take(mark: &Attribute, function: &mut ImplItemFn, all: &Flags) -> syn::Result<ToolMethod> {
         let mut flags = Flags::default();
         if !matches!(mark.meta, syn::Meta::Path(_)) {
             mark.parse_nested_meta(|meta| flags.read(&meta))?;
@@ -147,7 +147,7 @@ impl Tool {
         let name = flags.name.take().unwrap_or_else(|| LitStr::new(&ident.to_string(), ident.span()));
         names::check(&name.value(), &name)?;
         let params = Params::take(&ident, signature.inputs.iter_mut())?;
-        Ok(Tool { function: ident, name, description, flags: flags.or(all), params })
+        Ok(ToolMethod { function: ident, name, description, flags: flags.or(all), params })
     }
 
     /// `LOGIN`, for the function `login`.

@@ -39,9 +39,9 @@ use crate::context::{Device, Host, ToolContext};
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct FakeDevice(Arc<State>);
+pub struct FakeDevice(Arc<FakeState>);
 
-struct State {
+struct FakeState {
     answer: Box<Answering>,
     platform: Platform,
     memory: Map<String, Value>,
@@ -63,7 +63,7 @@ impl FakeDevice {
     pub fn answering(
         answer: impl Fn(&str, &Map<String, Value>) -> Result<Value, Error> + Send + Sync + 'static,
     ) -> FakeDevice {
-        FakeDevice(Arc::new(State {
+        FakeDevice(Arc::new(FakeState {
             answer: Box::new(answer),
             platform: Platform::Android,
             memory: Map::new(),
@@ -94,7 +94,7 @@ impl FakeDevice {
         self
     }
 
-    fn state(&mut self) -> &mut State {
+    fn state(&mut self) -> &mut FakeState {
         Arc::get_mut(&mut self.0).expect("the device is not in use yet")
     }
 

@@ -89,13 +89,13 @@ fn zero(field: &Field) -> String {
 }
 
 /// A parameter of a method.
-struct Param<'m> {
+struct KotlinParam<'m> {
     field: &'m Field,
     /// None if it must be given.
     default: Option<String>,
 }
 
-impl Param<'_> {
+impl KotlinParam<'_> {
     fn identifier(&self) -> &str {
         &self.field.json
     }
@@ -120,10 +120,10 @@ impl Param<'_> {
 }
 
 /// The parameters in the order of their numbers, so that a new one is the last and callers by position stay valid.
-fn params<'m>(model: &'m Model, method: &Method) -> Vec<Param<'m>> {
+fn params<'m>(model: &'m Model, method: &Method) -> Vec<KotlinParam<'m>> {
     let mut fields: Vec<&Field> = model.message(&method.request).params().collect();
     fields.sort_by_key(|field| (!field.is_required, field.number));
-    fields.into_iter().map(|field| Param { field, default: (!field.is_required).then(|| zero(field)) }).collect()
+    fields.into_iter().map(|field| KotlinParam { field, default: (!field.is_required).then(|| zero(field)) }).collect()
 }
 
 /// The parameters that callers may give by position alone, if they are not the first ones: a point.
@@ -158,12 +158,12 @@ fn values(model: &Model) -> impl Iterator<Item = &Message> {
 }
 
 /// The documentation of a method, with its parameters.
-fn method_doc(out: &mut String, method: &Method, params: &[Param<'_>]) {
+fn method_doc(out: &mut String, method: &Method, params: &[KotlinParam<'_>]) {
     let mut text = method.doc.clone();
     if let Some(command) = method.command.as_ref().filter(|command| !command.platforms.is_empty()) {
         let _ = write!(text, " Only on {}.", command.platforms.join(" and "));
     }
-    doc(out, "    ", &text, &params.iter().map(Param::doc).collect::<Vec<_>>());
+    doc(out, "    ", &text, &params.iter().map(KotlinParam::doc).collect::<Vec<_>>());
 }
 
 /// A comment of KDoc: a text, and tags.

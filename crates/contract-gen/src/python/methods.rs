@@ -9,23 +9,25 @@ use crate::model::{Field, Kind, Message, Method, Model, Service, Type};
 
 /// How a class is called.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Style {
+enum MethodStyle {
     Asynchronous,
     Blocking,
 }
 
 pub fn asynchronous(model: &Model) -> String {
-    emit(model, Style::Asynchronous)
+    emit(model, MethodStyle::Asynchronous)
 }
 
 pub fn blocking(model: &Model) -> String {
-    emit(model, Style::Blocking)
+    emit(model, MethodStyle::Blocking)
 }
 
-fn emit(model: &Model, style: Style) -> String {
+fn emit(model: &Model, style: MethodStyle) -> String {
     let (about, generator, base) = match style {
-        Style::Asynchronous => ("The methods, for asynchronous callers.", "AsyncGenerator, Coroutine", "AsyncApi"),
-        Style::Blocking => ("The methods, for blocking callers.", "Generator", "BlockingApi"),
+        MethodStyle::Asynchronous => {
+            ("The methods, for asynchronous callers.", "AsyncGenerator, Coroutine", "AsyncApi")
+        }
+        MethodStyle::Blocking => ("The methods, for blocking callers.", "Generator", "BlockingApi"),
     };
     let mut out = header(about);
     let mut used: Vec<&str> = model.enums.iter().map(|listed| listed.name.as_str()).collect();
@@ -53,8 +55,8 @@ fn emit(model: &Model, style: Style) -> String {
     out
 }
 
-fn class(out: &mut String, model: &Model, service: &Service, style: Style, base: &str) {
-    let prefix = if style == Style::Blocking { "Sync" } else { "" };
+fn class(out: &mut String, model: &Model, service: &Service, style: MethodStyle, base: &str) {
+    let prefix = if style == MethodStyle::Blocking { "Sync" } else { "" };
     let _ = write!(out, "\n\nclass {prefix}{}({base}):\n    \"\"\"{}\"\"\"\n\n", service.name, service.doc);
     out.push_str("    __slots__ = ()\n");
     if !service.platforms.is_empty() {
@@ -70,13 +72,13 @@ fn class(out: &mut String, model: &Model, service: &Service, style: Style, base:
     }
 }
 
-fn method(out: &mut String, model: &Model, service: &Service, method: &Method, style: Style) {
+fn method(out: &mut String, model: &Model, service: &Service, method: &Method, style: MethodStyle) {
     let (request, response) = (model.message(&method.request), model.message(&method.response));
     let (returns, call, end) = match response.value() {
         _ if method.is_streaming => {
             let generator = match style {
-                Style::Asynchronous => format!("AsyncGenerator[{}, None]", response.name),
-                Style::Blocking => format!("Generator[{}, None, None]", response.name),
+                MethodStyle::Asynchronous => format!("AsyncGenerator[{}, None]", response.name),
+                MethodStyle::Blocking => format!("Generator[{}, None, None]", response.name),
             };
             (generator, "stream", format!("{:?}", response.name))
         }
@@ -102,15 +104,15 @@ fn method(out: &mut String, model: &Model, service: &Service, method: &Method, s
         None => (response.name.clone(), "get", format!("{:?}", response.name)),
     };
     let returns = match style {
-        Style::Asynchronous if !method.is_streaming => format!("Coroutine[Any, Any, {returns}]"),
+        MethodStyle::Asynchronous if !method.is_streaming => format!("Coroutine[Any, Any, {returns}]"),
         _ => returns,
     };
     let name = method.name.to_snake_case();
     let params = parameters(request, method.command.is_some());
     let mut signature = vec!["self".to_string()];
-    signature.extend(params.iter().filter(|param| param.is_positional).map(Param::declare));
+    signature.extend(params.iter().filter(|param| param.is_positional).map(PythonParam::declare));
     signature.push("*".to_string());
-    signature.extend(params.iter().filter(|param| !param.is_positional).map(Param::declare));
+    signature.extend(params.iter().filter(|param| !param.is_positional).map(PythonParam::declare));
     signature.push("timeout: float | None = None".to_string());
     let _ = write!(out, "\n    def {name}(");
     let line = format!("    def {name}({}) -> {returns}:", signature.join(", "));
@@ -135,7 +137,7 @@ fn method(out: &mut String, model: &Model, service: &Service, method: &Method, s
     }
 }
 
-fn documentation(out: &mut String, method: &Method, params: &[Param]) {
+fn documentation(out: &mut String, method: &Method, params: &[PythonParam]) {
     let mut lines = wrap(&method.doc, 11, 8);
     if let Some(command) = method.command.as_ref().filter(|command| !command.platforms.is_empty()) {
         lines.extend([String::new(), format!("On {} only.", command.platforms.join(" and "))]);
@@ -159,7 +161,7 @@ fn documentation(out: &mut String, method: &Method, params: &[Param]) {
     out.push_str("        \"\"\"\n");
 }
 
-struct Param {
+struct PythonParam {
     name: String,
     json: String,
     doc: String,
@@ -169,7 +171,7 @@ struct Param {
     is_positional: bool,
 }
 
-impl Param {
+impl PythonParam {
     fn declare(&self) -> String {
         match self.default {
             Some("None") if self.ty == "Any" => format!("{}: Any = None", self.name),
@@ -180,7 +182,7 @@ impl Param {
     }
 }
 
-fn parameters(request: &Message, is_command: bool) -> Vec<Param> {
+fn parameters(request: &Message, is_command: bool) -> Vec<PythonParam> {
     let marked: Vec<&str> = request.positional().iter().map(|field| field.name.as_str()).collect();
     let param = |field: &Field| {
         assert!(field.name != "timeout", "{}: `timeout` is the name of the deadline of a call", request.name);
@@ -189,7 +191,7 @@ fn parameters(request: &Message, is_command: bool) -> Vec<Param> {
         let is_plain = !is_command && marked.is_empty() && (!is_nullable(field) || field.ty == Type::Struct);
         let is_required = field.is_required || (is_plain && field.ty == Type::Text);
         let preset = field.preset.as_ref().map(|preset| format!(" Default: {}.", python(preset)));
-        Param {
+        PythonParam {
             name: identifier(&field.name),
             json: field.json.clone(),
             doc: format!("{}{}", in_python(request, &field.doc), preset.unwrap_or_default()),
@@ -198,7 +200,7 @@ fn parameters(request: &Message, is_command: bool) -> Vec<Param> {
             is_positional: is_plain || marked.contains(&field.name.as_str()),
         }
     };
-    let mut params: Vec<Param> = request.params().map(param).collect();
+    let mut params: Vec<PythonParam> = request.params().map(param).collect();
     // Parameters that must be given come first.
     params.sort_by_key(|param| param.default.is_some());
     params

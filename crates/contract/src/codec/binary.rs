@@ -20,7 +20,7 @@ pub fn from_binary(message: &Message, bytes: &[u8]) -> Result<Map<String, Value>
 
 fn read(message: &Message, bytes: &[u8], path: &FieldPath<'_>) -> Result<Map<String, Value>, CodecError> {
     let mut fields = Map::new();
-    let mut input = Input { bytes };
+    let mut input = BinaryInput { bytes };
     while let Some((number, wire)) = input.tag(path)? {
         let Some(field) = message.fields.iter().find(|field| field.number == number) else {
             input.skip(wire, path)?;
@@ -35,7 +35,7 @@ fn read(message: &Message, bytes: &[u8], path: &FieldPath<'_>) -> Result<Map<Str
 fn read_field(
     field: &Field,
     wire: u8,
-    input: &mut Input<'_>,
+    input: &mut BinaryInput<'_>,
     fields: &mut Map<String, Value>,
     path: &FieldPath<'_>,
 ) -> Result<(), CodecError> {
@@ -57,7 +57,7 @@ fn read_field(
     let mut items = Vec::new();
     let is_packable = matches!(field.ty, Type::Bool | Type::Int32 | Type::Double | Type::Enum(_));
     if is_packable && wire == BYTES {
-        let mut packed = Input { bytes: input.bytes(path)? };
+        let mut packed = BinaryInput { bytes: input.bytes(path)? };
         while !packed.bytes.is_empty() {
             items.push(read_one(&field.ty, own_wire(&field.ty), &mut packed, path)?);
         }
@@ -69,7 +69,7 @@ fn read_field(
     Ok(())
 }
 
-fn read_one(ty: &Type, wire: u8, input: &mut Input<'_>, path: &FieldPath<'_>) -> Result<Value, CodecError> {
+fn read_one(ty: &Type, wire: u8, input: &mut BinaryInput<'_>, path: &FieldPath<'_>) -> Result<Value, CodecError> {
     expect(wire, own_wire(ty), path)?;
     Ok(match ty {
         Type::Bool => Value::Bool(input.varint(path)? != 0),
@@ -92,7 +92,7 @@ fn read_one(ty: &Type, wire: u8, input: &mut Input<'_>, path: &FieldPath<'_>) ->
 
 fn entry(message: &Message, bytes: &[u8], path: &FieldPath<'_>) -> Result<(String, Value), CodecError> {
     let (mut key, mut value) = (String::new(), Value::Object(Map::new()));
-    let mut input = Input { bytes };
+    let mut input = BinaryInput { bytes };
     while let Some((number, wire)) = input.tag(path)? {
         match (number, wire) {
             (1, BYTES) => key = input.text(path)?,
@@ -106,7 +106,7 @@ fn entry(message: &Message, bytes: &[u8], path: &FieldPath<'_>) -> Result<(Strin
 fn read_value(bytes: &[u8], path: &FieldPath<'_>) -> Result<Value, CodecError> {
     let path = path.inner("value")?;
     let mut value = Value::Null;
-    let mut input = Input { bytes };
+    let mut input = BinaryInput { bytes };
     while let Some((field, wire)) = input.tag(&path)? {
         value = match (field, wire) {
             (1, VARINT) => {
@@ -129,14 +129,14 @@ fn read_value(bytes: &[u8], path: &FieldPath<'_>) -> Result<Value, CodecError> {
 
 fn read_struct(bytes: &[u8], path: &FieldPath<'_>) -> Result<Value, CodecError> {
     let mut fields = Map::new();
-    let mut input = Input { bytes };
+    let mut input = BinaryInput { bytes };
     while let Some((number, wire)) = input.tag(path)? {
         if (number, wire) != (1, BYTES) {
             input.skip(wire, path)?;
             continue;
         }
         let (mut key, mut value) = (String::new(), Value::Null);
-        let mut entry = Input { bytes: input.bytes(path)? };
+        let mut entry = BinaryInput { bytes: input.bytes(path)? };
         while let Some((number, wire)) = entry.tag(path)? {
             match (number, wire) {
                 (1, BYTES) => key = entry.text(path)?,
@@ -151,7 +151,7 @@ fn read_struct(bytes: &[u8], path: &FieldPath<'_>) -> Result<Value, CodecError> 
 
 fn read_list(bytes: &[u8], path: &FieldPath<'_>) -> Result<Value, CodecError> {
     let mut items = Vec::new();
-    let mut input = Input { bytes };
+    let mut input = BinaryInput { bytes };
     while let Some((number, wire)) = input.tag(path)? {
         match (number, wire) {
             (1, BYTES) => items.push(read_value(input.bytes(path)?, path)?),
@@ -190,11 +190,11 @@ fn cut_off(path: &FieldPath<'_>) -> CodecError {
 }
 
 /// The unread rest of a message.
-struct Input<'a> {
+struct BinaryInput<'a> {
     bytes: &'a [u8],
 }
 
-impl<'a> Input<'a> {
+impl<'a> BinaryInput<'a> {
     /// The next field's number and wire type.
     fn tag(&mut self, path: &FieldPath<'_>) -> Result<Option<(u32, u8)>, CodecError> {
         if self.bytes.is_empty() {

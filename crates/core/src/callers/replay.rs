@@ -143,7 +143,7 @@ pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> AttemptResult {
         Some(reason) => StepResult { verdict: Verdict::Skipped, message: reason.to_string(), ..StepResult::default() },
         None => {
             let has_head = trail.trailhead.is_some();
-            let runner = Runner {
+            let runner = TrailRunner {
                 session,
                 attempt,
                 source: &trail.source,
@@ -190,7 +190,7 @@ pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> AttemptResult {
     }
 }
 
-struct Runner<'a> {
+struct TrailRunner<'a> {
     session: &'a Arc<Session>,
     attempt: Arc<Attempt>,
     source: &'a Source,
@@ -215,7 +215,7 @@ struct Runner<'a> {
     repairs: Mutex<BTreeMap<usize, Vec<Repair>>>,
 }
 
-impl Runner<'_> {
+impl TrailRunner<'_> {
     async fn run_within(&self, trail: &Trail, timeout: Option<Duration>) -> StepResult {
         let Some(timeout) = timeout else { return self.run(trail).await };
         let run = self.run(trail);

@@ -61,7 +61,7 @@ pub async fn sample(cx: &Cx, sample: Sample) -> Result<Sampled, SamplingError> {
     let access = cx.attempt.model().ok_or(AskError::NoModel)?;
     let info = access.model.describe();
     let Sample { mut request, has_screen } = sample;
-    let size = Size::of(&request);
+    let size = SampleSize::of(&request);
     if size.bytes > limits::SAMPLING_BYTES {
         return Err(SamplingError::TooLarge);
     }
@@ -124,15 +124,15 @@ fn cancelled() -> ModelError {
 
 /// How large a request is.
 #[derive(Default)]
-struct Size {
+struct SampleSize {
     bytes: usize,
     text: usize,
     pictures: u64,
 }
 
-impl Size {
-    fn of(request: &Request) -> Size {
-        let mut size = Size::default();
+impl SampleSize {
+    fn of(request: &Request) -> SampleSize {
+        let mut size = SampleSize::default();
         size.add_text(&request.system);
         for message in &request.messages {
             match message {

@@ -192,7 +192,7 @@ pub async fn ask(cx: &Cx, purpose: ModelPurpose, mut request: Request) -> Result
         messages,
         pictures,
     })));
-    let mut open = OpenRequest { cx, access: &access, id, started: Instant::now(), is_recorded: false };
+    let mut open = OpenModelRequest { cx, access: &access, id, started: Instant::now(), is_recorded: false };
     let mut answer = answered(cx, &access, &request).await;
     if let Ok(reply) = &mut answer {
         reply.redact(&cx.session.secrets);
@@ -202,7 +202,7 @@ pub async fn ask(cx: &Cx, purpose: ModelPurpose, mut request: Request) -> Result
 }
 
 /// A request that was sent. Its end is recorded even if its future is dropped.
-struct OpenRequest<'a> {
+struct OpenModelRequest<'a> {
     cx: &'a Cx,
     access: &'a ModelAccess,
     id: ModelRequestId,
@@ -210,7 +210,7 @@ struct OpenRequest<'a> {
     is_recorded: bool,
 }
 
-impl OpenRequest<'_> {
+impl OpenModelRequest<'_> {
     fn record(&mut self, answer: &Result<Reply, ModelError>) {
         self.is_recorded = true;
         let time = self.started.elapsed();
@@ -235,7 +235,7 @@ impl OpenRequest<'_> {
     }
 }
 
-impl Drop for OpenRequest<'_> {
+impl Drop for OpenModelRequest<'_> {
     fn drop(&mut self) {
         if !self.is_recorded {
             self.record(&Err(cancelled()));

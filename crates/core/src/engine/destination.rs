@@ -10,7 +10,7 @@ use crate::values::origin::{BLANK, origin};
 use crate::values::secret::Secrets;
 
 /// The documents that a secret may reach, and what to say if it would reach another one.
-struct Rule {
+struct DestinationRule {
     origins: BTreeSet<String>,
     refusal: Box<dyn Fn(&str) -> String + Send>,
 }
@@ -32,10 +32,10 @@ pub async fn check(
         let reason = "a model may type secrets, but not put them into cookies or storage".to_string();
         return Err(DriverError::Refused { reason });
     }
-    let mut rules: Vec<Rule> = names.iter().flat_map(|name| rules(cx, secrets, name)).collect();
+    let mut rules: Vec<DestinationRule> = names.iter().flat_map(|name| rules(cx, secrets, name)).collect();
     // What the clipboard contains is not known here.
     if types(action) && !names.is_empty() || *action == Action::PasteClipboard {
-        rules.extend(for_model.map(|origins| Rule { origins, refusal: Box::new(not_of_app) }));
+        rules.extend(for_model.map(|origins| DestinationRule { origins, refusal: Box::new(not_of_app) }));
     }
     if rules.is_empty() {
         return Ok(());
@@ -72,7 +72,7 @@ async fn reached(
 }
 
 /// What limits a secret in this call, whoever makes it.
-fn rules(cx: &Cx, secrets: &Secrets, name: &str) -> Vec<Rule> {
+fn rules(cx: &Cx, secrets: &Secrets, name: &str) -> Vec<DestinationRule> {
     let of_target =
         || cx.session.registry().own_urls.iter().filter_map(|url| origin(url)).collect::<BTreeSet<String>>();
     let mut rules = Vec::new();
@@ -85,7 +85,7 @@ fn rules(cx: &Cx, secrets: &Secrets, name: &str) -> Vec<Rule> {
         };
         let name = name.to_string();
         let refusal = move |page: &str| format!("the secret `{name}` may not be used on {page}; {hint}");
-        rules.push(Rule { origins, refusal: Box::new(refusal) });
+        rules.push(DestinationRule { origins, refusal: Box::new(refusal) });
     }
     let server = cx.frames().find_map(|frame| frame.source.clone());
     if let Some(server) = server.filter(|server| !server.secrets().iter().any(|listed| listed == name)) {
@@ -99,7 +99,7 @@ fn rules(cx: &Cx, secrets: &Secrets, name: &str) -> Vec<Rule> {
         };
         // Without URLs, the target does not say which pages are part of it.
         if !origins.is_empty() {
-            rules.push(Rule { origins, refusal: Box::new(refusal) });
+            rules.push(DestinationRule { origins, refusal: Box::new(refusal) });
         }
     }
     rules

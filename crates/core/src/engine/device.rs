@@ -60,7 +60,7 @@ const REMARK: usize = 400;
 
 /// The properties by which an element is recognized on a later screen.
 #[derive(Debug, Clone, PartialEq)]
-struct Fingerprint {
+struct ScreenFingerprint {
     class: Option<String>,
     text: Option<String>,
     id: Option<String>,
@@ -261,7 +261,7 @@ impl Device {
             let node = if knows_elements {
                 screen.root.walk().find(|node| is_it(node) && node.document == was.document)
             } else {
-                Fingerprint::of(was).nearest(&screen.root)
+                ScreenFingerprint::of(was).nearest(&screen.root)
             };
             node.map(|node| node.id)
         };
@@ -668,10 +668,10 @@ fn is_absence(why: &WhyNot) -> bool {
     )
 }
 
-impl Fingerprint {
-    fn of(node: &Node) -> Fingerprint {
+impl ScreenFingerprint {
+    fn of(node: &Node) -> ScreenFingerprint {
         let own = |text: Option<&str>| text.map(str::to_string);
-        Fingerprint {
+        ScreenFingerprint {
             class: own(node.class()),
             // The value of a field is not part of its identity.
             text: if node.is_editable() { None } else { own(node.text()) },
@@ -688,7 +688,7 @@ impl Fingerprint {
         };
         root.walk()
             .filter(|node| {
-                let other = Fingerprint::of(node);
+                let other = ScreenFingerprint::of(node);
                 (&other.class, &other.text, &other.id) == (&self.class, &self.text, &self.id)
             })
             .min_by_key(|node| distance(node))

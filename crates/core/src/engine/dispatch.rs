@@ -122,10 +122,10 @@ pub fn dispatch_named(cx: &Cx, mut call: Call) -> BoxFuture<'_, (Option<CallId>,
         let stand_in = call.stand_in.take();
         let tool = stand_in.as_deref().or_else(|| registry.get(&call.tool).map(AsRef::as_ref));
         let prepared = match (refreshed, tool) {
-            (Err(outdated), Some(tool)) if tool.is_of_file() => Prepared::outdated(&call, &outdated),
+            (Err(outdated), Some(tool)) if tool.is_of_file() => PreparedCall::outdated(&call, &outdated),
             (_, tool) => prepare(cx, &mut call, tool, &registry),
         };
-        let mut opened = Opened::new(cx, call, tool, &prepared);
+        let mut opened = OpenedCall::new(cx, call, tool, &prepared);
         let answer = match (prepared.verdict, tool) {
             (Ok(mut args), Some(tool)) => carry_out(&opened.cx, &registry, tool, &prepared.authored, &mut args).await,
             (Ok(_), None) => unreachable!("only a call of a known tool is ready"),
@@ -142,7 +142,7 @@ pub fn dispatch_named(cx: &Cx, mut call: Call) -> BoxFuture<'_, (Option<CallId>,
 }
 
 /// The checked arguments of a call.
-struct Prepared {
+struct PreparedCall {
     /// Typed, with unresolved templates.
     authored: Arc<Map<String, Value>>,
     /// The resolved private copy to run with, or why the call is refused.
@@ -151,33 +151,33 @@ struct Prepared {
     unknown: Vec<String>,
 }
 
-impl Prepared {
+impl PreparedCall {
     /// The tool's file changed, and what it says now cannot be used.
-    fn outdated(call: &Call, why: &ShelfError) -> Prepared {
+    fn outdated(call: &Call, why: &ShelfError) -> PreparedCall {
         let text = format!("the project's files changed, and `{}` cannot be used: {why}", call.tool);
-        Prepared { authored: Arc::new(call.args.loose()), verdict: Err(Stop::failed(text)), unknown: Vec::new() }
+        PreparedCall { authored: Arc::new(call.args.loose()), verdict: Err(Stop::failed(text)), unknown: Vec::new() }
     }
 
-    fn refused(authored: Map<String, Value>, fault: Fault) -> Prepared {
-        Prepared { authored: Arc::new(authored), verdict: Err(fault.into()), unknown: Vec::new() }
+    fn refused(authored: Map<String, Value>, fault: Fault) -> PreparedCall {
+        PreparedCall { authored: Arc::new(authored), verdict: Err(fault.into()), unknown: Vec::new() }
     }
 }
 
-fn prepare(cx: &Cx, call: &mut Call, tool: Option<&Tool>, registry: &Registry) -> Prepared {
+fn prepare(cx: &Cx, call: &mut Call, tool: Option<&Tool>, registry: &Registry) -> PreparedCall {
     let Some(tool) = tool else {
         // The tool may belong to a server that is unavailable; report that instead.
         let fault = match registry.absent.first() {
             Some(absent) => absent.clone().into(),
             None => Fault::UnknownTool { missing: registry.explain_missing(&call.tool), place: call.place() },
         };
-        return Prepared::refused(call.args.loose(), fault);
+        return PreparedCall::refused(call.args.loose(), fault);
     };
     let authored = match call.args.take_typed(tool) {
         Ok(mut authored) => {
             authored.values_mut().for_each(|value| cx.session.secrets.defuse_value(value));
             authored
         }
-        Err(fault) => return Prepared::refused(call.args.loose(), fault),
+        Err(fault) => return PreparedCall::refused(call.args.loose(), fault),
     };
     let mut unknown = Vec::new();
     let verdict = refuse(cx, call, tool, &authored).and_then(|()| {
@@ -203,7 +203,7 @@ fn prepare(cx: &Cx, call: &mut Call, tool: Option<&Tool>, registry: &Registry) -
         })?;
         Ok(Args(args))
     });
-    Prepared { authored: Arc::new(authored), verdict, unknown }
+    PreparedCall { authored: Arc::new(authored), verdict, unknown }
 }
 
 /// Appends unknown templates to the message of a failed call, because they are the likely cause.
@@ -292,7 +292,7 @@ impl Arguments {
 }
 
 /// A call in flight. Emits `called` when it opens and `answered` when it closes, even if its future is dropped.
-struct Opened {
+struct OpenedCall {
     cx: Cx,
     id: CallId,
     started: Instant,
@@ -302,8 +302,8 @@ struct Opened {
     callbacks: Option<DropGuard>,
 }
 
-impl Opened {
-    fn new(cx: &Cx, call: Call, tool: Option<&Tool>, prepared: &Prepared) -> Opened {
+impl OpenedCall {
+    fn new(cx: &Cx, call: Call, tool: Option<&Tool>, prepared: &PreparedCall) -> OpenedCall {
         let id = ids::call();
         cx.renew();
         let source = tool.and_then(Tool::source);
@@ -346,7 +346,7 @@ impl Opened {
             beneath.emit_called();
         }
         let callbacks = cancel.map(CancellationToken::drop_guard);
-        Opened { cx: beneath, id, started, is_closed: false, registered, callbacks }
+        OpenedCall { cx: beneath, id, started, is_closed: false, registered, callbacks }
     }
 
     /// Fails a call whose code answered while actions that it started were still in flight: they are about to be cancelled, so that
@@ -408,7 +408,7 @@ impl Opened {
     }
 }
 
-impl Drop for Opened {
+impl Drop for OpenedCall {
     fn drop(&mut self) {
         if !self.is_closed {
             self.emit_answered(CallResult::from(&Fault::Cancelled));

@@ -34,12 +34,12 @@ pub struct Surroundings<'a> {
     /// The visible texts without their numbers, with their places.
     texts: Vec<(usize, String)>,
     /// The visible elements that have an id or a name.
-    known: Vec<Known>,
+    known: Vec<KnownElement>,
     labels: Labels,
 }
 
 /// A visible element that has an id or a name.
-struct Known {
+struct KnownElement {
     place: usize,
     kind: ElementKind,
     name: Option<String>,
@@ -62,7 +62,7 @@ impl<'a> Surroundings<'a> {
             let (node, name) = (outline.node(*place), name(&outline, *place));
             let is_known = name.is_some() || lasting_id(node).is_some();
             let (kind, is_own) = kind(&outline, *place);
-            is_known.then_some(Known { place: *place, kind, name, is_own })
+            is_known.then_some(KnownElement { place: *place, kind, name, is_own })
         };
         let known = seen.iter().filter_map(known).collect();
         let labels = Labels::new(&outline);
@@ -92,7 +92,7 @@ impl<'a> Surroundings<'a> {
         let node = self.outline.node(place);
         let (kind, _) = kind(&self.outline, place);
         let name = name(&self.outline, place);
-        let is_alike = |known: &&Known| known.kind == kind && known.name == name && known.name.is_some();
+        let is_alike = |known: &&KnownElement| known.kind == kind && known.name == name && known.name.is_some();
         let alike = self.known.iter().filter(is_alike).filter(|known| !self.is_part(known.place, place)).count() + 1;
         ElementIdentity {
             kind,
@@ -157,7 +157,7 @@ impl<'a> Surroundings<'a> {
 
     fn others(&self, place: usize, kind: ElementKind) -> Vec<String> {
         let of_kind = self.known.iter().filter(|known| known.kind == kind && known.is_own);
-        let mut others: Vec<&Known> = of_kind.filter(|known| !self.is_part(known.place, place)).collect();
+        let mut others: Vec<&KnownElement> = of_kind.filter(|known| !self.is_part(known.place, place)).collect();
         others.sort_by_key(|known| known.place.abs_diff(place));
         let mut described: Vec<String> = Vec::new();
         for other in others {

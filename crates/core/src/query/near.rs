@@ -20,11 +20,11 @@ pub(super) fn near(query: &Query, screen: &Screen, outline: &Outline<'_>) -> Vec
     let Some(asked) = asked(query) else { return Vec::new() };
     let names = |node: &Node| -> Vec<String> {
         match &asked {
-            Asked::Id(_) => node.short_id().map(str::to_string).into_iter().collect(),
-            Asked::Text(_) => [node.text(), node.label()].into_iter().flatten().map(fold).collect(),
+            AskedWords::Id(_) => node.short_id().map(str::to_string).into_iter().collect(),
+            AskedWords::Text(_) => [node.text(), node.label()].into_iter().flatten().map(fold).collect(),
         }
     };
-    let (Asked::Id(wanted) | Asked::Text(wanted)) = &asked;
+    let (AskedWords::Id(wanted) | AskedWords::Text(wanted)) = &asked;
     let wanted = wanted.to_lowercase();
     let is_seen = |node: &Node| screen.visible_part(node).is_some() && !node.is_password() && !node.is_unlisted();
     let visible = outline.places().filter(|place| is_seen(outline.node(*place)));
@@ -45,28 +45,28 @@ pub(super) fn near(query: &Query, screen: &Screen, outline: &Outline<'_>) -> Vec
     describe_all(outline, &places)
 }
 
-enum Asked {
+enum AskedWords {
     Id(String),
     Text(String),
 }
 
-fn asked(query: &Query) -> Option<Asked> {
+fn asked(query: &Query) -> Option<AskedWords> {
     match &query.what {
         What::Element(Element { text: Some(text), .. }) => {
             let (TextMatch::Exact(text) | TextMatch::Contains(text) | TextMatch::Pattern(text)) = text;
-            Some(Asked::Text(fold(text)))
+            Some(AskedWords::Text(fold(text)))
         }
-        What::Element(Element { id: Some(id), .. }) => Some(Asked::Id(id.clone())),
+        What::Element(Element { id: Some(id), .. }) => Some(AskedWords::Id(id.clone())),
         What::Selector(selector) => asked_by_selector(selector),
         What::Described(description) => {
-            let name = description.name.as_deref().map(|name| Asked::Text(fold(name)));
-            name.or_else(|| description.id.clone().map(Asked::Id))
+            let name = description.name.as_deref().map(|name| AskedWords::Text(fold(name)));
+            name.or_else(|| description.id.clone().map(AskedWords::Id))
         }
         What::Element(_) | What::Reference(_) | What::Node(_) => None,
     }
 }
 
-fn asked_by_selector(selector: &Selector) -> Option<Asked> {
+fn asked_by_selector(selector: &Selector) -> Option<AskedWords> {
     let matcher = selector.matcher.as_ref()?;
     let wanted = |fields: &[Field]| {
         matcher.wants.iter().find_map(|(field, want)| match want {
@@ -78,8 +78,8 @@ fn asked_by_selector(selector: &Selector) -> Option<Asked> {
     // The name in `button "Pay"` is the quoted part.
     let named = wanted(&[Field::AriaDescriptor]);
     let named = named.and_then(|words| words.split_once('"').map(|(_, name)| name.trim_end_matches('"').to_string()));
-    let text = wanted(matcher.shape.text_fields()).or(named).map(Asked::Text);
-    text.or_else(|| wanted(matcher.shape.id_fields()).map(Asked::Id))
+    let text = wanted(matcher.shape.text_fields()).or(named).map(AskedWords::Text);
+    text.or_else(|| wanted(matcher.shape.id_fields()).map(AskedWords::Id))
 }
 
 /// The similarity of two texts, if it is high enough for a suggestion.

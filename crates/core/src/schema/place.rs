@@ -113,11 +113,11 @@ impl std::fmt::Display for Types {
 #[derive(Debug, Clone, Copy)]
 pub struct Place<'a> {
     root: &'a Value,
-    above: Option<(&'a Place<'a>, Step<'a>)>,
+    above: Option<(&'a Place<'a>, PathStep<'a>)>,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Step<'a> {
+enum PathStep<'a> {
     Property(&'a str),
     Item(usize),
 }
@@ -128,17 +128,17 @@ impl<'a> Place<'a> {
     }
 
     pub fn property(&'a self, name: &'a str) -> Place<'a> {
-        Place { root: self.root, above: Some((self, Step::Property(name))) }
+        Place { root: self.root, above: Some((self, PathStep::Property(name))) }
     }
 
     pub fn item(&'a self, index: usize) -> Place<'a> {
-        Place { root: self.root, above: Some((self, Step::Item(index))) }
+        Place { root: self.root, above: Some((self, PathStep::Item(index))) }
     }
 
     /// The types that are allowed here. If the schema forbids everything, scalars are read as in YAML: reporting the error
     /// is up to the validation.
     pub fn types(&self) -> Types {
-        let mut path: Vec<Step<'_>> = std::iter::successors(Some(self), |place| Some(place.above?.0))
+        let mut path: Vec<PathStep<'_>> = std::iter::successors(Some(self), |place| Some(place.above?.0))
             .filter_map(|place| Some(place.above?.1))
             .collect();
         path.reverse();
@@ -157,7 +157,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// The types that `schema` allows at `path`.
-    fn types(&self, schema: &Value, path: &[Step<'_>], depth: usize) -> Types {
+    fn types(&self, schema: &Value, path: &[PathStep<'_>], depth: usize) -> Types {
         let map = match schema {
             Value::Object(map) => map,
             Value::Bool(false) => return Types::NONE,
@@ -187,7 +187,7 @@ impl Walk<'_> {
     }
 
     /// The types that the keywords of one schema allow, without those that refer to other schemas for the same place.
-    fn own(&self, schema: &Map<String, Value>, path: &[Step<'_>], depth: usize) -> Types {
+    fn own(&self, schema: &Map<String, Value>, path: &[PathStep<'_>], depth: usize) -> Types {
         if schema.get("x-scalars").and_then(Value::as_str) == Some("yaml") {
             return Types::AS_YAML;
         }
@@ -195,9 +195,9 @@ impl Walk<'_> {
         let Some((step, rest)) = path.split_first() else { return declared };
         let of = |schema: &Value| self.types(schema, rest, depth - 1);
         match step {
-            Step::Property(_) if !declared.takes(Types::MAPPING) => Types::NONE,
-            Step::Item(_) if !declared.takes(Types::LIST) => Types::NONE,
-            Step::Property(name) => {
+            PathStep::Property(_) if !declared.takes(Types::MAPPING) => Types::NONE,
+            PathStep::Item(_) if !declared.takes(Types::LIST) => Types::NONE,
+            PathStep::Property(name) => {
                 let own = schema.get("properties").and_then(|properties| properties.get(*name));
                 let patterns = schema.get("patternProperties").and_then(Value::as_object).into_iter().flatten();
                 let matching = patterns.filter(|(pattern, _)| {
@@ -211,7 +211,7 @@ impl Walk<'_> {
                 }
                 described.into_iter().map(of).fold(Types::ANY, Types::bitand)
             }
-            Step::Item(index) => {
+            PathStep::Item(index) => {
                 // Older drafts list the first items under `items`.
                 let (first, others) = match schema.get("items") {
                     Some(Value::Array(first)) => (Some(first), schema.get("additionalItems")),

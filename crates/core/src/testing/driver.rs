@@ -24,7 +24,7 @@ pub struct FakeDriver {
     answers: Vec<(String, Value)>,
     mishap: Option<Mishap>,
     origin: Option<String>,
-    state: Mutex<State>,
+    state: Mutex<FakeDriverState>,
     changed: Notify,
 }
 
@@ -45,7 +45,7 @@ pub enum Mishap {
     Refuses(String),
 }
 
-struct State {
+struct FakeDriverState {
     pages: Vec<Page>,
     current: usize,
     snapshot: u64,
@@ -105,8 +105,13 @@ impl Page {
 impl FakeDriver {
     /// An Android phone that shows the first page.
     pub fn new(id: &str, pages: impl IntoIterator<Item = Page>) -> FakeDriver {
-        let state =
-            State { pages: pages.into_iter().collect(), current: 0, snapshot: 1, scheduled: vec![], done: vec![] };
+        let state = FakeDriverState {
+            pages: pages.into_iter().collect(),
+            current: 0,
+            snapshot: 1,
+            scheduled: vec![],
+            done: vec![],
+        };
         FakeDriver {
             description: Description {
                 id: DeviceId::new(id),
@@ -174,7 +179,7 @@ impl FakeDriver {
         self.state().done.clone()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, FakeDriverState> {
         let mut state = self.state.lock();
         state.catch_up();
         state
@@ -216,7 +221,7 @@ impl FakeDriver {
     }
 }
 
-impl State {
+impl FakeDriverState {
     fn page(&mut self) -> &mut Page {
         &mut self.pages[self.current]
     }

@@ -19,7 +19,7 @@ use crate::schema::Schema;
 pub struct FakeSource {
     name: String,
     origin: ToolOrigin,
-    entries: Vec<Entry>,
+    entries: Vec<FakeEntry>,
     may_sample: bool,
     call_idle: Option<Duration>,
     secrets: Vec<String>,
@@ -28,7 +28,7 @@ pub struct FakeSource {
 
 type Handler = Box<dyn Fn(Cx, Map<String, Value>) -> BoxFuture<'static, Result<Outcome, SourceError>> + Send + Sync>;
 
-struct Entry {
+struct FakeEntry {
     name: String,
     schema: Value,
     mark: fn(&mut Tool),
@@ -76,7 +76,7 @@ impl FakeSource {
         R: Future<Output = Outcome> + Send + 'static,
     {
         let handler: Handler = Box::new(move |cx, args| handler(cx, args).map(Ok).boxed());
-        self.entries.push(Entry { name: name.into(), schema: json!({"type": "object"}), mark: |_| {}, handler });
+        self.entries.push(FakeEntry { name: name.into(), schema: json!({"type": "object"}), mark: |_| {}, handler });
         self
     }
 
@@ -111,7 +111,7 @@ impl FakeSource {
     pub fn dying(mut self, name: &str, evidence: &str) -> FakeSource {
         let error = SourceError::Died { source_name: self.name.clone(), evidence: evidence.to_string() };
         let handler: Handler = Box::new(move |_, _| std::future::ready(Err(error.clone())).boxed());
-        self.entries.push(Entry { name: name.into(), schema: json!({"type": "object"}), mark: |_| {}, handler });
+        self.entries.push(FakeEntry { name: name.into(), schema: json!({"type": "object"}), mark: |_| {}, handler });
         self
     }
 
@@ -127,7 +127,7 @@ impl FakeSource {
         self
     }
 
-    fn last(&mut self) -> &mut Entry {
+    fn last(&mut self) -> &mut FakeEntry {
         self.entries.last_mut().expect("a tool was added before")
     }
 
@@ -142,7 +142,7 @@ impl FakeSource {
     }
 
     fn tools(&self, me: &Arc<FakeSource>) -> Vec<Tool> {
-        let tool = |entry: &Entry| {
+        let tool = |entry: &FakeEntry| {
             let body = Body::Foreign(Arc::clone(me) as Arc<dyn ToolSource>);
             let mut tool =
                 Tool::new(&entry.name, "A fake.", Schema::new(entry.schema.clone()), self.contributor(), body);

@@ -5,7 +5,7 @@ use trailblaze_protocol::driver::Platform;
 use crate::config::Toolset;
 use crate::yaml::{Span, Spanned};
 
-struct Row {
+struct ToolsetRow {
     id: &'static str,
     about: &'static str,
     platforms: &'static [Platform],
@@ -13,15 +13,15 @@ struct Row {
     tools: &'static [&'static str],
 }
 
-const ROWS: &[Row] = &[
-    Row {
+const ROWS: &[ToolsetRow] = &[
+    ToolsetRow {
         id: "meta",
         about: "Report the status of a step; reload tools.",
         platforms: &[],
         is_always_enabled: true,
         tools: &["objectiveStatus", "reloadTools"],
     },
-    Row {
+    ToolsetRow {
         id: "core_interaction",
         about: "Tap, type and press keys.",
         platforms: &[],
@@ -45,21 +45,21 @@ const ROWS: &[Row] = &[
             "waitForChange",
         ],
     },
-    Row {
+    ToolsetRow {
         id: "navigation",
         about: "Start and stop apps; open links.",
         platforms: &[],
         is_always_enabled: false,
         tools: &["launchApp", "stopApp", "clearAppData", "openUrl", "pressHome"],
     },
-    Row {
+    ToolsetRow {
         id: "observation",
         about: "Look at the screen.",
         platforms: &[],
         is_always_enabled: false,
         tools: &["captureScreen", "isVisible", "hasText", "getElementText", "getElementCount", "takeSnapshot"],
     },
-    Row {
+    ToolsetRow {
         id: "verification",
         about: "Assert what is on the screen.",
         platforms: &[],
@@ -73,14 +73,14 @@ const ROWS: &[Row] = &[
             "verifyVisually",
         ],
     },
-    Row {
+    ToolsetRow {
         id: "memory",
         about: "Remember, compare and forget values.",
         platforms: &[],
         is_always_enabled: false,
         tools: &["remember", "rememberElementText", "forget", "dumpMemory", "assertEquals", "assertNotEquals"],
     },
-    Row {
+    ToolsetRow {
         id: "mobile_primitives",
         about: "Use features that only phones have.",
         platforms: &[Platform::Android, Platform::Ios],
@@ -93,14 +93,14 @@ const ROWS: &[Row] = &[
             "mobile_listInstalledApps",
         ],
     },
-    Row {
+    ToolsetRow {
         id: "web_core",
         about: "Use features that only browsers have.",
         platforms: &[Platform::Web],
         is_always_enabled: false,
         tools: super::web::CORE,
     },
-    Row {
+    ToolsetRow {
         id: "web_verification",
         about: "Assert what is on a page.",
         platforms: &[Platform::Web],

@@ -107,20 +107,20 @@ fn replace(head: Option<&Step>, old: &[Step], lineage: &[String], steps: &[NewSt
     let mut after = None;
     let mut added: Vec<Value> = Vec::new();
     for fate in align(old, &steps) {
-        if !matches!(fate, Fate::Added(_)) && !added.is_empty() {
+        if !matches!(fate, StepMerge::Added(_)) && !added.is_empty() {
             changes.push(Change::Insert { after, steps: std::mem::take(&mut added) });
         }
         match fate {
-            Fate::Kept(index, new) => {
+            StepMerge::Kept(index, new) => {
                 changes.extend(update(Slot::Step(index), &old[index], lineage, steps[new]));
                 after = Some(index);
             }
-            Fate::Removed(index) => {
+            StepMerge::Removed(index) => {
                 changes.push(Change::RemoveStep(index));
                 n_removed += 1;
                 after = Some(index);
             }
-            Fate::Added(new) => {
+            StepMerge::Added(new) => {
                 added.push(steps[new].item());
                 n_added += 1;
             }
@@ -174,14 +174,14 @@ fn update(slot: Slot, old: &Step, lineage: &[String], new: &NewStep) -> Vec<Chan
 }
 
 /// What happens to a step of the file or of the session.
-enum Fate {
+enum StepMerge {
     Kept(usize, usize),
     Removed(usize),
     Added(usize),
 }
 
 /// Pairs as many steps with equal text as possible, in order. Removed steps precede those added in their place.
-fn align(old: &[Step], new: &[&NewStep]) -> Vec<Fate> {
+fn align(old: &[Step], new: &[&NewStep]) -> Vec<StepMerge> {
     let width = new.len() + 1;
     let mut common = vec![0u32; (old.len() + 1) * width];
     for (i, one) in old.iter().enumerate().rev() {
@@ -197,13 +197,13 @@ fn align(old: &[Step], new: &[&NewStep]) -> Vec<Fate> {
     let mut fates = Vec::new();
     while i < old.len() || j < new.len() {
         if i < old.len() && j < new.len() && has_same_text(&old[i], new[j]) {
-            fates.push(Fate::Kept(i, j));
+            fates.push(StepMerge::Kept(i, j));
             (i, j) = (i + 1, j + 1);
         } else if i < old.len() && (j == new.len() || common[(i + 1) * width + j] >= common[i * width + j + 1]) {
-            fates.push(Fate::Removed(i));
+            fates.push(StepMerge::Removed(i));
             i += 1;
         } else {
-            fates.push(Fate::Added(j));
+            fates.push(StepMerge::Added(j));
             j += 1;
         }
     }

@@ -18,7 +18,7 @@ pub fn read(source: &Arc<Source>, problems: &mut Problems) -> Option<Node> {
         problems.error(Span { line: 1, column: 1, ..Span::default() }, message);
         return None;
     }
-    let mut reader = Reader {
+    let mut reader = EventReader {
         text: &source.text,
         bytes: byte_offsets(&source.text),
         parser: Parser::new_from_str(&source.text),
@@ -58,7 +58,7 @@ impl Broken {
     }
 }
 
-struct Reader<'t> {
+struct EventReader<'t> {
     text: &'t str,
     /// The byte offset of each character; `None` if all characters are ASCII.
     bytes: Option<Vec<usize>>,
@@ -102,7 +102,7 @@ fn n_properties(anchor: usize, has_tag: bool) -> usize {
     usize::from(anchor != 0) + usize::from(has_tag)
 }
 
-impl<'t> Reader<'t> {
+impl<'t> EventReader<'t> {
     fn document(&mut self) -> Result<Option<Node>, Broken> {
         let mut root = None;
         loop {
@@ -179,7 +179,7 @@ impl<'t> Reader<'t> {
             Event::MappingStart(anchor, tag) => {
                 let span = place::without_properties(self.text, span, n_properties(anchor, tag.is_some()));
                 let mut entries: Vec<(Node, Node)> = Vec::new();
-                let mut names = Names::default();
+                let mut names = AnchorNames::default();
                 let end = loop {
                     let (event, key_span) = match self.next()? {
                         (Event::MappingEnd, end) => break end,
@@ -331,16 +331,16 @@ impl<'t> Reader<'t> {
 
 /// The keys of a mapping so far. A few are searched linearly; only many need a hash table.
 #[derive(Default)]
-struct Names {
+struct AnchorNames {
     lines: HashMap<String, usize>,
 }
 
-impl Names {
+impl AnchorNames {
     const FEW: usize = 16;
 
     /// Returns the line of an earlier occurrence of the key, or remembers the key.
     fn line_of(&mut self, name: &str, line: usize, entries: &[(Node, Node)]) -> Option<usize> {
-        if entries.len() < Names::FEW {
+        if entries.len() < AnchorNames::FEW {
             return entries.iter().find(|(key, _)| key.raw() == Some(name)).map(|(key, _)| key.span.line);
         }
         if self.lines.is_empty() {

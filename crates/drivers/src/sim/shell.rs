@@ -8,7 +8,7 @@ use trailblaze_protocol::geometry::Point;
 use super::device::Device;
 
 /// The output of a command, or its exit code and error message.
-type Ran = Result<String, (i32, String)>;
+type ShellRun = Result<String, (i32, String)>;
 
 impl Device {
     pub fn shell(&mut self, command: &str, now: Instant) -> Acted {
@@ -21,7 +21,7 @@ impl Device {
         Acted { text: stdout, value: Some(value), ..Acted::default() }
     }
 
-    fn run_command(&mut self, words: &[&str], now: Instant) -> Ran {
+    fn run_command(&mut self, words: &[&str], now: Instant) -> ShellRun {
         match words {
             ["getprop", "ro.product.model"] => Ok("Trailblaze Sim\n".to_string()),
             ["getprop", "ro.build.version.release"] => Ok("16\n".to_string()),

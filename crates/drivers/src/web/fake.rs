@@ -23,18 +23,18 @@ use super::provider::web_device;
 /// Makes sessions of one kind, and writes down what they are asked for.
 struct Fake {
     has_all: bool,
-    sessions: Arc<Mutex<Vec<Arc<Session>>>>,
+    sessions: Arc<Mutex<Vec<Arc<FakeSession>>>>,
 }
 
-struct Session {
+struct FakeSession {
     has_all: bool,
     sink: Arc<dyn EventSink>,
     log: Mutex<Vec<String>>,
-    form: Mutex<Form>,
+    form: Mutex<FakeForm>,
 }
 
 #[derive(Default)]
-struct Form {
+struct FakeForm {
     tabs: Vec<TabId>,
     last: usize,
     /// The number of the document.
@@ -53,13 +53,13 @@ impl Connector for Fake {
     async fn open(&self, setup: Setup, _: &Budget) -> Result<Arc<dyn Backend>, DriverError> {
         assert!(setup.script.contains("trailblaze") && setup.channel == "trailblazeChanged");
         let (log, form) = Default::default();
-        let session = Arc::new(Session { has_all: self.has_all, sink: setup.sink, log, form });
+        let session = Arc::new(FakeSession { has_all: self.has_all, sink: setup.sink, log, form });
         self.sessions.lock().push(Arc::clone(&session));
         Ok(session)
     }
 }
 
-impl Session {
+impl FakeSession {
     fn note(&self, what: impl Into<String>) {
         self.log.lock().push(what.into());
     }
@@ -131,7 +131,7 @@ impl Session {
 }
 
 #[async_trait]
-impl Backend for Session {
+impl Backend for FakeSession {
     async fn evaluate(&self, realm: &Realm, expression: &str) -> Result<Value, BackendError> {
         let tab = realm.0.split('/').next().unwrap_or_default();
         if *realm != self.realm(tab) {
@@ -300,7 +300,7 @@ impl Backend for Session {
 }
 
 #[async_trait]
-impl IsolatedWorld for Session {
+impl IsolatedWorld for FakeSession {
     async fn add_script(&self, scope: Scope<'_>, world: World, _: &str) -> Result<(), BackendError> {
         self.note(format!("add {world:?} {scope:?}"));
         Ok(())
@@ -316,7 +316,7 @@ impl IsolatedWorld for Session {
 }
 
 #[async_trait]
-impl Interception for Session {
+impl Interception for FakeSession {
     async fn intercept_drags(&self, _: &str, is_on: bool) -> Result<(), BackendError> {
         if is_on {
             self.tell(BrowserEvent::DragBegun { data: json!({"items": []}) });
@@ -344,7 +344,7 @@ impl Interception for Session {
 }
 
 #[async_trait]
-impl Events for Session {
+impl Events for FakeSession {
     async fn answer_dialog(&self, dialog: &str, accept: bool, text: &str) -> Result<(), BackendError> {
         self.note(format!("answer {dialog} {accept} {text}"));
         self.tell(BrowserEvent::Changed);
@@ -365,7 +365,7 @@ impl Events for Session {
 }
 
 #[async_trait]
-impl Contexts for Session {
+impl Contexts for FakeSession {
     async fn begin(&self) -> Result<OldContext, BackendError> {
         self.note("begin");
         Ok(OldContext { id: "old".to_string(), tabs: std::mem::take(&mut self.form.lock().tabs) })
@@ -377,7 +377,7 @@ impl Contexts for Session {
 }
 
 #[async_trait]
-impl Storage for Session {
+impl Storage for FakeSession {
     async fn cookies(&self, _: &str) -> Result<Vec<Value>, BackendError> {
         Ok(Vec::new())
     }
@@ -393,14 +393,14 @@ impl Storage for Session {
 }
 
 #[async_trait]
-impl Layout for Session {
+impl Layout for FakeSession {
     async fn displayed_texts(&self, _: &str) -> Result<Vec<DisplayedText>, BackendError> {
         Ok(vec![DisplayedText { text: "Shop".to_string(), boxes: Vec::new() }])
     }
 }
 
 #[async_trait]
-impl Screencasting for Session {
+impl Screencasting for FakeSession {
     async fn start(&self, _: &str) -> Result<(), BackendError> {
         Ok(())
     }
@@ -411,21 +411,21 @@ impl Screencasting for Session {
 }
 
 /// A device with a fake browser.
-struct Device {
+struct FakeBrowserDevice {
     web: Web,
-    sessions: Arc<Mutex<Vec<Arc<Session>>>>,
+    sessions: Arc<Mutex<Vec<Arc<FakeSession>>>>,
 }
 
-impl Device {
-    fn new(has_all: bool) -> Device {
+impl FakeBrowserDevice {
+    fn new(has_all: bool) -> FakeBrowserDevice {
         let sessions = Arc::default();
         let fake = Fake { has_all, sessions: Arc::clone(&sessions) };
         let web = Web::new(&web_device(DeviceId::new("web/fake"), None, &[], Start::default()), Arc::new(fake));
-        Device { web, sessions }
+        FakeBrowserDevice { web, sessions }
     }
 
-    async fn open(has_all: bool) -> Device {
-        let device = Device::new(has_all);
+    async fn open(has_all: bool) -> FakeBrowserDevice {
+        let device = FakeBrowserDevice::new(has_all);
         device.act(&Target::Device, Action::OpenUrl { url: "https://shop.example/".to_string() }).await.unwrap();
         device
     }
@@ -451,7 +451,7 @@ impl Device {
         Target::Element(self.find(text).await.unwrap_or_else(|| panic!("there is no {text}")))
     }
 
-    fn session(&self) -> Arc<Session> {
+    fn session(&self) -> Arc<FakeSession> {
         Arc::clone(self.sessions.lock().last().expect("a session is open"))
     }
 
@@ -467,7 +467,7 @@ fn budget() -> Budget {
 #[tokio::test]
 async fn a_form_is_filled_in_whatever_the_browser_can_do() {
     for has_all in [true, false] {
-        let device = Device::open(has_all).await;
+        let device = FakeBrowserDevice::open(has_all).await;
         let name = device.target("Name").await;
         device.act(&name, Action::SetText { text: "Ada".to_string() }).await.unwrap();
         assert!(device.find("Hello Ada").await.is_none());
@@ -481,15 +481,15 @@ async fn a_form_is_filled_in_whatever_the_browser_can_do() {
 
 #[tokio::test]
 async fn the_script_is_injected_once_into_each_document_that_has_none() {
-    let device = Device::open(false).await;
+    let device = FakeBrowserDevice::open(false).await;
     device.target("Name").await;
     device.target("Greet").await;
-    let n_scripts = |device: &Device| device.log().iter().filter(|line| *line == "script").count();
+    let n_scripts = |device: &FakeBrowserDevice| device.log().iter().filter(|line| *line == "script").count();
     assert_eq!(n_scripts(&device), 1, "{:?}", device.log());
     device.browse(Browse::Reload).await.unwrap();
     device.target("Name").await;
     assert_eq!(n_scripts(&device), 2, "{:?}", device.log());
-    let device = Device::open(true).await;
+    let device = FakeBrowserDevice::open(true).await;
     device.target("Name").await;
     assert_eq!(n_scripts(&device), 0, "an isolated world has the script from the start");
 }
@@ -497,7 +497,7 @@ async fn the_script_is_injected_once_into_each_document_that_has_none() {
 #[tokio::test]
 async fn a_trail_starts_over_in_a_context_or_in_another_session() {
     for has_all in [true, false] {
-        let device = Device::open(has_all).await;
+        let device = FakeBrowserDevice::open(has_all).await;
         let first = device.session();
         let trail = TrailStart { dialogs: Some(DialogAnswer::Dismiss) };
         device.web.begin_trail(&budget(), &trail).await.unwrap();
@@ -512,7 +512,7 @@ async fn a_trail_starts_over_in_a_context_or_in_another_session() {
 #[tokio::test]
 async fn tabs_are_known_with_and_without_events() {
     for has_all in [true, false] {
-        let device = Device::open(has_all).await;
+        let device = FakeBrowserDevice::open(has_all).await;
         device.browse(Browse::NewTab { url: None }).await.unwrap();
         let listed = device.browse(Browse::Tabs).await.unwrap().text;
         assert_eq!(listed, "  0 https://shop.example/tab1 Shop\n* 1 https://shop.example/tab2 Shop");
@@ -527,7 +527,7 @@ async fn tabs_are_known_with_and_without_events() {
 
 #[tokio::test]
 async fn the_screen_of_a_browser_without_events_may_always_have_changed() {
-    let device = Device::open(false).await;
+    let device = FakeBrowserDevice::open(false).await;
     let screen = device.web.observe(&budget(), Want::TREE).await.unwrap();
     device.web.changed(&budget(), screen.snapshot).await.unwrap();
 }
@@ -535,7 +535,7 @@ async fn the_screen_of_a_browser_without_events_may_always_have_changed() {
 #[tokio::test]
 async fn a_native_drag_is_carried_out_by_us_or_by_the_browser() {
     for has_all in [true, false] {
-        let device = Device::open(has_all).await;
+        let device = FakeBrowserDevice::open(has_all).await;
         let (from, end) = (device.target("Name").await, device.find("Greet").await.unwrap().point);
         device.act(&from, Action::Drag { at: None, to: DragEnd::Point(end) }).await.unwrap();
         let log = device.log();
@@ -546,7 +546,7 @@ async fn a_native_drag_is_carried_out_by_us_or_by_the_browser() {
 
 #[tokio::test]
 async fn what_the_browser_cannot_do_is_refused_by_name() {
-    let device = Device::open(false).await;
+    let device = FakeBrowserDevice::open(false).await;
     let commands = [
         (Browse::Dialogs { accept: Some(true), text: None }, "dialogs"),
         (Browse::Console, "console"),
@@ -571,7 +571,7 @@ async fn what_the_browser_cannot_do_is_refused_by_name() {
 
 #[tokio::test]
 async fn what_the_browser_can_do_is_asked_of_it() {
-    let device = Device::open(true).await;
+    let device = FakeBrowserDevice::open(true).await;
     device.act(&Target::Device, Action::SetNetwork { connected: false }).await.unwrap();
     device.act(&Target::Device, Action::ClearAppData { app: "https://shop.example/a".to_string() }).await.unwrap();
     assert!(device.log().ends_with(&["offline true".to_string(), "clear https://shop.example".to_string()]));
@@ -583,7 +583,7 @@ async fn what_the_browser_can_do_is_asked_of_it() {
 
 #[tokio::test]
 async fn events_become_what_is_known() {
-    let device = Device::open(true).await;
+    let device = FakeBrowserDevice::open(true).await;
     let session = device.session();
     let dialog = Dialog {
         id: "d1".to_string(),
@@ -615,7 +615,7 @@ async fn events_become_what_is_known() {
 #[tokio::test]
 async fn an_address_that_cannot_be_opened_is_an_error_with_its_reason() {
     for has_all in [true, false] {
-        let device = Device::open(has_all).await;
+        let device = FakeBrowserDevice::open(has_all).await;
         let opened = device.act(&Target::Device, Action::OpenUrl { url: "nowhere:x".to_string() }).await;
         let reason = opened.unwrap_err().to_string();
         assert_eq!(reason, "cannot open `nowhere:x`: there is no such place");

@@ -137,7 +137,7 @@ pub async fn follow(page: &Arc<Page>, budget: &Budget) -> Result<Person, DriverE
     for (world, script) in [(World::Isolated, "trailblaze.record()"), (World::Page, MAIN)] {
         page.run_in_documents(budget, Scope::Session, world, script).await?;
     }
-    let mut follower = Follower {
+    let mut follower = PersonFollower {
         page: Arc::clone(page),
         deeds: sender,
         held: None,
@@ -153,7 +153,7 @@ pub async fn follow(page: &Arc<Page>, budget: &Budget) -> Result<Person, DriverE
     Ok(Person { deeds, flush })
 }
 
-struct Follower {
+struct PersonFollower {
     page: Arc<Page>,
     deeds: mpsc::Sender<Deed>,
     /// The last deed, and until when it is held: a click may be the first half of a double click, and anything may open a
@@ -172,7 +172,7 @@ struct Follower {
     history: HashMap<TabId, History>,
 }
 
-impl Follower {
+impl PersonFollower {
     async fn run(
         mut self,
         mut messages: mpsc::Receiver<Told>,

@@ -20,11 +20,11 @@ const ADDRESS: usize = 2048;
 /// The newest requests, in the order in which they were made.
 #[derive(Default)]
 pub struct Requests {
-    all: VecDeque<Request>,
+    all: VecDeque<LoggedRequest>,
     last_number: u64,
 }
 
-struct Request {
+struct LoggedRequest {
     id: String,
     number: u64,
     method: String,
@@ -54,7 +54,7 @@ impl Requests {
                 if self.all.len() == KEPT {
                     self.all.pop_front();
                 }
-                self.all.push_back(Request {
+                self.all.push_back(LoggedRequest {
                     id: id.clone(),
                     number: self.last_number,
                     method: method.clone(),
@@ -76,7 +76,7 @@ impl Requests {
         }
     }
 
-    fn change(&mut self, id: &str, change: impl FnOnce(&mut Request)) {
+    fn change(&mut self, id: &str, change: impl FnOnce(&mut LoggedRequest)) {
         let Some(request) = self.all.iter_mut().rev().find(|request| request.id == id) else { return };
         self.last_number += 1;
         request.number = self.last_number;
@@ -89,9 +89,9 @@ impl Requests {
 
     /// Those with a greater number, in the order of their numbers.
     pub fn after(&self, number: u64) -> Vec<NetworkRequest> {
-        let mut newer: Vec<&Request> = self.all.iter().filter(|request| request.number > number).collect();
+        let mut newer: Vec<&LoggedRequest> = self.all.iter().filter(|request| request.number > number).collect();
         newer.sort_unstable_by_key(|request| request.number);
-        newer.split_off(newer.len().saturating_sub(LISTED)).into_iter().map(Request::listed).collect()
+        newer.split_off(newer.len().saturating_sub(LISTED)).into_iter().map(LoggedRequest::listed).collect()
     }
 
     /// Forgets all. Numbers go on, so that a reader misses nothing.
@@ -100,12 +100,13 @@ impl Requests {
     }
 
     pub fn json(&self) -> Vec<Value> {
-        let json = |request: &Request| json!({"method": request.method, "url": request.url, "body": request.body});
+        let json =
+            |request: &LoggedRequest| json!({"method": request.method, "url": request.url, "body": request.body});
         self.all.iter().map(json).collect()
     }
 }
 
-impl Request {
+impl LoggedRequest {
     fn end(&mut self, at: f64) {
         self.micros = Some(((at - self.sent_at).max(0.0) * 1e6) as u64);
     }

@@ -43,16 +43,16 @@ struct Cast {
 
 /// The document that is shown. The pictures are started again for each.
 #[derive(Debug, Clone, PartialEq)]
-struct Shown {
+struct ShownDocument {
     tab: TabId,
     commits: u64,
     is_crashed: bool,
 }
 
-impl Shown {
-    fn of(state: &State) -> Option<Shown> {
+impl ShownDocument {
+    fn of(state: &State) -> Option<ShownDocument> {
         let tab = state.front()?;
-        Some(Shown { tab: tab.id.clone(), commits: tab.commits, is_crashed: tab.is_crashed })
+        Some(ShownDocument { tab: tab.id.clone(), commits: tab.commits, is_crashed: tab.is_crashed })
     }
 }
 
@@ -157,7 +157,7 @@ async fn follow(cast: Arc<Screencast>) {
             },
         }
     };
-    let mut shown: Option<Shown> = None;
+    let mut shown: Option<ShownDocument> = None;
     let mut version = 0;
     let mut changed_at: Option<Instant> = None;
     loop {
@@ -166,7 +166,7 @@ async fn follow(cast: Arc<Screencast>) {
         changed.as_mut().enable();
         let (now, newest) = {
             let state = page.shared.state();
-            (Shown::of(&state), state.version)
+            (ShownDocument::of(&state), state.version)
         };
         if std::mem::replace(&mut version, newest) != newest {
             changed_at = Some(Instant::now());

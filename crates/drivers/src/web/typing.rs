@@ -24,7 +24,7 @@ impl Actor<'_> {
         if !matches!(target, Target::Device) {
             self.tap(target, 1).await?;
         }
-        let Focus { node: focus, .. } = self.focus(target, Text::Keep).await?;
+        let Focus { node: focus, .. } = self.focus(target, TypedText::Keep).await?;
         if let Target::Element(found) = target {
             // The click put the caret into the middle of what is there.
             let _: Value =
@@ -68,7 +68,7 @@ impl Actor<'_> {
     /// Replaces the whole text of a field: of the target, or of the focused element.
     pub async fn fill(&self, target: &Target, text: &str) -> Result<(), DriverError> {
         let Target::Element(found) = target else {
-            let focus = self.focus(target, Text::Select).await?;
+            let focus = self.focus(target, TypedText::Select).await?;
             if text.is_empty() {
                 return self.delete_selected(focus.length).await;
             }
@@ -107,7 +107,7 @@ impl Actor<'_> {
 
     /// Clears the focused field.
     pub async fn clear(&self) -> Result<(), DriverError> {
-        let focus = self.focus(&Target::Device, Text::Select).await?;
+        let focus = self.focus(&Target::Device, TypedText::Select).await?;
         self.delete_selected(focus.length).await
     }
 
@@ -121,7 +121,7 @@ impl Actor<'_> {
 
     /// The focused element, in whichever frame. Many pages move the focus a moment after a click, so that without an element to type
     /// into, it is awaited. An error if none takes keys.
-    async fn focus(&self, target: &Target, text: Text) -> Result<Focus, DriverError> {
+    async fn focus(&self, target: &Target, text: TypedText) -> Result<Focus, DriverError> {
         let until = match target {
             Target::Device => self.budget.until(FOCUSING),
             _ => Instant::now(),
@@ -137,8 +137,8 @@ impl Actor<'_> {
         }
     }
 
-    async fn focus_now(&self, target: &Target, text: Text) -> Result<Focus, DriverError> {
-        let expression = format!("trailblaze.focus({})", text == Text::Select);
+    async fn focus_now(&self, target: &Target, text: TypedText) -> Result<Focus, DriverError> {
+        let expression = format!("trailblaze.focus({})", text == TypedText::Select);
         let mut number = 0;
         let mut has_looked = false;
         let answer = loop {
@@ -205,7 +205,7 @@ impl Actor<'_> {
 
     /// Erases from the end of the focused element.
     pub async fn erase(&self, count: u32) -> Result<(), DriverError> {
-        self.focus(&Target::Device, Text::Keep).await?;
+        self.focus(&Target::Device, TypedText::Keep).await?;
         let backspace = Chord::of("Backspace");
         for _ in 0..count {
             self.keys(backspace.down()).await?;
@@ -270,7 +270,7 @@ struct Focus {
 
 /// What happens to the existing text of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Text {
+enum TypedText {
     Keep,
     Select,
 }

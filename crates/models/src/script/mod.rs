@@ -20,27 +20,27 @@ pub struct Script {
     pub file: String,
     /// What the file says about the model.
     pub info: ModelInfo,
-    entries: Vec<Entry>,
+    entries: Vec<ReplyEntry>,
 }
 
 impl Script {
     /// The replies in it.
     pub fn replies_mut(&mut self) -> impl Iterator<Item = &mut Reply> {
         self.entries.iter_mut().filter_map(|entry| match &mut entry.answer {
-            Answer::Reply(reply, _) => Some(reply),
-            Answer::Error(_) => None,
+            ScriptedAnswer::Reply(reply, _) => Some(reply),
+            ScriptedAnswer::Error(_) => None,
         })
     }
 }
 
 /// A reply, and the requests that it is for.
 #[derive(Debug, Clone, PartialEq)]
-struct Entry {
+struct ReplyEntry {
     expect: Expectation,
     /// The last lines of the recorded request, for people who review a cassette.
     asked: Vec<String>,
     is_reusable: bool,
-    answer: Answer,
+    answer: ScriptedAnswer,
     /// Where it is: `file:line:column`. Empty if it was not read from a file.
     place: String,
 }
@@ -55,7 +55,7 @@ struct Expectation {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Answer {
+enum ScriptedAnswer {
     /// The usage is estimated if it is not given.
     Reply(Reply, Option<Usage>),
     Error(ModelError),

@@ -32,7 +32,7 @@ impl Scripted {
     }
 
     fn next(&self, request: &Request) -> Result<&Entry, ModelError> {
-        let asked = Asked::new(request, &self.script);
+        let asked = AskedOf::new(request, &self.script);
         let mut is_used = self.is_used.lock();
         let fits = |index: &usize| !is_used[*index] && asked.misfits(&self.script.entries[*index].expect).is_empty();
         match (0..self.script.entries.len()).find(fits) {
@@ -45,7 +45,7 @@ impl Scripted {
         }
     }
 
-    fn unscripted(&self, asked: &Asked<'_>, is_used: &[bool]) -> ModelError {
+    fn unscripted(&self, asked: &AskedOf<'_>, is_used: &[bool]) -> ModelError {
         let file = &self.script.file;
         let unused =
             || self.script.entries.iter().zip(is_used).filter(|(_, is_used)| !**is_used).map(|(entry, _)| entry);
@@ -92,7 +92,7 @@ impl Model for Scripted {
 }
 
 /// A request, prepared for comparing.
-struct Asked<'r> {
+struct AskedOf<'r> {
     request: &'r Request,
     /// What the model has not seen yet.
     newest: String,
@@ -100,11 +100,11 @@ struct Asked<'r> {
     fingerprint: Option<Fingerprint>,
 }
 
-impl Asked<'_> {
-    fn new<'r>(request: &'r Request, script: &Script) -> Asked<'r> {
+impl AskedOf<'_> {
+    fn new<'r>(request: &'r Request, script: &Script) -> AskedOf<'r> {
         let has_digests = script.entries.iter().any(|entry| entry.expect.request.is_some());
         let fingerprint = has_digests.then(|| Fingerprint::of(request));
-        Asked { request, newest: newest(request), fingerprint }
+        AskedOf { request, newest: newest(request), fingerprint }
     }
 
     /// The expectations that do not hold.

@@ -85,14 +85,14 @@ impl File<'_> {
         self.text().map_err(|message| vec![Problem::new(None, message)]).and_then(|source| self.of_source(source))
     }
 
-    fn text(&self) -> Result<String, Refusal> {
+    fn text(&self) -> Result<String, FileRefusal> {
         let file = std::fs::File::open(self.path)?;
         let metadata = file.metadata()?;
         if !metadata.is_file() {
-            return Err(Refusal::NotAFile);
+            return Err(FileRefusal::NotAFile);
         }
         if metadata.len() > SOURCE_BYTES as u64 {
-            return Err(Refusal::TooLarge(metadata.len()));
+            return Err(FileRefusal::TooLarge(metadata.len()));
         }
         let mut text = String::new();
         // It may have grown since.
@@ -146,7 +146,7 @@ impl File<'_> {
 
 /// Why a file is not read.
 #[derive(Debug, thiserror::Error)]
-enum Refusal {
+enum FileRefusal {
     #[error("it is not a file")]
     NotAFile,
     #[error("it has {0} bytes; the limit is {SOURCE_BYTES}")]
@@ -155,8 +155,8 @@ enum Refusal {
     Io(#[from] std::io::Error),
 }
 
-impl From<Refusal> for String {
-    fn from(refusal: Refusal) -> String {
+impl From<FileRefusal> for String {
+    fn from(refusal: FileRefusal) -> String {
         refusal.to_string()
     }
 }

@@ -78,11 +78,11 @@ pub fn project_files(root: &Path, script: &Path) -> Vec<PathBuf> {
 }
 
 /// A file of the program, and what it asks for.
-struct Node {
+struct ModuleNode {
     path: PathBuf,
     area: Area,
     offset: Option<Offset>,
-    contents: Result<Contents, Vec<Problem>>,
+    contents: Result<Contents, Vec<LinkProblem>>,
     edges: Vec<Edge>,
 }
 
@@ -93,20 +93,20 @@ struct Edge {
     at: Position,
     /// Whether the module cannot do without it.
     is_strict: bool,
-    target: Result<String, Problem>,
+    target: Result<String, LinkProblem>,
 }
 
 /// What is wrong in a file.
 #[derive(Debug, Clone)]
-struct Problem {
+struct LinkProblem {
     at: Option<Position>,
     message: String,
     hint: Option<String>,
 }
 
-impl Problem {
-    fn new(at: Option<Position>, message: impl Into<String>) -> Problem {
-        Problem { at, message: message.into(), hint: None }
+impl LinkProblem {
+    fn new(at: Option<Position>, message: impl Into<String>) -> LinkProblem {
+        LinkProblem { at, message: message.into(), hint: None }
     }
 }
 
@@ -116,7 +116,7 @@ struct Linker {
     finder: Finder,
     ids: HashMap<PathBuf, String>,
     taken: HashSet<String>,
-    nodes: BTreeMap<String, Node>,
+    nodes: BTreeMap<String, ModuleNode>,
     queue: VecDeque<(String, PathBuf, Area)>,
     /// Whether the files of packages are read too.
     follows_packages: bool,
@@ -166,7 +166,7 @@ impl Linker {
             };
             self.n_bytes += contents.as_ref().map_or(0, |contents| contents.n_bytes());
             let offset = entry.offset.filter(|_| is_entry);
-            let mut node = Node { path, area, offset, contents, edges: Vec::new() };
+            let mut node = ModuleNode { path, area, offset, contents, edges: Vec::new() };
             node.edges = self.edges(&node);
             self.nodes.insert(id, node);
             self.check_limits()?;
@@ -188,7 +188,7 @@ impl Linker {
     }
 
     /// Resolves what a file asks for, and notes what must be read.
-    fn edges(&mut self, node: &Node) -> Vec<Edge> {
+    fn edges(&mut self, node: &ModuleNode) -> Vec<Edge> {
         let Ok(contents) = &node.contents else { return Vec::new() };
         let folder = node.path.parent().unwrap_or(&self.root).to_path_buf();
         let mut edges: Vec<Edge> = Vec::new();
@@ -243,12 +243,12 @@ impl Linker {
     fn empty(&mut self) -> String {
         let area = Area { folder: self.root.clone(), package: None };
         let contents = Ok(Contents::CommonJs { source: String::new(), found: scan::CommonJs::default() });
-        let node = Node { path: PathBuf::new(), area, offset: None, contents, edges: Vec::new() };
+        let node = ModuleNode { path: PathBuf::new(), area, offset: None, contents, edges: Vec::new() };
         self.nodes.entry(EMPTY.to_string()).or_insert(node);
         EMPTY.to_string()
     }
 
-    fn problem(&self, specifier: &str, at: Position, missing: Missing) -> Problem {
+    fn problem(&self, specifier: &str, at: Position, missing: Missing) -> LinkProblem {
         let shown = |path: &Path| {
             let path = normalized(path);
             path.strip_prefix(&self.root).map_or_else(|_| path.display().to_string(), slashed)
@@ -278,7 +278,7 @@ impl Linker {
             Missing::Part(package, reason) => (format!("the package `{package}` has no `{specifier}`: {reason}"), None),
             Missing::Other(reason) => (format!("`{specifier}` cannot be resolved: {reason}"), None),
         };
-        Problem { at: Some(at), message, hint }
+        LinkProblem { at: Some(at), message, hint }
     }
 }
 

@@ -83,18 +83,18 @@ impl Tape {
 /// Collects, from events, the callbacks that belong to calls in flight.
 #[derive(Default)]
 pub struct CallbackListener {
-    observed: Mutex<Observed>,
+    observed: Mutex<ObservedCall>,
 }
 
 #[derive(Default)]
-struct Observed {
+struct ObservedCall {
     /// By parent call, in the order in which they were made.
-    callbacks: HashMap<CallId, Vec<Pending>>,
+    callbacks: HashMap<CallId, Vec<PendingCall>>,
     /// The parents of callbacks that have not finished.
     above: HashMap<CallId, CallId>,
 }
 
-struct Pending {
+struct PendingCall {
     call: CallId,
     callback: Callback,
     is_over: bool,
@@ -109,7 +109,7 @@ impl CallbackListener {
                 let callback = Callback { tool: called.tool.clone(), args, has_failed: false };
                 let mut observed = self.observed.lock();
                 observed.above.insert(called.call.clone(), above.clone());
-                let pending = Pending { call: called.call.clone(), callback, is_over: false };
+                let pending = PendingCall { call: called.call.clone(), callback, is_over: false };
                 observed.callbacks.entry(above.clone()).or_default().push(pending);
             }
             Event::Answered { call, answer, .. } => {

@@ -121,9 +121,9 @@ async fn write_log(mut lines: mpsc::UnboundedReceiver<LogLine>, mut stream: Dupl
 
 /// The programs that were linked, as long as their files do not change.
 #[derive(Default)]
-pub struct Programs(Mutex<HashMap<PathBuf, Kept>>);
+pub struct Programs(Mutex<HashMap<PathBuf, KeptWorld>>);
 
-struct Kept {
+struct KeptWorld {
     files: Vec<(PathBuf, Option<Stamp>)>,
     program: Arc<Program>,
 }
@@ -163,7 +163,7 @@ impl Programs {
         };
         let files = files.into_values().map(|path| (path.clone(), stamp_of(&path))).collect();
         let program = Arc::new(program);
-        self.0.lock().insert(path, Kept { files, program: Arc::clone(&program) });
+        self.0.lock().insert(path, KeptWorld { files, program: Arc::clone(&program) });
         Ok(program)
     }
 }

@@ -172,7 +172,7 @@ async fn follow(
     (id, call): (u64, Option<u64>),
     mut response: Response<Incoming>,
 ) -> Result<(), HttpError> {
-    let mut place = Place::default();
+    let mut place = ExchangePlace::default();
     let mut n_breaks = 0;
     loop {
         let broken = match read(shared, response, &mut place, Some((id, call))).await {
@@ -196,14 +196,14 @@ async fn follow(
 
 /// How far a stream has been read.
 #[derive(Default)]
-struct Place {
+struct ExchangePlace {
     last_id: Option<String>,
     retry: Option<Duration>,
     /// Whether anything has arrived since the last check.
     has_moved: bool,
 }
 
-impl Place {
+impl ExchangePlace {
     fn pause(&self) -> Duration {
         self.retry.unwrap_or(limits::RECONNECT_PAUSE).min(limits::LONGEST_RETRY)
     }
@@ -218,7 +218,7 @@ impl Place {
 async fn read(
     shared: &Arc<Shared>,
     mut response: Response<Incoming>,
-    place: &mut Place,
+    place: &mut ExchangePlace,
     waiting: Option<(u64, Option<u64>)>,
 ) -> Result<(), HttpError> {
     let mut events = Events::default();
@@ -254,7 +254,7 @@ async fn read(
 
 /// Reads messages that belong to no request, for as long as the connection exists and the peer offers such a stream.
 pub(super) async fn listen(shared: Weak<Shared>) {
-    let mut place = Place::default();
+    let mut place = ExchangePlace::default();
     let mut n_failures = 0;
     while n_failures < limits::RESUMES {
         let Some(shared) = shared.upgrade() else { return };

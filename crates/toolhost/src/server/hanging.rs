@@ -21,7 +21,7 @@ impl Server {
         }
         // Calls are also dropped while the runtime shuts down.
         let (Some(me), Ok(runtime)) = (self.me.upgrade(), Handle::try_current()) else { return };
-        let (check, tool) = (Check::begin(Arc::clone(instance)), tool.to_string());
+        let (check, tool) = (HangCheck::begin(Arc::clone(instance)), tool.to_string());
         runtime.spawn(async move {
             let stopping = me.stopping.clone();
             stopping.run_until_cancelled(me.ping(&check.0, &tool)).await;
@@ -57,16 +57,16 @@ impl Server {
 }
 
 /// Counts a check for as long as it takes.
-struct Check(Arc<Instance>);
+struct HangCheck(Arc<Instance>);
 
-impl Check {
-    fn begin(instance: Arc<Instance>) -> Check {
+impl HangCheck {
+    fn begin(instance: Arc<Instance>) -> HangCheck {
         instance.checks.begin();
-        Check(instance)
+        HangCheck(instance)
     }
 }
 
-impl Drop for Check {
+impl Drop for HangCheck {
     fn drop(&mut self) {
         self.0.checks.end();
     }

@@ -134,7 +134,7 @@ impl Server {
         }
     }
 
-    fn served(self) -> Result<Served, ServerError> {
+    fn served(self) -> Result<ServedToolset, ServerError> {
         let mut toolsets: HashMap<&'static str, Arc<dyn Toolset>> = HashMap::new();
         let mut tools = Vec::new();
         for toolset in &self.toolsets {
@@ -146,7 +146,7 @@ impl Server {
                 tools.push(tool);
             }
         }
-        Ok(Served {
+        Ok(ServedToolset {
             name: self.name,
             version: self.version,
             instructions: self.instructions,
@@ -161,7 +161,7 @@ impl Server {
 }
 
 /// What a server serves.
-struct Served {
+struct ServedToolset {
     name: String,
     version: String,
     instructions: Option<String>,
@@ -174,7 +174,7 @@ struct Served {
     client: Client,
 }
 
-async fn serve_stdio(served: &Arc<Served>) -> Result<(), ServerError> {
+async fn serve_stdio(served: &Arc<ServedToolset>) -> Result<(), ServerError> {
     let broken = |error: String| ServerError::Io(format!("the connection broke: {error}"));
     let service = match Handler::new(served).serve(rmcp::transport::stdio()).await {
         Ok(service) => service,

@@ -47,7 +47,7 @@ pub struct Listener {
     invocations: Arc<Invocations>,
     /// The port that must be opened; by default, the default port or any free one.
     port: Option<u16>,
-    open: OnceCell<Open>,
+    open: OnceCell<OpenListener>,
     /// What clients of the daemon ask for; only the daemon has it.
     offered: OnceLock<Offered>,
 }
@@ -74,7 +74,8 @@ impl Listener {
 #[async_trait]
 impl CallbackAddress for Listener {
     async fn base_url(&self) -> Result<String, NoAddress> {
-        let open = self.open.get_or_try_init(|| Open::open(&self.invocations, self.port, self.offered.get())).await;
+        let open =
+            self.open.get_or_try_init(|| OpenListener::open(&self.invocations, self.port, self.offered.get())).await;
         open.map(|open| format!("http://127.0.0.1:{}", open.port)).map_err(|error| NoAddress(error.to_string()))
     }
 
@@ -87,18 +88,18 @@ impl CallbackAddress for Listener {
 }
 
 /// An open port. Dropping it closes the port.
-struct Open {
+struct OpenListener {
     port: u16,
     connections: Arc<Connections>,
     tasks: Vec<AbortHandle>,
 }
 
-impl Open {
+impl OpenListener {
     async fn open(
         invocations: &Arc<Invocations>,
         asked: Option<u16>,
         offered: Option<&Offered>,
-    ) -> Result<Open, ListenError> {
+    ) -> Result<OpenListener, ListenError> {
         let listener = match asked {
             Some(port) => {
                 bind(Ipv4Addr::LOCALHOST.into(), port).await.map_err(|source| ListenError::Taken { port, source })?
@@ -116,11 +117,11 @@ impl Open {
         if let Ok(listener) = bind(Ipv6Addr::LOCALHOST.into(), port).await {
             tasks.push(serve(&connections, listener, app));
         }
-        Ok(Open { port, connections, tasks })
+        Ok(OpenListener { port, connections, tasks })
     }
 }
 
-impl Drop for Open {
+impl Drop for OpenListener {
     fn drop(&mut self) {
         self.tasks.iter().for_each(AbortHandle::abort);
     }

@@ -69,9 +69,9 @@ impl Default for InFlight {
 
 impl InFlight {
     /// Counts a request until its response was sent. `None` if the daemon is ending.
-    fn enter(self: &Arc<Self>) -> Option<Entered> {
+    fn enter(self: &Arc<Self>) -> Option<EnteredRequest> {
         self.count.send_modify(|count| *count += 1);
-        let entered = Entered(Arc::clone(self));
+        let entered = EnteredRequest(Arc::clone(self));
         // In this order, so that either this sees the end coming or the end sees this request.
         (!self.is_ending.load(Ordering::SeqCst)).then_some(entered)
     }
@@ -83,9 +83,9 @@ impl InFlight {
     }
 }
 
-struct Entered(Arc<InFlight>);
+struct EnteredRequest(Arc<InFlight>);
 
-impl Drop for Entered {
+impl Drop for EnteredRequest {
     fn drop(&mut self) {
         self.0.count.send_modify(|count| *count -= 1);
     }
@@ -136,7 +136,7 @@ pub async fn request(State(offered): State<Offered>, request: HttpRequest) -> Re
     let cancel = CancellationToken::new();
     let task = cancel.clone();
     tokio::spawn(async move {
-        let progress = Lines(lines.clone());
+        let progress = ReplyLines(lines.clone());
         let answer = offered.service.request(request, &progress, &task).await;
         let line = match answer {
             Ok(answer) => Line::Answer(Box::new(answer)),
@@ -168,12 +168,12 @@ pub async fn request(State(offered): State<Offered>, request: HttpRequest) -> Re
 struct Streaming {
     lines: mpsc::Receiver<Line>,
     _cancels: DropGuard,
-    entered: Entered,
+    entered: EnteredRequest,
 }
 
-struct Lines(mpsc::Sender<Line>);
+struct ReplyLines(mpsc::Sender<Line>);
 
-impl ProgressSink for Lines {
+impl ProgressSink for ReplyLines {
     fn say(&self, text: &str) {
         // Progress that is not read in time is dropped.
         let _ = self.0.try_send(Line::Progress(text.to_string()));

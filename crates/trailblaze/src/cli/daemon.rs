@@ -24,11 +24,11 @@ const IDLE_EMPTY: Duration = Duration::from_secs(5 * 60);
 #[derive(Args)]
 pub struct DaemonCommand {
     #[command(subcommand)]
-    verb: Verb,
+    verb: DaemonVerb,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum DaemonVerb {
     /// Serve clients; commands start this by themselves
     #[command(hide = true)]
     Run,
@@ -50,10 +50,10 @@ enum Verb {
 
 pub async fn daemon(context: &Context, command: DaemonCommand) -> Result<Exit, Refusal> {
     match command.verb {
-        Verb::Run => run(context).await,
-        Verb::Status { json } => status(context, json).await,
-        Verb::Stop => stop(context).await,
-        Verb::Logs { lines } => logs(context, lines),
+        DaemonVerb::Run => run(context).await,
+        DaemonVerb::Status { json } => status(context, json).await,
+        DaemonVerb::Stop => stop(context).await,
+        DaemonVerb::Logs { lines } => logs(context, lines),
     }
 }
 

@@ -26,11 +26,11 @@ pub struct DeviceArgs {
 #[derive(Args)]
 pub struct DeviceCommand {
     #[command(subcommand)]
-    verb: Verb,
+    verb: DeviceVerb,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum DeviceVerb {
     /// List the devices that `--device` accepts
     List {
         /// Print them as JSON
@@ -68,9 +68,9 @@ struct ConnectArgs {
 
 pub async fn device(context: &Context, command: DeviceCommand) -> Result<Exit, Refusal> {
     match command.verb {
-        Verb::List { json } => list(context, json).await,
-        Verb::Doctor { json } => doctor(context, json).await,
-        Verb::Connect(args) => connect(context, *args).await,
+        DeviceVerb::List { json } => list(context, json).await,
+        DeviceVerb::Doctor { json } => doctor(context, json).await,
+        DeviceVerb::Connect(args) => connect(context, *args).await,
     }
 }
 

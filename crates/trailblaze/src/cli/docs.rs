@@ -14,11 +14,11 @@ use crate::output::print;
 #[derive(Args)]
 pub struct DocsCommand {
     #[command(subcommand)]
-    verb: Verb,
+    verb: DocsVerb,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum DocsVerb {
     /// Write man pages for all commands
     Man {
         /// Write each page to a file in this folder [default: standard output]
@@ -31,7 +31,7 @@ enum Verb {
 }
 
 pub fn docs(command: DocsCommand) -> Result<Exit, Refusal> {
-    let Verb::Man { out, json } = command.verb;
+    let DocsVerb::Man { out, json } = command.verb;
     let pages = pages()?;
     let Some(folder) = out else {
         for (_, page) in &pages {

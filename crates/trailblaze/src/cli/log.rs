@@ -29,17 +29,17 @@ pub fn start(environment: &Environment) {
 struct Stderr;
 
 impl MakeWriter<'_> for Stderr {
-    type Writer = Line;
+    type Writer = PrintedLine;
 
-    fn make_writer(&self) -> Line {
-        Line::default()
+    fn make_writer(&self) -> PrintedLine {
+        PrintedLine::default()
     }
 }
 
 #[derive(Default)]
-struct Line(Vec<u8>);
+struct PrintedLine(Vec<u8>);
 
-impl Write for Line {
+impl Write for PrintedLine {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.extend_from_slice(bytes);
         Ok(bytes.len())
@@ -50,7 +50,7 @@ impl Write for Line {
     }
 }
 
-impl Drop for Line {
+impl Drop for PrintedLine {
     fn drop(&mut self) {
         if !self.0.is_empty() {
             print::say(String::from_utf8_lossy(&self.0).trim_end());

@@ -21,13 +21,13 @@ use crate::sessions::service::{Answer, ProgressSink, Request, Service, ServiceEr
 #[command(args_conflicts_with_subcommands = true, subcommand_value_name = "COMMAND")]
 pub struct McpCommand {
     #[command(subcommand)]
-    verb: Option<Verb>,
+    verb: Option<McpVerb>,
     #[command(flatten)]
     serve: McpArgs,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum McpVerb {
     Install(mcp_install::InstallArgs),
 }
 
@@ -69,7 +69,7 @@ enum ToolsArg {
 
 pub async fn mcp(context: &Context, command: McpCommand) -> Result<Exit, Refusal> {
     let McpCommand { verb, serve: args } = command;
-    if let Some(Verb::Install(args)) = verb {
+    if let Some(McpVerb::Install(args)) = verb {
         return mcp_install::install(context, &args);
     }
     let options = McpOptions {
@@ -84,20 +84,20 @@ pub async fn mcp(context: &Context, command: McpCommand) -> Result<Exit, Refusal
         target: args.target,
         allowed_secrets: args.allow_secret.into_iter().map(|(name, origin)| (name, Vec::from_iter(origin))).collect(),
     };
-    let service = Arc::new(Daemon { context: context.clone(), client: context.daemon()? });
+    let service = Arc::new(McpDaemon { context: context.clone(), client: context.daemon()? });
     let served = McpServer::new(service, options).serve_stdio().await;
     served.map_err(|error| Refusal::Environment { message: error.to_string() })?;
     Ok(Exit::Passed)
 }
 
 /// The daemon, which is started when it is first needed: a list of tools needs no daemon.
-struct Daemon {
+struct McpDaemon {
     context: Context,
     client: DaemonClient,
 }
 
 #[async_trait]
-impl Service for Daemon {
+impl Service for McpDaemon {
     async fn request(
         &self,
         mut request: Request,

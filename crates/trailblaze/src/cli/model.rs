@@ -51,11 +51,11 @@ impl ModelArgs {
 #[derive(Args)]
 pub struct ModelCommand {
     #[command(subcommand)]
-    verb: Verb,
+    verb: ModelVerb,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum ModelVerb {
     /// List the providers and models that `--model` accepts, whether their keys are set, and which model is the default
     List {
         /// Print them as JSON
@@ -76,8 +76,8 @@ pub async fn model(context: &Context, command: ModelCommand) -> Result<Exit, Ref
     let loaded = context.load(None)?;
     Refusal::unless_sound(&loaded.problems)?;
     match command.verb {
-        Verb::List { json } => list(&loaded, json),
-        Verb::Test { model, json } => test(&loaded, model, json).await,
+        ModelVerb::List { json } => list(&loaded, json),
+        ModelVerb::Test { model, json } => test(&loaded, model, json).await,
     }
 }
 

@@ -69,7 +69,7 @@ pub async fn record(context: &Context, args: RecordArgs) -> Result<Exit, Refusal
     let request = in_session::open_request(context, &on, &SessionArgs::default())?;
     let request = OpenRequest { follows_person: true, asserts_what_appears: args.assertions, ..request };
     let info = in_session::open(context, request).await?;
-    let mut recording = Recording {
+    let mut recording = HandRecording {
         context,
         session: SessionChoice { name: Some(info.name), project: Some(info.project), device: None },
         n_shown: 0,
@@ -129,14 +129,14 @@ pub async fn record(context: &Context, args: RecordArgs) -> Result<Exit, Refusal
 }
 
 /// The session that is recorded.
-struct Recording<'c> {
+struct HandRecording<'c> {
     context: &'c Context,
     session: SessionChoice,
     n_shown: usize,
     is_quiet: bool,
 }
 
-impl Recording<'_> {
+impl HandRecording<'_> {
     /// Ctrl-C does not cancel these requests: it ends the recording.
     async fn ask(&self, request: Request) -> Result<Answer, Refusal> {
         let answer = self.context.daemon()?.ask_running(request).await;

@@ -18,7 +18,7 @@ use crate::run::history::{self, History};
 #[command(args_conflicts_with_subcommands = true)]
 pub struct ReportArgs {
     #[command(subcommand)]
-    verb: Option<Verb>,
+    verb: Option<ReportVerb>,
     /// The run's folder [default: the latest]
     folder: Option<PathBuf>,
     /// Print the run as Markdown, for a pull request
@@ -30,7 +30,7 @@ pub struct ReportArgs {
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum ReportVerb {
     Merge(MergeArgs),
 }
 
@@ -52,7 +52,7 @@ struct MergeArgs {
 }
 
 pub fn report(context: &Context, args: ReportArgs) -> Result<Exit, Refusal> {
-    if let Some(Verb::Merge(args)) = args.verb {
+    if let Some(ReportVerb::Merge(args)) = args.verb {
         return merge_runs(context, args);
     }
     let folder = match args.folder {

@@ -27,7 +27,7 @@ const HEADER_BYTES: u64 = 4096;
 #[derive(Args)]
 pub struct RunsCommand {
     #[command(subcommand)]
-    verb: Verb,
+    verb: RunsVerb,
     /// Look for run folders here [default: logs/ in the project]
     #[arg(long, global = true, value_name = "DIR")]
     logs: Option<PathBuf>,
@@ -37,7 +37,7 @@ pub struct RunsCommand {
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum RunsVerb {
     /// List runs, newest first
     List {
         /// List at most N runs
@@ -77,9 +77,9 @@ pub fn runs(context: &Context, command: RunsCommand) -> Result<Exit, Refusal> {
     let logs = command.logs.map_or_else(own, |logs| context.absolute(&logs));
     let runs = read_all(&logs)?;
     match command.verb {
-        Verb::List { number } => list(&logs, &runs, number, command.json),
-        Verb::Show { id } => show(find(&logs, &runs, id.as_deref())?, command.json),
-        Verb::Clean(args) => clean(&runs, &args, command.json),
+        RunsVerb::List { number } => list(&logs, &runs, number, command.json),
+        RunsVerb::Show { id } => show(find(&logs, &runs, id.as_deref())?, command.json),
+        RunsVerb::Clean(args) => clean(&runs, &args, command.json),
     }
 }
 

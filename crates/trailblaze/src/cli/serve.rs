@@ -60,7 +60,7 @@ pub async fn serve(context: &Context, args: ServeArgs) -> Result<Exit, Refusal> 
                 folder.join(format!("{id}.{EXTENSION}"))
             }
         };
-        let key = KeyFile::write(path, session)?;
+        let key = ServeKeyFile::write(path, session)?;
         let folder = session.run_folder();
         let shown = json!({"address": address, "keyFile": key.0, "session": id, "device": name, "runFolder": folder});
         if args.json {
@@ -139,18 +139,18 @@ const EXTENSION: &str = "key";
 
 /// The file with a session's key, and its lock, which the operating system releases when the process ends. Removed when
 /// dropped: the key is worthless once the session has ended.
-struct KeyFile(PathBuf, #[allow(dead_code, reason = "it is held, not used")] File);
+struct ServeKeyFile(PathBuf, #[allow(dead_code, reason = "it is held, not used")] File);
 
-impl KeyFile {
-    fn write(path: PathBuf, session: &Interactive) -> Result<KeyFile, Refusal> {
+impl ServeKeyFile {
+    fn write(path: PathBuf, session: &Interactive) -> Result<ServeKeyFile, Refusal> {
         let written = private::write_locked(&path, format!("{}\n", session.key().expose()));
         let failed = |source| Refusal::Io { what: format!("cannot write `{}`", path.display()), source };
         let file = written.map_err(failed)?;
-        Ok(KeyFile(path, file))
+        Ok(ServeKeyFile(path, file))
     }
 }
 
-impl Drop for KeyFile {
+impl Drop for ServeKeyFile {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.0);
     }

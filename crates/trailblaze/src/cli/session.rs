@@ -20,11 +20,11 @@ use crate::sessions::service::{Answer, ReplayRequest, Request, SessionAccess, Se
 #[derive(Args)]
 pub struct SessionCommand {
     #[command(subcommand)]
-    verb: Verb,
+    verb: SessionVerb,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum SessionVerb {
     /// List the open sessions
     List {
         /// Print them as JSON
@@ -137,12 +137,12 @@ struct Stretch {
 
 pub async fn session(context: &Context, command: SessionCommand) -> Result<Exit, Refusal> {
     match command.verb {
-        Verb::List { json } => list(context, json).await,
-        Verb::Show { which, json } => {
+        SessionVerb::List { json } => list(context, json).await,
+        SessionVerb::Show { which, json } => {
             let replies = execute_in(context, which.choice(context), vec![Command::Steps]).await?;
             Ok(show_all(&replies, json))
         }
-        Verb::Save { file, which, stretch: Stretch { from, to }, append, force, title, json } => {
+        SessionVerb::Save { file, which, stretch: Stretch { from, to }, append, force, title, json } => {
             let merge = match (append, force) {
                 (true, _) => Some(Merge::Append),
                 (_, true) => Some(Merge::Replace),
@@ -151,17 +151,17 @@ pub async fn session(context: &Context, command: SessionCommand) -> Result<Exit,
             let save = Command::Save(Save { path: file, merge, title, from, to, is_own: false });
             Ok(show_all(&execute_in(context, which.choice(context), vec![save]).await?, json))
         }
-        Verb::Undo { which, call, json } => {
+        SessionVerb::Undo { which, call, json } => {
             let undo = if call { Command::Undo } else { Command::UndoStep };
             Ok(show_all(&execute_in(context, which.choice(context), vec![undo]).await?, json))
         }
-        Verb::Replay { which, stretch: Stretch { from, to }, on, json } => {
+        SessionVerb::Replay { which, stretch: Stretch { from, to }, on, json } => {
             let client = context.place();
             let request = ReplayRequest { session: which.choice(context), client, device: on, from, to };
             replay(context, request, json).await
         }
-        Verb::Close { name, which, all, json } => close(context, name, &which, all, json).await,
-        Verb::Key { file, which, json } => key(context, file, which.choice(context), json).await,
+        SessionVerb::Close { name, which, all, json } => close(context, name, &which, all, json).await,
+        SessionVerb::Key { file, which, json } => key(context, file, which.choice(context), json).await,
     }
 }
 

@@ -31,13 +31,13 @@ use crate::sessions::wiring::{self};
 )]
 pub struct ToolArgs {
     #[command(subcommand)]
-    verb: Option<Verb>,
+    verb: Option<ToolVerb>,
     #[command(flatten)]
     call: CallArgs,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum ToolVerb {
     New(tool_new::NewArgs),
     Test(tool_test::TestArgs),
     Lint(tool_lint::LintArgs),
@@ -77,16 +77,16 @@ struct CallArgs {
 
 pub async fn tool(context: &Context, args: ToolArgs) -> Result<Exit, Refusal> {
     match args.verb {
-        Some(Verb::New(args)) => {
+        Some(ToolVerb::New(args)) => {
             let exit = tool_new::new(context, &args)?;
             editor_schema::refresh(&context.load(None)?, &context.host(None)).await;
             Ok(exit)
         }
-        Some(Verb::Test(args)) => tool_test::test(context, &args).await,
-        Some(Verb::Lint(args)) => tool_lint::lint(context, &args).await,
-        Some(Verb::Doctor(args)) => tool_doctor::doctor(context, &args).await,
-        Some(Verb::Bundle(args)) => tool_bundle::bundle(context, &args).await,
-        Some(Verb::Install(args)) => tool_install::install(context, &args).await,
+        Some(ToolVerb::Test(args)) => tool_test::test(context, &args).await,
+        Some(ToolVerb::Lint(args)) => tool_lint::lint(context, &args).await,
+        Some(ToolVerb::Doctor(args)) => tool_doctor::doctor(context, &args).await,
+        Some(ToolVerb::Bundle(args)) => tool_bundle::bundle(context, &args).await,
+        Some(ToolVerb::Install(args)) => tool_install::install(context, &args).await,
         None => call(context, args.call).await,
     }
 }

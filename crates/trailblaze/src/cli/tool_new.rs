@@ -80,7 +80,7 @@ pub fn new(context: &Context, args: &NewArgs) -> Result<Exit, Refusal> {
     let loaded = context.load(None)?;
     Refusal::unless_sound(&loaded.problems)?;
     unless_wrong_name(&loaded, args)?;
-    let plan = Plan::make(&loaded, args)?;
+    let plan = NewToolPlan::make(&loaded, args)?;
     plan.unless_blocked(&loaded.root, args.force)?;
     let before: Vec<&NewFile> = plan.new.iter().chain(&plan.changed).collect();
     write_all(&loaded.root, &before)?;
@@ -139,7 +139,7 @@ fn is_in_file(language: Language) -> bool {
 }
 
 /// The files to write.
-struct Plan {
+struct NewToolPlan {
     /// The tool and its tests, which must not exist yet.
     own: Vec<String>,
     new: Vec<NewFile>,
@@ -148,15 +148,15 @@ struct Plan {
     needs: Vec<String>,
 }
 
-impl Plan {
-    fn make(loaded: &Loaded, args: &NewArgs) -> Result<Plan, Refusal> {
+impl NewToolPlan {
+    fn make(loaded: &Loaded, args: &NewArgs) -> Result<NewToolPlan, Refusal> {
         let (root, name) = (&loaded.root, args.name.as_str());
         let trails = loaded.project.trails_dir.trim_start_matches("./").trim_end_matches('/');
         let target = args.target.as_deref();
         let trails = if trails.is_empty() { "." } else { trails };
         let script_root = loaded.project.script_root.as_ref().map(|folder| folder.value.as_str());
         let own = blueprint::own_files(args.language(), name, target, trails, script_root);
-        let mut plan = Plan {
+        let mut plan = NewToolPlan {
             own: own.iter().map(|(path, _)| path.clone()).collect(),
             new: own,
             changed: Vec::new(),
@@ -415,7 +415,7 @@ fn write_all(root: &Path, files: &[&NewFile]) -> Result<(), Refusal> {
 }
 
 /// The commands to run next.
-fn next(loaded: &Loaded, args: &NewArgs, plan: &Plan) -> Vec<String> {
+fn next(loaded: &Loaded, args: &NewArgs, plan: &NewToolPlan) -> Vec<String> {
     let mut call = blueprint::example_call(args.language(), &args.name);
     if let [first, _, ..] = loaded.project.devices.as_slice() {
         call.push_str(&format!(" -d {}", first.id.value));

@@ -48,7 +48,7 @@ pub struct TestArgs {
 pub async fn test(context: &Context, args: &TestArgs) -> Result<Exit, Refusal> {
     let loaded = context.load(None)?;
     Refusal::unless_sound(&loaded.problems)?;
-    let chosen = Chosen::of(&loaded, &args.what)?;
+    let chosen = ChosenTests::of(&loaded, &args.what)?;
     if chosen.files.is_empty() && chosen.trails.is_empty() {
         return Err(Refusal::Usage {
             message: "the project has no tests for tools".to_string(),
@@ -82,20 +82,20 @@ pub async fn test(context: &Context, args: &TestArgs) -> Result<Exit, Refusal> {
 
 /// The tests to run.
 #[derive(Default)]
-struct Chosen {
+struct ChosenTests {
     files: Vec<PathBuf>,
     trails: Vec<PathBuf>,
 }
 
-impl Chosen {
-    fn of(loaded: &Loaded, what: &[String]) -> Result<Chosen, Refusal> {
+impl ChosenTests {
+    fn of(loaded: &Loaded, what: &[String]) -> Result<ChosenTests, Refusal> {
         let files = test_files::all(loaded);
         let trails: Vec<Trail> = match loaded.trails(&[]) {
             Ok(trails) => trails.into_iter().filter_map(|(trail, _)| trail).collect(),
             // A project may have tools but no trails.
             Err(_) => Vec::new(),
         };
-        let mut chosen = Chosen::default();
+        let mut chosen = ChosenTests::default();
         if what.is_empty() {
             chosen.files = files;
             let own = trails.iter().filter(|trail| test_files::calls_own(trail, loaded));

@@ -27,7 +27,7 @@ use crate::sessions::wiring::Wiring;
 #[derive(Args)]
 pub struct ToolboxArgs {
     #[command(subcommand)]
-    verb: Option<Verb>,
+    verb: Option<ToolboxVerb>,
     #[command(flatten)]
     devices: DeviceArgs,
     /// The app under test, by its id in trailblaze-config/targets [default: the project's target]
@@ -86,7 +86,7 @@ impl From<AgentModeArg> for AgentMode {
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum ToolboxVerb {
     /// Show which source offers a tool, which filter removed it, and what its schema costs
     Why {
         /// The tool's name
@@ -107,8 +107,8 @@ pub async fn toolbox(context: &Context, args: ToolboxArgs) -> Result<Exit, Refus
     wiring.groups.clone_from(&args.groups);
     wiring.prefixes.clone_from(&args.prefixes);
     let named = match &args.verb {
-        Some(Verb::Why { devices, .. }) if !devices.device.is_empty() => &devices.device,
-        Some(Verb::Budget(budget)) if !budget.devices.device.is_empty() => &budget.devices.device,
+        Some(ToolboxVerb::Why { devices, .. }) if !devices.device.is_empty() => &devices.device,
+        Some(ToolboxVerb::Budget(budget)) if !budget.devices.device.is_empty() => &budget.devices.device,
         _ => &args.devices.device,
     };
     let devices = match &args.driver {
@@ -120,13 +120,13 @@ pub async fn toolbox(context: &Context, args: ToolboxArgs) -> Result<Exit, Refus
     wiring.servers = wiring.tool_servers(mode).with_outlets(outlets).for_devices(devices.len()).into();
     let registries = registries(&wiring, devices).await?;
     // `why` is used when something is wrong; all other commands use the tools that a run would use.
-    if !matches!(args.verb, Some(Verb::Why { .. })) {
+    if !matches!(args.verb, Some(ToolboxVerb::Why { .. })) {
         let problems = registries.iter().flat_map(|(_, registry)| loaded.refused_tools(registry)).collect();
         Refusal::unless_sound(&in_order(problems))?;
     }
     match &args.verb {
-        Some(Verb::Budget(budget)) => Ok(toolbox_budget::budget(&registries, budget, args.json)),
-        Some(Verb::Why { name, .. }) => why(name, &registries, &wiring, args.json),
+        Some(ToolboxVerb::Budget(budget)) => Ok(toolbox_budget::budget(&registries, budget, args.json)),
+        Some(ToolboxVerb::Why { name, .. }) => why(name, &registries, &wiring, args.json),
         None if args.for_model.is_some() => {
             for_model(&registries);
             Ok(Exit::Passed)

@@ -24,7 +24,7 @@ pub struct BudgetArgs {
 }
 
 /// The cost of the tools offered on one device.
-struct Budget<'r> {
+struct ToolboxBudget<'r> {
     /// The most expensive first.
     tools: Vec<(&'r str, Cost)>,
     sources: Vec<(String, Cost)>,
@@ -37,7 +37,7 @@ pub fn budget(registries: &[(DeviceSpec, Registry)], args: &BudgetArgs, as_json:
     let mut exit = Exit::Passed;
     let mut answers = Vec::new();
     for (device, registry) in registries {
-        let budget = Budget::of(registry);
+        let budget = ToolboxBudget::of(registry);
         let is_over = args.max.is_some_and(|max| budget.total.tokens > max);
         if is_over {
             exit = Exit::Failed;
@@ -63,8 +63,8 @@ pub fn budget(registries: &[(DeviceSpec, Registry)], args: &BudgetArgs, as_json:
     exit
 }
 
-impl<'r> Budget<'r> {
-    fn of(registry: &'r Registry) -> Budget<'r> {
+impl<'r> ToolboxBudget<'r> {
+    fn of(registry: &'r Registry) -> ToolboxBudget<'r> {
         let costs: Vec<(&str, &str, Cost)> = offer::offered(registry, &Offer::default())
             .iter()
             .filter_map(|tool| registry.get(&tool.name))
@@ -78,7 +78,7 @@ impl<'r> Budget<'r> {
             let inside = costs.iter().filter(|(name, ..)| toolset.tools.contains(*name));
             (id.clone(), inside.map(|(.., cost)| *cost).sum::<Cost>())
         });
-        Budget {
+        ToolboxBudget {
             toolsets: dearest_first(toolsets.filter(|(_, cost)| cost.tools > 0)),
             sources: dearest_first(sources.into_iter().map(|(source, costs)| (source, costs.into_iter().sum()))),
             total: costs.iter().map(|(.., cost)| *cost).sum(),

@@ -16,11 +16,11 @@ use crate::output::print;
 #[derive(Args)]
 pub struct TrailCommand {
     #[command(subcommand)]
-    verb: Verb,
+    verb: TrailVerb,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum TrailVerb {
     Convert(ConvertArgs),
 }
 
@@ -38,7 +38,7 @@ struct ConvertArgs {
 }
 
 pub fn trail(context: &Context, command: TrailCommand) -> Result<Exit, Refusal> {
-    let Verb::Convert(args) = command.verb;
+    let TrailVerb::Convert(args) = command.verb;
     let file = args.file.display().to_string();
     let io = |what: &str| {
         let what = format!("cannot {what} `{file}`");

@@ -265,13 +265,13 @@ fn authority(daemon: &KeyFile) -> &str {
 }
 
 /// A response that has begun. Dropping it cancels the request.
-struct Response {
+struct DaemonResponse {
     body: Incoming,
     _connection: AbortOnDropHandle<hyper::Result<()>>,
 }
 
 /// Sends a request. If it fails, the daemon has done nothing.
-async fn send(daemon: &KeyFile, request: &Request) -> Result<Response, ServiceError> {
+async fn send(daemon: &KeyFile, request: &Request) -> Result<DaemonResponse, ServiceError> {
     let broken = |error: &dyn std::error::Error| gone(&error.to_string());
     let stream = timeout(TO_CONNECT, TcpStream::connect(authority(daemon))).await;
     let stream = stream.map_err(|_| gone("no connection"))?.map_err(|error| broken(&error))?;
@@ -298,7 +298,7 @@ async fn send(daemon: &KeyFile, request: &Request) -> Result<Response, ServiceEr
         StatusCode::SERVICE_UNAVAILABLE => return Err(gone("it is ending")),
         _ => {}
     }
-    Ok(Response { body: response.into_body(), _connection })
+    Ok(DaemonResponse { body: response.into_body(), _connection })
 }
 
 /// Sends a request to a daemon that was just found.
@@ -306,7 +306,7 @@ async fn send_now(daemon: &KeyFile, request: &Request) -> Result<Answer, Service
     send(daemon, request).await?.read(&NoProgress).await
 }
 
-impl Response {
+impl DaemonResponse {
     /// Reads lines up to the answer.
     async fn read(mut self, progress: &dyn ProgressSink) -> Result<Answer, ServiceError> {
         let mut bytes = BytesMut::new();

@@ -44,7 +44,7 @@ pub struct Live {
     used: Mutex<Instant>,
     n_steps: AtomicUsize,
     lost: Mutex<Option<String>>,
-    jobs: mpsc::Sender<Job>,
+    jobs: mpsc::Sender<SessionJob>,
     /// Cancels the commands in flight when the session is closed.
     abort: CancellationToken,
     /// Shows the screen to people.
@@ -73,7 +73,7 @@ pub struct Progress {
     pub proposals: Vec<(String, Value)>,
 }
 
-enum Job {
+enum SessionJob {
     Handle {
         asked: Asked,
         cancel: CancellationToken,
@@ -99,25 +99,25 @@ enum Job {
     },
 }
 
-impl Job {
+impl SessionJob {
     /// What the session is doing, for people.
     fn describe(&self) -> String {
         let shorten = |text: &str| text.chars().take(200).collect::<String>();
         match self {
-            Job::Handle { asked, .. } => match asked {
+            SessionJob::Handle { asked, .. } => match asked {
                 Asked::Act(aim) => aim.action.clone(),
                 Asked::Call { tool, .. } => tool.clone(),
                 Asked::Do { text, .. } => shorten(text),
                 Asked::Edit { .. } | Asked::Undo { .. } => String::new(),
             },
-            Job::Execute { commands, .. } => match commands.first() {
+            SessionJob::Execute { commands, .. } => match commands.first() {
                 Some(Command::Do { text, .. }) => shorten(text),
                 Some(Command::Call { tool, .. }) => tool.clone(),
                 Some(Command::Ask { question }) => shorten(question),
                 _ => String::new(),
             },
-            Job::Replay { .. } => "replaying".to_string(),
-            Job::Trail { .. } | Job::Close { .. } => String::new(),
+            SessionJob::Replay { .. } => "replaying".to_string(),
+            SessionJob::Trail { .. } | SessionJob::Close { .. } => String::new(),
         }
     }
 }
@@ -163,7 +163,7 @@ impl Live {
             notices: about.console,
             ended,
         });
-        let task = Task { live: Arc::clone(&live), waiting, stop };
+        let task = SessionTask { live: Arc::clone(&live), waiting, stop };
         tokio::spawn(async move {
             task.run(opened, &about.logs).await;
             let _ = end.send(true);
@@ -250,12 +250,12 @@ impl Live {
         cancel: &CancellationToken,
     ) -> Result<Vec<Reply>, ServiceError> {
         let (reply, answer) = oneshot::channel();
-        self.ask(Job::Execute { commands, current_dir, cancel: cancel.clone(), reply }, answer).await
+        self.ask(SessionJob::Execute { commands, current_dir, cancel: cancel.clone(), reply }, answer).await
     }
 
     pub async fn handle(&self, asked: Asked, cancel: &CancellationToken) -> Result<Handled, ServiceError> {
         let (reply, answer) = oneshot::channel();
-        self.ask(Job::Handle { asked, cancel: cancel.clone(), reply }, answer).await
+        self.ask(SessionJob::Handle { asked, cancel: cancel.clone(), reply }, answer).await
     }
 
     /// Follows the steps, and what the session is doing.
@@ -295,25 +295,25 @@ impl Live {
         cancel: &CancellationToken,
     ) -> Result<Reply, ServiceError> {
         let (reply, answer) = oneshot::channel();
-        self.ask(Job::Replay { stretch, cancel: cancel.clone(), reply }, answer).await
+        self.ask(SessionJob::Replay { stretch, cancel: cancel.clone(), reply }, answer).await
     }
 
     /// The steps in the form of a trail.
     pub async fn trail(&self, stretch: (Option<usize>, Option<usize>)) -> Result<String, ServiceError> {
         let (reply, answer) = oneshot::channel();
-        self.ask(Job::Trail { stretch, reply }, answer).await?
+        self.ask(SessionJob::Trail { stretch, reply }, answer).await?
     }
 
     /// Ends the session. What it recorded stays in its run folder.
     pub async fn close(&self) -> Result<ClosedSession, ServiceError> {
         self.abort.cancel();
         let (reply, answer) = oneshot::channel();
-        let closed = self.ask(Job::Close { reply }, answer).await;
+        let closed = self.ask(SessionJob::Close { reply }, answer).await;
         let _ = self.ended.clone().wait_for(|ended| *ended).await;
         closed
     }
 
-    async fn ask<T>(&self, job: Job, answer: oneshot::Receiver<T>) -> Result<T, ServiceError> {
+    async fn ask<T>(&self, job: SessionJob, answer: oneshot::Receiver<T>) -> Result<T, ServiceError> {
         let ended = || ServiceError::environment(format!("session `{}` has ended", self.name));
         self.jobs.try_send(job).map_err(|error| match error {
             mpsc::error::TrySendError::Closed(_) => ended(),
@@ -338,14 +338,14 @@ fn shown_command(command: &[String]) -> String {
     program.into_iter().chain(words).collect::<Vec<_>>().join(" ")
 }
 
-struct Task {
+struct SessionTask {
     live: Arc<Live>,
-    waiting: mpsc::Receiver<Job>,
+    waiting: mpsc::Receiver<SessionJob>,
     /// Cancels the calls of programs.
     stop: CancellationToken,
 }
 
-impl Task {
+impl SessionTask {
     async fn run(mut self, mut opened: Opened, logs: &std::path::Path) {
         let root = opened.wiring.loaded.root.clone();
         let changes = opened.wiring.host.files.changes(&root, logs).inspect_err(|error| {
@@ -408,7 +408,7 @@ impl Task {
             self.live.touch();
             let stop = self.live.begin_work(job.describe());
             match job {
-                Job::Handle { asked, cancel, reply } => {
+                SessionJob::Handle { asked, cancel, reply } => {
                     let (cancel, _linked) = linked(&cancel, &self.live.abort);
                     let (cancel, _also) = linked(&cancel, &stop);
                     let handled = session.handle(asked, &cancel).await;
@@ -416,22 +416,22 @@ impl Task {
                     self.live.show(session);
                     let _ = reply.send(handled);
                 }
-                Job::Execute { commands, current_dir, cancel, reply } => {
+                SessionJob::Execute { commands, current_dir, cancel, reply } => {
                     let (cancel, _linked) = linked(&cancel, &stop);
                     let replies = self.execute(session, commands, current_dir, &cancel).await;
                     let _ = reply.send(replies);
                 }
-                Job::Replay { stretch: (from, to), cancel, reply } => {
+                SessionJob::Replay { stretch: (from, to), cancel, reply } => {
                     let (cancel, _linked) = linked(&cancel, &self.live.abort);
                     let (cancel, _also) = linked(&cancel, &stop);
                     let _ = reply.send(session.replay(from, to, &cancel).await);
                     session.admit_calls(&self.stop);
                 }
-                Job::Trail { stretch: (from, to), reply } => {
+                SessionJob::Trail { stretch: (from, to), reply } => {
                     let text = session.trail_text(from, to);
                     let _ = reply.send(text.map_err(|error| ServiceError::new(error.exit(), error.to_string())));
                 }
-                Job::Close { reply } => {
+                SessionJob::Close { reply } => {
                     session.finish_deeds(&self.live.abort).await;
                     return Some(reply);
                 }

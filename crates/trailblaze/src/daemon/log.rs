@@ -21,9 +21,9 @@ const MOST_BYTES: u64 = 1 << 20;
 const DEFAULT: &str = "trailblaze=info";
 
 #[derive(Clone)]
-pub struct Log(Arc<Mutex<State>>);
+pub struct Log(Arc<Mutex<LogState>>);
 
-struct State {
+struct LogState {
     path: PathBuf,
     file: Option<File>,
     n_bytes: u64,
@@ -35,7 +35,7 @@ impl Log {
     /// Starts logging of the whole process to this file.
     pub fn start(path: PathBuf, wanted: Option<&str>) -> Log {
         let n_bytes = path.metadata().map_or(0, |facts| facts.len());
-        let log = Log(Arc::new(Mutex::new(State { path, file: None, n_bytes, secrets: Vec::new() })));
+        let log = Log(Arc::new(Mutex::new(LogState { path, file: None, n_bytes, secrets: Vec::new() })));
         let targets = wanted.and_then(|wanted| wanted.parse::<Targets>().ok());
         let targets = targets.or_else(|| DEFAULT.parse().ok()).unwrap_or_default();
         let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(log.clone());
@@ -51,7 +51,7 @@ impl Log {
     }
 }
 
-impl State {
+impl LogState {
     fn write(&mut self, line: &[u8]) -> io::Result<()> {
         if self.n_bytes > MOST_BYTES {
             self.file = None;

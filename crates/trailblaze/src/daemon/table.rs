@@ -23,18 +23,18 @@ struct Slot {
     name: String,
     project: PathBuf,
     device: String,
-    state: watch::Receiver<State>,
+    state: watch::Receiver<SlotState>,
 }
 
 impl Slot {
     /// Whether its session ended by itself, which only a bug can do.
     fn has_ended(&self) -> bool {
-        matches!(&*self.state.borrow(), State::Open(live) if live.has_ended())
+        matches!(&*self.state.borrow(), SlotState::Open(live) if live.has_ended())
     }
 }
 
 #[derive(Clone)]
-enum State {
+enum SlotState {
     Opening,
     Open(Arc<Live>),
     Failed(ServiceError),
@@ -55,18 +55,18 @@ pub struct Reserved {
     id: u64,
     pub name: String,
     table: Arc<Table>,
-    state: watch::Sender<State>,
+    state: watch::Sender<SlotState>,
     is_open: bool,
 }
 
 impl Reserved {
     pub fn opened(mut self, live: &Arc<Live>) {
         self.is_open = true;
-        let _ = self.state.send(State::Open(Arc::clone(live)));
+        let _ = self.state.send(SlotState::Open(Arc::clone(live)));
     }
 
     pub fn failed(self, error: &ServiceError) {
-        let _ = self.state.send(State::Failed(error.clone()));
+        let _ = self.state.send(SlotState::Failed(error.clone()));
     }
 }
 
@@ -121,7 +121,7 @@ impl Table {
             Some(slot) => Ok(Err(slot.clone())),
             None => {
                 let name = request.name.clone().unwrap_or_else(|| default_name(&slots, project, device));
-                let (state, receiver) = watch::channel(State::Opening);
+                let (state, receiver) = watch::channel(SlotState::Opening);
                 let id = slots.iter().map(|slot| slot.id + 1).max().unwrap_or_default();
                 slots.push(Slot {
                     id,
@@ -164,8 +164,8 @@ impl Table {
     pub fn all(&self) -> Vec<Arc<Live>> {
         let slots = self.0.lock();
         let open = slots.iter().filter_map(|slot| match &*slot.state.borrow() {
-            State::Open(live) => Some(Arc::clone(live)),
-            State::Opening | State::Failed(_) => None,
+            SlotState::Open(live) => Some(Arc::clone(live)),
+            SlotState::Opening | SlotState::Failed(_) => None,
         });
         open.collect()
     }
@@ -176,7 +176,7 @@ impl Table {
     }
 
     pub fn remove(&self, live: &Arc<Live>) {
-        let is_it = |slot: &Slot| matches!(&*slot.state.borrow(), State::Open(open) if Arc::ptr_eq(open, live));
+        let is_it = |slot: &Slot| matches!(&*slot.state.borrow(), SlotState::Open(open) if Arc::ptr_eq(open, live));
         self.0.lock().retain(|slot| !is_it(slot));
     }
 
@@ -190,11 +190,11 @@ impl Table {
 
 /// Waits until a session is open. `None` if opening it was given up.
 async fn opened(mut slot: Slot) -> Option<Result<Arc<Live>, ServiceError>> {
-    let state = slot.state.wait_for(|state| !matches!(state, State::Opening)).await;
+    let state = slot.state.wait_for(|state| !matches!(state, SlotState::Opening)).await;
     match state.as_deref() {
-        Ok(State::Open(live)) => Some(Ok(Arc::clone(live))),
-        Ok(State::Failed(error)) => Some(Err(error.clone())),
-        Ok(State::Opening) | Err(_) => None,
+        Ok(SlotState::Open(live)) => Some(Ok(Arc::clone(live))),
+        Ok(SlotState::Failed(error)) => Some(Err(error.clone())),
+        Ok(SlotState::Opening) | Err(_) => None,
     }
 }
 

@@ -55,7 +55,7 @@ pub fn lint(batch: &Batch, granted: &[String]) -> Vec<Finding> {
         });
     }
     for tool in &batch.tools {
-        let mut found = Found { tool, findings: &mut findings };
+        let mut found = LintFindings { tool, findings: &mut findings };
         if let Some(objection) = tool.contributor.judge(&tool.name, granted) {
             found.add(objection.consequence.severity(), "name", objection.message, None);
         }
@@ -67,12 +67,12 @@ pub fn lint(batch: &Batch, granted: &[String]) -> Vec<Finding> {
     findings
 }
 
-struct Found<'a> {
+struct LintFindings<'a> {
     tool: &'a Tool,
     findings: &'a mut Vec<Finding>,
 }
 
-impl Found<'_> {
+impl LintFindings<'_> {
     fn add(&mut self, severity: Severity, rule: &'static str, message: String, hint: Option<&str>) {
         self.findings.push(Finding {
             severity,
@@ -89,7 +89,7 @@ impl Found<'_> {
     }
 }
 
-fn description(found: &mut Found<'_>) {
+fn description(found: &mut LintFindings<'_>) {
     let (name, about) = (&found.tool.name, found.tool.description.trim());
     let n_chars = about.chars().count();
     if about.is_empty() {
@@ -111,7 +111,7 @@ fn description(found: &mut Found<'_>) {
     }
 }
 
-fn parameters(found: &mut Found<'_>) {
+fn parameters(found: &mut LintFindings<'_>) {
     let schema = found.tool.schema.json();
     let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
     let name = &found.tool.name;
@@ -149,7 +149,7 @@ fn is_model_safe(parameter: &str) -> bool {
         && parameter.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'))
 }
 
-fn metadata(found: &mut Found<'_>, batch: &Batch) {
+fn metadata(found: &mut LintFindings<'_>, batch: &Batch) {
     let tool = found.tool;
     let name = &tool.name;
     for driver in &tool.supported_drivers {
@@ -176,7 +176,7 @@ fn metadata(found: &mut Found<'_>, batch: &Batch) {
     }
 }
 
-fn size(found: &mut Found<'_>) {
+fn size(found: &mut LintFindings<'_>) {
     let cost = cost::of(found.tool);
     if found.tool.is_for_llm && cost.tokens > TOOL_TOKENS {
         let message = format!(

@@ -55,7 +55,7 @@ pub async fn serve(place: Place<'_>) -> std::io::Result<()> {
     let writing = wire::write_all(written);
     // An editor that is gone is noticed by its messages.
     let out: Out = Arc::new(move |message| drop(writer.send(message)));
-    let mut server = Server {
+    let mut server = LanguageServer {
         runs: Runs::new(place.environment.program().map(Path::to_path_buf), Arc::clone(&out)),
         place,
         out,
@@ -86,7 +86,7 @@ pub async fn serve(place: Place<'_>) -> std::io::Result<()> {
     ended
 }
 
-struct Server<'p> {
+struct LanguageServer<'p> {
     place: Place<'p>,
     out: Out,
     /// The texts of open files, by their paths.
@@ -101,7 +101,7 @@ struct Server<'p> {
     runs: Runs,
 }
 
-impl Server<'_> {
+impl LanguageServer<'_> {
     /// Handles a message. False if it was the last.
     async fn take(&mut self, message: Message) -> bool {
         match message {

@@ -15,7 +15,7 @@ use crate::output::report::model::Attempt;
 const MOST_ANNOTATIONS: usize = 50;
 
 /// What GitHub Actions sets for the programs it runs.
-struct Job {
+struct GithubJob {
     /// The file that the summary of the job is appended to.
     summary: Option<PathBuf>,
     is_action: bool,
@@ -23,10 +23,10 @@ struct Job {
     workspace: Option<PathBuf>,
 }
 
-impl Job {
-    fn new<'e>(variable: impl Fn(&str) -> Option<&'e OsStr>) -> Job {
+impl GithubJob {
+    fn new<'e>(variable: impl Fn(&str) -> Option<&'e OsStr>) -> GithubJob {
         let path = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        Job {
+        GithubJob {
             summary: path("GITHUB_STEP_SUMMARY"),
             is_action: variable("GITHUB_ACTIONS").is_some_and(|value| value == "true"),
             workspace: path("GITHUB_WORKSPACE"),
@@ -37,7 +37,7 @@ impl Job {
 /// Reports the result of a run if the environment variables show that GitHub Actions runs this program. A summary that
 /// cannot be written does not affect the run.
 pub fn tell<'e>(run: &Run, variable: impl Fn(&str) -> Option<&'e OsStr>) {
-    let job = Job::new(variable);
+    let job = GithubJob::new(variable);
     if let Some(path) = &job.summary {
         let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
         if let Err(error) = file.and_then(|mut file| writeln!(file, "{}", markdown(run))) {

@@ -51,14 +51,14 @@ const LETTERS: [u16; 26] = [
 ];
 
 /// Pixels, four bytes each, to draw on.
-struct Canvas<'a> {
+struct MarkCanvas<'a> {
     pixels: &'a mut [u8],
     size: Size,
 }
 
 /// Draws the marks of a screen on a picture of it, which may be of another size.
 pub fn draw(pixels: &mut [u8], size: Size, screen: &Screen) {
-    let mut canvas = Canvas { pixels, size };
+    let mut canvas = MarkCanvas { pixels, size };
     let scale = |value: i32, from: u32, to: u32| (i64::from(value) * i64::from(to) / i64::from(from.max(1))) as i32;
     for node in screen.root.walk().filter(|node| node.is_interactive()) {
         let (Some(reference), Some(seen)) = (&node.reference, screen.visible_part(node)) else { continue };
@@ -73,7 +73,7 @@ pub fn draw(pixels: &mut [u8], size: Size, screen: &Screen) {
     }
 }
 
-impl Canvas<'_> {
+impl MarkCanvas<'_> {
     fn outline(&mut self, place: Rect) {
         let Rect { left, top, right, bottom } = place;
         self.fill(Rect { bottom: top + DOT, ..place }, BOX);

@@ -19,13 +19,13 @@ use crate::output::report::turns;
 use crate::output::tool_output::ToolOutput;
 
 pub struct Progress {
-    mode: Mode,
+    mode: ProgressMode,
     /// What tools say, if it is shown.
     tool_output: Option<Mutex<ToolOutput>>,
     devices: Mutex<HashMap<DeviceId, DeviceProgress>>,
 }
 
-enum Mode {
+enum ProgressMode {
     Live(MultiProgress),
     Plain,
     Silent,
@@ -48,9 +48,9 @@ fn is_doubt(event: &Event) -> bool {
 impl Progress {
     pub fn new(is_quiet: bool) -> Progress {
         let mode = match (is_quiet, std::io::stderr().is_terminal()) {
-            (true, _) => Mode::Silent,
-            (false, true) => Mode::Live(MultiProgress::new()),
-            (false, false) => Mode::Plain,
+            (true, _) => ProgressMode::Silent,
+            (false, true) => ProgressMode::Live(MultiProgress::new()),
+            (false, false) => ProgressMode::Plain,
         };
         Progress { mode, tool_output: None, devices: Mutex::default() }
     }
@@ -63,13 +63,13 @@ impl Progress {
     fn show_line(&self, line: Line) {
         match &self.mode {
             // A closed terminal is no reason to stop.
-            Mode::Live(bars) if !print::is_prompt_open() => drop(bars.println(print::for_terminal(line))),
+            ProgressMode::Live(bars) if !print::is_prompt_open() => drop(bars.println(print::for_terminal(line))),
             _ => print::say(line),
         }
     }
 
     fn follow(&self, device: &DeviceId, event: &Event) {
-        if matches!(self.mode, Mode::Silent) {
+        if matches!(self.mode, ProgressMode::Silent) {
             return;
         }
         let said = self.tool_output.as_ref().and_then(|output| output.lock().read(event));
@@ -123,7 +123,7 @@ impl Progress {
     }
 
     fn show(&self, device: &DeviceId, progress: &mut DeviceProgress, tool: &str) {
-        let Mode::Live(bars) = &self.mode else { return };
+        let ProgressMode::Live(bars) = &self.mode else { return };
         let bar = progress.bar.get_or_insert_with(|| {
             let bar = bars.add(ProgressBar::new_spinner());
             let style = ProgressStyle::with_template("{spinner:.dim} {prefix:<16} {elapsed:>4} {wide_msg}");
@@ -143,7 +143,7 @@ impl Progress {
 /// Prints without disturbing the live lines.
 impl Console for Progress {
     fn say(&self, text: &str) {
-        if !matches!(self.mode, Mode::Silent) {
+        if !matches!(self.mode, ProgressMode::Silent) {
             self.show_line(Line::new(text));
         }
     }
@@ -171,8 +171,8 @@ impl Console for Progress {
     fn rescue(&self, text: &str) {
         match &self.mode {
             // Stdout is reserved for data.
-            Mode::Silent => print::say(text),
-            Mode::Live(_) | Mode::Plain => print::data(text),
+            ProgressMode::Silent => print::say(text),
+            ProgressMode::Live(_) | ProgressMode::Plain => print::data(text),
         }
     }
 }

@@ -21,10 +21,10 @@ const COARSE: Duration = Duration::from_secs(2);
 
 /// Watches the folders of any number of listeners with one thread and one handle of the system, of which there are few.
 #[derive(Clone, Default)]
-pub struct FileWatch(Arc<Watch>);
+pub struct FileWatch(Arc<FolderWatch>);
 
 #[derive(Default)]
-struct Watch {
+struct FolderWatch {
     /// Made when it is first needed.
     watcher: Mutex<Option<RecommendedWatcher>>,
     /// How many listeners have each folder, by its path without links.
@@ -34,10 +34,10 @@ struct Watch {
 
 /// Used by the thread that hears of changes, which must not be made to wait for itself: nothing here uses the watcher.
 #[derive(Default)]
-struct Listeners(Mutex<Vec<Weak<Listener>>>);
+struct Listeners(Mutex<Vec<Weak<ChangeListener>>>);
 
 /// What changes in the folders of one listener.
-struct Listener {
+struct ChangeListener {
     root: PathBuf,
     logs: PathBuf,
     /// Its folders as it names them, and without links.
@@ -46,8 +46,8 @@ struct Listener {
 }
 
 pub struct FileChanges {
-    watch: Arc<Watch>,
-    listener: Arc<Listener>,
+    watch: Arc<FolderWatch>,
+    listener: Arc<ChangeListener>,
     /// All changes before this were reported.
     since: SystemTime,
 }
@@ -82,7 +82,7 @@ impl FileWatch {
     /// `node_modules` lead to thousands of folders.
     pub fn changes(&self, root: &Path, logs: &Path) -> notify::Result<FileChanges> {
         let since = SystemTime::now();
-        let listener = Arc::new(Listener {
+        let listener = Arc::new(ChangeListener {
             root: root.to_path_buf(),
             logs: logs.to_path_buf(),
             folders: Mutex::default(),
@@ -102,7 +102,7 @@ impl Listeners {
         {
             return;
         }
-        let listeners: Vec<Arc<Listener>> = self.0.lock().iter().filter_map(Weak::upgrade).collect();
+        let listeners: Vec<Arc<ChangeListener>> = self.0.lock().iter().filter_map(Weak::upgrade).collect();
         for listener in listeners {
             match event.need_rescan() {
                 true => listener.news.lose(),
@@ -112,7 +112,7 @@ impl Listeners {
     }
 }
 
-impl Watch {
+impl FolderWatch {
     /// Watches a folder for one more listener.
     fn add(&self, folder: &Path) -> notify::Result<()> {
         let mut watcher = self.watcher.lock();
@@ -151,7 +151,7 @@ impl Watch {
     }
 }
 
-impl Listener {
+impl ChangeListener {
     /// Keeps a changed file, under the name that the listener has for it.
     fn hear(&self, changed: &Path) {
         let folders = self.folders.lock();

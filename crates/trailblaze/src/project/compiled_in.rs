@@ -101,7 +101,7 @@ struct CompiledTool {
 #[async_trait]
 impl Code for CompiledTool {
     async fn call(&self, cx: &Cx, args: &Map<String, Value>) -> Result<Outcome, Stop> {
-        let running = Running { cx: cx.clone(), fault: Arc::default(), n_notes: Arc::default() };
+        let running = RunningTool { cx: cx.clone(), fault: Arc::default(), n_notes: Arc::default() };
         let fault = Arc::clone(&running.fault);
         let context = ToolContext::new(Arc::new(running));
         watch_panics();
@@ -141,14 +141,14 @@ fn is_fault(code: ClientCode) -> bool {
 
 /// A call of a compiled-in tool.
 #[derive(Clone)]
-struct Running {
+struct RunningTool {
     cx: Cx,
     /// Why one of its own calls could not be carried out, if the environment is to blame.
     fault: Arc<Mutex<Option<Fault>>>,
     n_notes: Arc<AtomicUsize>,
 }
 
-impl Running {
+impl RunningTool {
     /// Whether one more message is recorded.
     fn may_note(&self) -> bool {
         self.n_notes.fetch_add(1, Ordering::Relaxed) < limits::NOTES
@@ -163,7 +163,7 @@ impl Running {
     }
 }
 
-impl Transport for Running {
+impl Transport for RunningTool {
     fn call<'a>(&'a self, path: &'a str, request: Map<String, Value>) -> Response<'a> {
         Box::pin(async move {
             let answer = typed::call_json(&self.cx, CallOrigin::Callback, path, Value::Object(request)).await;
@@ -172,7 +172,7 @@ impl Transport for Running {
     }
 }
 
-impl Host for Running {
+impl Host for RunningTool {
     fn client(&self) -> Client {
         let platform = self.cx.session.device.description().platform;
         Client::over(Arc::new(self.clone())).with_platform(platform.name())

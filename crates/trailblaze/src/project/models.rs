@@ -180,18 +180,18 @@ fn provider_of<'l>(id: &str, kind: ProviderKind, config: Option<&'l Provider>) -
 
 /// The models of a run: the chosen one, and how its replies are recorded or replayed.
 pub struct Models {
-    chosen: Option<Chosen>,
+    chosen: Option<ChosenModel>,
     cassette: Option<CassetteUse>,
     root: PathBuf,
 }
 
 /// The chosen model.
-struct Chosen {
+struct ChosenModel {
     id: String,
-    origin: Origin,
+    origin: ModelOrigin,
 }
 
-enum Origin {
+enum ModelOrigin {
     Script(Arc<Script>),
     Provider(Arc<dyn Model>),
 }
@@ -214,10 +214,10 @@ impl Models {
 
     /// The model without a cassette: a shell has no trail. Replies of a file start from the beginning.
     pub fn model(&self) -> Option<Arc<dyn Model>> {
-        let Chosen { id, origin } = self.chosen.as_ref()?;
+        let ChosenModel { id, origin } = self.chosen.as_ref()?;
         Some(match origin {
-            Origin::Provider(model) => Arc::clone(model),
-            Origin::Script(script) => Arc::new(Scripted::new(script, id)),
+            ModelOrigin::Provider(model) => Arc::clone(model),
+            ModelOrigin::Script(script) => Arc::new(Scripted::new(script, id)),
         })
     }
 
@@ -229,7 +229,7 @@ impl Models {
             Some(CassetteUse::Replay) => Ok(Some(TrailModel { model: self.replay(file)?, recording: None })),
             Some(CassetteUse::Record) => Ok(self.model().map(|model| {
                 let recorder = Arc::new(Recorder::new(model));
-                let recording = Some(Recording { recorder: Arc::clone(&recorder), root: self.root.clone(), file });
+                let recording = Some(ModelRecording { recorder: Arc::clone(&recorder), root: self.root.clone(), file });
                 TrailModel { model: recorder, recording }
             })),
         }
@@ -238,7 +238,7 @@ impl Models {
     fn replay(&self, file: String) -> Result<Arc<dyn Model>, ModelChoiceError> {
         let path = self.root.join(&file);
         if !path.is_file() {
-            return Ok(Arc::new(Missing { info: missing_info(), file }));
+            return Ok(Arc::new(MissingModel { info: missing_info(), file }));
         }
         let mut script = read_script(&self.root, &path)?;
         // Nobody is asked, so nothing is paid.
@@ -259,10 +259,10 @@ pub fn cassette_file(trail: &str, kind: &str) -> String {
 /// The model for one trail on one kind of device.
 pub struct TrailModel {
     pub model: Arc<dyn Model>,
-    recording: Option<Recording>,
+    recording: Option<ModelRecording>,
 }
 
-struct Recording {
+struct ModelRecording {
     recorder: Arc<Recorder>,
     root: PathBuf,
     file: String,
@@ -281,7 +281,7 @@ impl TrailModel {
     /// Writes the cassette, if one is recorded and the model was asked. Returns its path, relative to the project. A cassette that
     /// is already the same is left alone. Secrets that the model wrote out are placeholders in it.
     pub fn save(&self, secrets: &Secrets) -> Result<Option<String>, CassetteError> {
-        let Some(Recording { recorder, root, file }) = &self.recording else { return Ok(None) };
+        let Some(ModelRecording { recorder, root, file }) = &self.recording else { return Ok(None) };
         let mut script = recorder.script(file);
         script.replies_mut().for_each(|reply| reply.redact(secrets));
         if script.is_empty() {
@@ -298,7 +298,7 @@ impl TrailModel {
 }
 
 /// Stands for a cassette that does not exist, because most trails need none.
-struct Missing {
+struct MissingModel {
     info: ModelInfo,
     file: String,
 }
@@ -308,7 +308,7 @@ fn missing_info() -> ModelInfo {
 }
 
 #[async_trait]
-impl Model for Missing {
+impl Model for MissingModel {
     fn describe(&self) -> &ModelInfo {
         &self.info
     }
@@ -322,7 +322,7 @@ impl Model for Missing {
     }
 }
 
-fn find(loaded: &Loaded, name: &str, reason: Reason) -> Result<Chosen, ModelChoiceError> {
+fn find(loaded: &Loaded, name: &str, reason: Reason) -> Result<ChosenModel, ModelChoiceError> {
     let known = providers(loaded.project.llm.as_ref());
     let (provider, model) = name.split_once('/').unwrap_or((name, ""));
     let found = known.iter().find(|known| known.id == provider);
@@ -357,7 +357,7 @@ fn find(loaded: &Loaded, name: &str, reason: Reason) -> Result<Chosen, ModelChoi
     };
     let endpoint = endpoint(found, &loaded.environment)?;
     let model = open(&endpoint, settings).map_err(ModelChoiceError::Model)?;
-    Ok(Chosen { id: name.to_string(), origin: Origin::Provider(model) })
+    Ok(ChosenModel { id: name.to_string(), origin: ModelOrigin::Provider(model) })
 }
 
 /// The models that the project lists, as `provider/model`.
@@ -368,9 +368,9 @@ fn listed(known: &[KnownProvider<'_>]) -> Vec<String> {
     models.map(|(provider, model)| format!("{provider}/{model}")).collect()
 }
 
-fn scripted(loaded: &Loaded, id: &str, file: &str) -> Result<Chosen, ModelChoiceError> {
+fn scripted(loaded: &Loaded, id: &str, file: &str) -> Result<ChosenModel, ModelChoiceError> {
     let script = read_script(&loaded.root, &loaded.root.join(file))?;
-    Ok(Chosen { id: id.to_string(), origin: Origin::Script(Arc::new(script)) })
+    Ok(ChosenModel { id: id.to_string(), origin: ModelOrigin::Script(Arc::new(script)) })
 }
 
 fn read_script(root: &std::path::Path, path: &std::path::Path) -> Result<Script, ModelChoiceError> {

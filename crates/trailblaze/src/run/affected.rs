@@ -62,17 +62,17 @@ impl Affected {
 
     /// Whether a file can affect any trail at all.
     pub fn matters(&self, root: &Path, path: &Path) -> bool {
-        !matches!(self.meaning(root, path), Meaning::Nothing)
+        !matches!(self.meaning(root, path), ChangeMeaning::Nothing)
     }
 
     pub fn by(&self, root: &Path, paths: &[PathBuf]) -> Again {
         let mut trails = BTreeSet::new();
         for path in paths {
             match self.meaning(root, path) {
-                Meaning::Nothing => {}
-                Meaning::Trail(trail) => drop(trails.insert(trail)),
-                Meaning::Everything => return Again::All,
-                Meaning::Tools(of) => {
+                ChangeMeaning::Nothing => {}
+                ChangeMeaning::Trail(trail) => drop(trails.insert(trail)),
+                ChangeMeaning::Everything => return Again::All,
+                ChangeMeaning::Tools(of) => {
                     let is_user = |uses: &Option<BTreeSet<String>>| {
                         uses.as_ref().is_none_or(|uses| of.iter().any(|label| uses.contains(label)))
                     };
@@ -83,32 +83,36 @@ impl Affected {
         Again::Some(trails)
     }
 
-    fn meaning(&self, root: &Path, path: &Path) -> Meaning {
+    fn meaning(&self, root: &Path, path: &Path) -> ChangeMeaning {
         let servers = self.concerns.servers(path);
         if !servers.is_empty() {
-            return Meaning::Tools(servers.iter().map(|(_, name)| format!("server {name}")).collect());
+            return ChangeMeaning::Tools(servers.iter().map(|(_, name)| format!("server {name}")).collect());
         }
         let name = shown(root, path);
         if name.split('/').any(|part| part == "node_modules") {
-            return Meaning::Nothing;
+            return ChangeMeaning::Nothing;
         }
         match name.as_str() {
             // A run writes effects files itself; they are no reason to rerun a trail.
-            name if name.ends_with(".effects.yaml") => Meaning::Nothing,
-            name if name.ends_with(".trail.yaml") || name.ends_with("/trail.yaml") => Meaning::Trail(name.to_string()),
-            name if name.starts_with(&format!("{CONFIG_DIR}/tools/")) && self.contributors.contains(name) => {
-                Meaning::Tools(vec![name.to_string()])
+            name if name.ends_with(".effects.yaml") => ChangeMeaning::Nothing,
+            name if name.ends_with(".trail.yaml") || name.ends_with("/trail.yaml") => {
+                ChangeMeaning::Trail(name.to_string())
             }
-            name if name.ends_with(".yaml") || name.ends_with(".yml") => Meaning::Everything,
-            name if self.scripts.contains_key(name) => Meaning::Tools(self.scripts[name].iter().cloned().collect()),
+            name if name.starts_with(&format!("{CONFIG_DIR}/tools/")) && self.contributors.contains(name) => {
+                ChangeMeaning::Tools(vec![name.to_string()])
+            }
+            name if name.ends_with(".yaml") || name.ends_with(".yml") => ChangeMeaning::Everything,
+            name if self.scripts.contains_key(name) => {
+                ChangeMeaning::Tools(self.scripts[name].iter().cloned().collect())
+            }
             // Before a script could be compiled, its files are not known.
-            _ if self.contributors.is_empty() && is_script(path) => Meaning::Everything,
-            _ => Meaning::Nothing,
+            _ if self.contributors.is_empty() && is_script(path) => ChangeMeaning::Everything,
+            _ => ChangeMeaning::Nothing,
         }
     }
 }
 
-enum Meaning {
+enum ChangeMeaning {
     Nothing,
     Trail(String),
     /// The tools of these contributors.

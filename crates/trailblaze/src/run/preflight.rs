@@ -172,7 +172,7 @@ pub struct Preflight {
 
 /// The trails that one kind of device runs for one target. They have the same tools and the same problems, regardless of
 /// the number of devices.
-struct Group<'a> {
+struct TrailGroup<'a> {
     device: DeviceSpec,
     target: Option<&'a str>,
     lineage: Vec<String>,
@@ -180,8 +180,8 @@ struct Group<'a> {
     trails: Vec<(&'a Trail, Option<&'a Job>)>,
 }
 
-fn groups<'a>(wiring: &'a Wiring, (jobs, broken): (&'a [Job], &'a [Trail]), devices: &Devices) -> Vec<Group<'a>> {
-    let mut groups: Vec<Group<'a>> = Vec::new();
+fn groups<'a>(wiring: &'a Wiring, (jobs, broken): (&'a [Job], &'a [Trail]), devices: &Devices) -> Vec<TrailGroup<'a>> {
+    let mut groups: Vec<TrailGroup<'a>> = Vec::new();
     for (index, device) in devices.all.iter().enumerate() {
         if devices.all[..index].iter().any(|earlier| earlier.is_like(device)) {
             continue;
@@ -190,25 +190,28 @@ fn groups<'a>(wiring: &'a Wiring, (jobs, broken): (&'a [Job], &'a [Trail]), devi
         // In a project without trails, only the tools are checked.
         if jobs.is_empty() && broken.is_empty() {
             let (target, lineage) = (wiring.target.as_deref(), lineage.clone());
-            groups.push(Group { device: device.clone(), target, lineage, trails: Vec::new() });
+            groups.push(TrailGroup { device: device.clone(), target, lineage, trails: Vec::new() });
         }
         let sound = jobs.iter().map(|job| (&job.trail, Some(job)));
         let all = sound.chain(broken.iter().map(|trail| (trail, None)));
         for (trail, job) in all.filter(|(trail, _)| devices.takes(trail, device)) {
             let target = wiring.target_of(trail);
             let device = wiring.device_for(trail, device);
-            let is_alike =
-                |group: &&mut Group<'a>| group.device == device && group.target == target && group.lineage == lineage;
+            let is_alike = |group: &&mut TrailGroup<'a>| {
+                group.device == device && group.target == target && group.lineage == lineage
+            };
             match groups.iter_mut().find(is_alike) {
                 Some(group) => group.trails.push((trail, job)),
-                None => groups.push(Group { device, target, lineage: lineage.clone(), trails: vec![(trail, job)] }),
+                None => {
+                    groups.push(TrailGroup { device, target, lineage: lineage.clone(), trails: vec![(trail, job)] })
+                }
             }
         }
     }
     groups
 }
 
-impl Group<'_> {
+impl TrailGroup<'_> {
     /// The servers to start, judging by the tools that are known so far. If something about these is wrong or unclear, all of
     /// them are started, because what servers listed earlier is no proof.
     fn needed(&self, wiring: &Wiring, registry: &Registry, rule: &Rule) -> Needed {

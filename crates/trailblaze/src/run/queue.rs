@@ -84,7 +84,7 @@ pub async fn run(shared: Arc<Shared>, kinds: Vec<Kind>, n_workers: Option<usize>
     let mut workers = Vec::new();
     let mut queues = Vec::new();
     for kind in kinds {
-        let queue = Arc::new(Queue::new(&kind, &shared.rules));
+        let queue = Arc::new(TaskQueue::new(&kind, &shared.rules));
         let platform = kind.devices[0].platform;
         for device in kind.devices {
             workers.push(tokio::spawn(worker(Arc::clone(&shared), Arc::clone(&queue), device, Arc::clone(&permits))));
@@ -107,13 +107,13 @@ pub async fn run(shared: Arc<Shared>, kinds: Vec<Kind>, n_workers: Option<usize>
 }
 
 /// The trails that the devices of one kind share.
-struct Queue {
-    state: Mutex<State>,
+struct TaskQueue {
+    state: Mutex<QueueState>,
     changed: Notify,
 }
 
-struct State {
-    waiting: VecDeque<Task>,
+struct QueueState {
+    waiting: VecDeque<TrailTask>,
     at_work: usize,
     /// Devices that are not lost.
     alive: usize,
@@ -122,7 +122,7 @@ struct State {
 }
 
 #[derive(Debug, Clone)]
-struct Task {
+struct TrailTask {
     job: usize,
     /// The number of the next attempt, from 1.
     number: u32,
@@ -141,21 +141,21 @@ struct Repaired {
     repairs: Vec<Repair>,
 }
 
-impl Queue {
-    fn new(kind: &Kind, rules: &Rules) -> Queue {
+impl TaskQueue {
+    fn new(kind: &Kind, rules: &Rules) -> TaskQueue {
         let repeats = rules.repeat_each.max(1);
         let task = |job, repeat| {
             let repeat = (repeats > 1).then_some(repeat);
-            Task { job, number: 1, repeat, retries: rules.retries, repaired: None }
+            TrailTask { job, number: 1, repeat, retries: rules.retries, repaired: None }
         };
         let repeated = |job: &usize| (1..=repeats).map(move |repeat| task(*job, repeat)).collect::<Vec<_>>();
         let waiting = kind.jobs.iter().flat_map(repeated).collect();
-        let state = State { waiting, at_work: 0, alive: kind.devices.len(), done: Vec::new(), is_stopped: false };
-        Queue { state: Mutex::new(state), changed: Notify::new() }
+        let state = QueueState { waiting, at_work: 0, alive: kind.devices.len(), done: Vec::new(), is_stopped: false };
+        TaskQueue { state: Mutex::new(state), changed: Notify::new() }
     }
 
     /// The next task, or `None` when there will be no more.
-    async fn next(&self, shared: &Shared) -> Option<Task> {
+    async fn next(&self, shared: &Shared) -> Option<TrailTask> {
         loop {
             let changed = self.changed.notified();
             {
@@ -180,7 +180,7 @@ impl Queue {
     }
 }
 
-async fn worker(shared: Arc<Shared>, queue: Arc<Queue>, device: DeviceSpec, permits: Arc<tokio::sync::Semaphore>) {
+async fn worker(shared: Arc<Shared>, queue: Arc<TaskQueue>, device: DeviceSpec, permits: Arc<tokio::sync::Semaphore>) {
     let Ok(_permit) = permits.acquire().await else { return };
     let sink = Arc::new(DeviceLog::new(device.id.clone(), Arc::clone(&shared.events), Arc::clone(&shared.console)));
     let mut worker = DeviceWorker { shared: &shared, device: &device, sink: &sink, open: None };
@@ -202,10 +202,10 @@ async fn worker(shared: Arc<Shared>, queue: Arc<Queue>, device: DeviceSpec, perm
                 _ => false,
             };
             if let Some(repaired) = repaired.filter(|_| !shared.cancel.is_cancelled()) {
-                state.waiting.push_front(Task { number: task.number + 1, repaired: Some(repaired), ..task });
+                state.waiting.push_front(TrailTask { number: task.number + 1, repaired: Some(repaired), ..task });
             } else if is_tried_again && !shared.cancel.is_cancelled() {
                 let retries = task.retries - u32::from(!is_retired);
-                state.waiting.push_back(Task { number: task.number + 1, retries, ..task });
+                state.waiting.push_back(TrailTask { number: task.number + 1, retries, ..task });
             } else {
                 let has_failed = done.verdict.exit() != Exit::Passed;
                 state.done.push(done);
@@ -228,7 +228,7 @@ async fn worker(shared: Arc<Shared>, queue: Arc<Queue>, device: DeviceSpec, perm
 
 impl Shared {
     /// The trail with the calls that an attempt healed, to be run from its start.
-    fn repaired(&self, task: &Task, done: &mut Done) -> Option<Arc<Repaired>> {
+    fn repaired(&self, task: &TrailTask, done: &mut Done) -> Option<Arc<Repaired>> {
         if done.repairs.is_empty() || task.repaired.is_some() {
             return None;
         }
@@ -262,7 +262,7 @@ struct DeviceWorker<'a> {
 }
 
 impl DeviceWorker<'_> {
-    async fn attempt(&mut self, task: &Task) -> Done {
+    async fn attempt(&mut self, task: &TrailTask) -> Done {
         let shared = self.shared;
         let job = &shared.jobs[task.job];
         let trail = task.repaired.as_ref().map_or(&job.trail, |repaired| &repaired.trail);
@@ -372,7 +372,7 @@ impl DeviceWorker<'_> {
         self.done(task, ended, started, session)
     }
 
-    fn done(&self, task: &Task, ended: AttemptResult, started: Instant, session: &Session) -> Done {
+    fn done(&self, task: &TrailTask, ended: AttemptResult, started: Instant, session: &Session) -> Done {
         let AttemptResult { attempt, verdict, message, failure, place, is_fatal, is_device_lost, repairs, .. } = ended;
         let (recording, effects, seen) = match verdict {
             Verdict::Passed => (self.sink.recording(&attempt), self.sink.effects(&attempt), self.sink.seen(&attempt)),

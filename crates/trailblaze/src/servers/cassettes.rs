@@ -146,7 +146,7 @@ impl Recording {
 
     /// The event sink of a session whose calls are to be observed.
     pub fn observed(&self, events: Arc<dyn EventSink>) -> Arc<dyn EventSink> {
-        Arc::new(Observed { events, listener: Arc::clone(&self.listener) })
+        Arc::new(ObservedEvents { events, listener: Arc::clone(&self.listener) })
     }
 
     /// Writes the cassettes of the servers that were used. Calls that were not made this time are kept from earlier runs.
@@ -186,12 +186,12 @@ impl Recording {
 }
 
 /// Shows each event to the callback listener, then passes it on to the record.
-struct Observed {
+struct ObservedEvents {
     events: Arc<dyn EventSink>,
     listener: Arc<CallbackListener>,
 }
 
-impl EventSink for Observed {
+impl EventSink for ObservedEvents {
     fn emit(&self, event: Event) {
         self.listener.on_event(&event);
         self.events.emit(event);

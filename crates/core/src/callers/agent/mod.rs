@@ -46,7 +46,7 @@ pub async fn carry_out(cx: &Cx, task: Task<'_>, offer: &Offer) -> Result<(), Ste
         return Err(StepResult { is_fatal: true, ..StepResult::ended(Verdict::Invalid, message) });
     };
     let registry = cx.session.registry();
-    let mut agent = Agent {
+    let mut agent = StepAgent {
         cx,
         task,
         access,
@@ -81,7 +81,7 @@ pub async fn answer(cx: &Cx, question: &str) -> Result<String, StepResult> {
     }
 }
 
-struct Agent<'a> {
+struct StepAgent<'a> {
     cx: &'a Cx,
     task: Task<'a>,
     access: &'a Arc<ModelAccess>,
@@ -104,7 +104,7 @@ struct Agent<'a> {
 }
 
 /// What became of a reply.
-enum Turn {
+enum AgentTurn {
     Completed,
     /// Something was called, so the screen may have changed.
     Acted,
@@ -112,7 +112,7 @@ enum Turn {
     Mistaken(Vec<Message>),
 }
 
-impl Agent<'_> {
+impl StepAgent<'_> {
     async fn run(&mut self) -> Result<(), StepResult> {
         let mut last: Option<String> = None;
         let mut n_remarks = self.cx.session.device.n_remarks();
@@ -123,8 +123,8 @@ impl Agent<'_> {
             let changes = last.as_ref().map(|last| crate::snapshot::changes(last, &sight.text));
             let remarks = self.cx.session.device.remarks_since(&mut n_remarks);
             match self.turn(&sight, changes.as_deref(), &remarks).await? {
-                Turn::Completed => return Ok(()),
-                Turn::Acted | Turn::Mistaken(_) => {}
+                AgentTurn::Completed => return Ok(()),
+                AgentTurn::Acted | AgentTurn::Mistaken(_) => {}
             }
             last = Some(sight.text);
         }
@@ -141,7 +141,12 @@ impl Agent<'_> {
     }
 
     /// Asks until the model asks for calls that can be made, and makes them.
-    async fn turn(&mut self, sight: &Sight, changes: Option<&str>, remarks: &[String]) -> Result<Turn, StepResult> {
+    async fn turn(
+        &mut self,
+        sight: &Sight,
+        changes: Option<&str>,
+        remarks: &[String],
+    ) -> Result<AgentTurn, StepResult> {
         let nonce = &self.access.settings.nonce;
         let mut parts = prompt::turn(&self.task, &self.log, &sight.text, changes, nonce);
         parts.extend(prompt::remarks(remarks, nonce));
@@ -161,7 +166,7 @@ impl Agent<'_> {
                 Err(error) => return Err(unanswered(error)),
             };
             match self.perform(reply, sight).await? {
-                Turn::Mistaken(more) => messages.extend(more),
+                AgentTurn::Mistaken(more) => messages.extend(more),
                 turn => return Ok(turn),
             }
         }
@@ -190,7 +195,7 @@ impl Agent<'_> {
     }
 
     /// Makes the calls of a reply, in order, up to the first that fails or that no longer means what the model saw.
-    async fn perform(&mut self, reply: Reply, sight: &Sight) -> Result<Turn, StepResult> {
+    async fn perform(&mut self, reply: Reply, sight: &Sight) -> Result<AgentTurn, StepResult> {
         match &reply.stop {
             StopReason::End => {}
             StopReason::Refused(why) => {
@@ -221,13 +226,13 @@ impl Agent<'_> {
                 Err(mistake) if number == 0 => return self.corrected(&reply, &mistake),
                 Err(mistake) => {
                     self.note(call, &mistake);
-                    return Ok(Turn::Acted);
+                    return Ok(AgentTurn::Acted);
                 }
             };
             let completes = args.shift_remove(COMPLETES).is_some_and(|flag| flag == Value::Bool(true));
             if number >= CALLS_PER_REPLY {
                 self.note(call, &format!("not called: a reply may have at most {CALLS_PER_REPLY} calls"));
-                return Ok(Turn::Acted);
+                return Ok(AgentTurn::Acted);
             }
             let newer = match number {
                 0 => None,
@@ -235,12 +240,12 @@ impl Agent<'_> {
             };
             if let Some(changed) = newer.as_ref().and_then(|newer| sight.changed_ref(newer, refs(&args))) {
                 self.note(call, &format!("not called: the screen changed, and `{changed}` is not what it was"));
-                return Ok(Turn::Acted);
+                return Ok(AgentTurn::Acted);
             }
             let newest = newer.as_ref().unwrap_or(sight);
             if let Err(mistake) = self.bounds(newest, &self.cx.attempt.pages.lock().trusted).check(&call.name, &args) {
                 self.note(call, &mistake);
-                return Ok(Turn::Acted);
+                return Ok(AgentTurn::Acted);
             }
             self.state(&call.name, &mut args, newest);
             let made = Call::new(&call.name, dispatch::Arguments::Json(args.clone()), CallOrigin::Step);
@@ -256,7 +261,7 @@ impl Agent<'_> {
                         return self.corrected(&reply, &fault.to_string());
                     }
                     self.note(call, &fault.to_string());
-                    return Ok(Turn::Acted);
+                    return Ok(AgentTurn::Acted);
                 }
                 Err(fault) => return Err(StepResult::fault(&call.name, &fault)),
             };
@@ -273,16 +278,16 @@ impl Agent<'_> {
                     return Err(ended);
                 }
                 self.count_error(ended)?;
-                return Ok(Turn::Acted);
+                return Ok(AgentTurn::Acted);
             }
             self.in_a_row = 0;
             self.weigh(call, &args, newest);
             is_completed |= completes;
         }
         if is_completed && self.is_accepted() {
-            return Ok(Turn::Completed);
+            return Ok(AgentTurn::Completed);
         }
-        Ok(Turn::Acted)
+        Ok(AgentTurn::Acted)
     }
 
     /// Makes a call, which ends at the latest when the time of the step or of the run is over.
@@ -337,14 +342,14 @@ impl Agent<'_> {
         args: &Map<String, Value>,
         outcome: &Outcome,
         sight: &Sight,
-    ) -> Result<Turn, StepResult> {
+    ) -> Result<AgentTurn, StepResult> {
         let explanation = args.get("explanation").and_then(Value::as_str).unwrap_or_default().trim();
         let status = args.get("status").and_then(Value::as_str).unwrap_or_default().to_uppercase();
         match status.as_str() {
             "COMPLETED" => {
                 let may_be_judged = self.evidence.is_told && !self.evidence.is_proof;
                 if may_be_judged && self.is_judged_proof(explanation, sight).await? || self.is_accepted() {
-                    return Ok(Turn::Completed);
+                    return Ok(AgentTurn::Completed);
                 }
                 let message = "the model said that the check holds, but no assertion proved it";
                 self.count_error(StepResult::ended(Verdict::Failed, message))?;
@@ -359,7 +364,7 @@ impl Agent<'_> {
             }
             _ => self.note(call, &outcome.text),
         }
-        Ok(Turn::Acted)
+        Ok(AgentTurn::Acted)
     }
 
     /// The arguments of a call that may be made, or what is wrong with it.
@@ -458,13 +463,13 @@ impl Agent<'_> {
         Err(StepResult { message, ..error })
     }
 
-    fn mistaken(&mut self, what: &str, messages: Vec<Message>) -> Result<Turn, StepResult> {
+    fn mistaken(&mut self, what: &str, messages: Vec<Message>) -> Result<AgentTurn, StepResult> {
         self.count_error(StepResult::ended(Verdict::Failed, what))?;
-        Ok(Turn::Mistaken(messages))
+        Ok(AgentTurn::Mistaken(messages))
     }
 
     /// Tells the model what was wrong with the first call of its reply; none were made.
-    fn corrected(&mut self, reply: &Reply, mistake: &str) -> Result<Turn, StepResult> {
+    fn corrected(&mut self, reply: &Reply, mistake: &str) -> Result<AgentTurn, StepResult> {
         let result = |(number, call): (usize, &RequestedCall)| {
             let text = if number == 0 { mistake } else { "not called, because an earlier call was wrong" };
             let parts = vec![Part::Text(prompt::cut(text, 1_000))];

@@ -78,16 +78,16 @@ pub enum Stroke {
 /// An app id; `None` for the target's app.
 pub type App = Option<String>;
 
-struct Row {
+struct MaestroRow {
     name: &'static str,
     /// What may be written in place of the mapping.
-    lone: Lone,
+    lone: LoneArgument,
     params: &'static [&'static [Param]],
     read: fn(&mut Params) -> Result<Step, Stop>,
 }
 
 #[derive(Clone, Copy)]
-enum Lone {
+enum LoneArgument {
     /// One value, for this parameter.
     Value(&'static str, Ty),
     /// The same, or nothing.
@@ -99,78 +99,88 @@ enum Lone {
 const COMMON: &[Param] = &[("label", Ty::Text), ("optional", Ty::Flag)];
 const APP: &[Param] = &[("appId", Ty::Text)];
 const TOUCH: &[&[Param]] = &[SELECTOR, &[("point", Ty::Text), ("repeat", Ty::Count)]];
-const ELEMENT: Lone = Lone::Value("text", Ty::Text);
-const OWN_APP: Lone = Lone::ValueOrNothing("appId", Ty::Text);
+const ELEMENT: LoneArgument = LoneArgument::Value("text", Ty::Text);
+const OWN_APP: LoneArgument = LoneArgument::ValueOrNothing("appId", Ty::Text);
 
-const ROWS: &[Row] = &[
-    Row { name: "tapOn", lone: ELEMENT, params: TOUCH, read: |params| touch(params, Action::Tap) },
-    Row { name: "doubleTapOn", lone: ELEMENT, params: TOUCH, read: |params| touch(params, Action::DoubleTap) },
-    Row { name: "longPressOn", lone: ELEMENT, params: TOUCH, read: |params| touch(params, Action::LongPress) },
-    Row {
+const ROWS: &[MaestroRow] = &[
+    MaestroRow { name: "tapOn", lone: ELEMENT, params: TOUCH, read: |params| touch(params, Action::Tap) },
+    MaestroRow { name: "doubleTapOn", lone: ELEMENT, params: TOUCH, read: |params| touch(params, Action::DoubleTap) },
+    MaestroRow { name: "longPressOn", lone: ELEMENT, params: TOUCH, read: |params| touch(params, Action::LongPress) },
+    MaestroRow {
         name: "inputText",
-        lone: Lone::Value("text", Ty::Text),
+        lone: LoneArgument::Value("text", Ty::Text),
         params: &[&[("text", Ty::Text)]],
         read: |params| Ok(Step::Act(Action::InputText { text: params.required("text")? })),
     },
-    Row {
+    MaestroRow {
         name: "eraseText",
-        lone: Lone::ValueOrNothing("charactersToErase", Ty::Count),
+        lone: LoneArgument::ValueOrNothing("charactersToErase", Ty::Count),
         params: &[&[("charactersToErase", Ty::CountOrNull)]],
         read: |params| Ok(Step::Act(Action::EraseText { count: params.count("charactersToErase")? })),
     },
-    Row { name: "pasteText", lone: Lone::Nothing, params: &[], read: |_| Ok(Step::Act(Action::PasteClipboard)) },
-    Row {
+    MaestroRow {
+        name: "pasteText",
+        lone: LoneArgument::Nothing,
+        params: &[],
+        read: |_| Ok(Step::Act(Action::PasteClipboard)),
+    },
+    MaestroRow {
         name: "copyTextFrom",
         lone: ELEMENT,
         params: &[SELECTOR],
         read: |params| Ok(Step::CopyText(params.query()?)),
     },
-    Row { name: "hideKeyboard", lone: Lone::Nothing, params: &[], read: |_| Ok(Step::Act(Action::HideKeyboard)) },
-    Row {
+    MaestroRow {
+        name: "hideKeyboard",
+        lone: LoneArgument::Nothing,
+        params: &[],
+        read: |_| Ok(Step::Act(Action::HideKeyboard)),
+    },
+    MaestroRow {
         name: "pressKey",
-        lone: Lone::Value("code", Ty::Text),
+        lone: LoneArgument::Value("code", Ty::Text),
         params: &[&[("code", Ty::Text)]],
         read: |params| Ok(Step::Act(Action::PressKey { key: key(params)? })),
     },
-    Row {
+    MaestroRow {
         name: "back",
-        lone: Lone::Nothing,
+        lone: LoneArgument::Nothing,
         params: &[],
         read: |_| Ok(Step::Act(Action::PressKey { key: Key::Back })),
     },
-    Row {
+    MaestroRow {
         name: "assertVisible",
         lone: ELEMENT,
         params: &[SELECTOR],
         read: |params| Ok(Step::Expect { visible: Some(params.query()?), gone: None, timeout: None }),
     },
-    Row {
+    MaestroRow {
         name: "assertNotVisible",
         lone: ELEMENT,
         params: &[SELECTOR],
         read: |params| Ok(Step::Expect { visible: None, gone: Some(params.query()?), timeout: None }),
     },
-    Row {
+    MaestroRow {
         name: "extendedWaitUntil",
-        lone: Lone::Nothing,
+        lone: LoneArgument::Nothing,
         params: &[&[("visible", Ty::Selector), ("notVisible", Ty::Selector), ("timeout", Ty::Count)]],
         read: wait_until,
     },
-    Row {
+    MaestroRow {
         name: "waitForAnimationToEnd",
-        lone: Lone::Nothing,
+        lone: LoneArgument::Nothing,
         params: &[&[("timeout", Ty::Count)]],
         read: |params| Ok(Step::Settle { timeout: params.millis("timeout", 15_000)? }),
     },
-    Row {
+    MaestroRow {
         name: "scroll",
-        lone: Lone::Nothing,
+        lone: LoneArgument::Nothing,
         params: &[],
         read: |_| Ok(Step::Act(Action::Scroll { direction: Direction::Down, amount: None })),
     },
-    Row {
+    MaestroRow {
         name: "scrollUntilVisible",
-        lone: Lone::Nothing,
+        lone: LoneArgument::Nothing,
         params: &[&[("element", Ty::Selector), ("direction", Ty::Text), ("timeout", Ty::Count)]],
         read: |params| {
             Ok(Step::ScrollTo {
@@ -180,9 +190,9 @@ const ROWS: &[Row] = &[
             })
         },
     },
-    Row {
+    MaestroRow {
         name: "swipe",
-        lone: Lone::Nothing,
+        lone: LoneArgument::Nothing,
         params: &[&[
             ("start", Ty::Text),
             ("end", Ty::Text),
@@ -192,30 +202,35 @@ const ROWS: &[Row] = &[
         ]],
         read: swipe,
     },
-    Row {
+    MaestroRow {
         name: "launchApp",
         lone: OWN_APP,
         params: &[APP, &[("clearState", Ty::Flag), ("stopApp", Ty::Flag)]],
         read: launch,
     },
-    Row { name: "stopApp", lone: OWN_APP, params: &[APP], read: |params| Ok(Step::Stop(params.text("appId"))) },
-    Row { name: "killApp", lone: OWN_APP, params: &[APP], read: |params| Ok(Step::Stop(params.text("appId"))) },
-    Row { name: "clearState", lone: OWN_APP, params: &[APP], read: |params| Ok(Step::Clear(params.text("appId"))) },
-    Row {
+    MaestroRow { name: "stopApp", lone: OWN_APP, params: &[APP], read: |params| Ok(Step::Stop(params.text("appId"))) },
+    MaestroRow { name: "killApp", lone: OWN_APP, params: &[APP], read: |params| Ok(Step::Stop(params.text("appId"))) },
+    MaestroRow {
+        name: "clearState",
+        lone: OWN_APP,
+        params: &[APP],
+        read: |params| Ok(Step::Clear(params.text("appId"))),
+    },
+    MaestroRow {
         name: "openLink",
-        lone: Lone::Value("link", Ty::Text),
+        lone: LoneArgument::Value("link", Ty::Text),
         params: &[&[("link", Ty::Text)]],
         read: |params| Ok(Step::Act(Action::OpenUrl { url: params.required("link")? })),
     },
-    Row {
+    MaestroRow {
         name: "takeScreenshot",
-        lone: Lone::ValueOrNothing("path", Ty::Text),
+        lone: LoneArgument::ValueOrNothing("path", Ty::Text),
         params: &[&[("path", Ty::Text)]],
         read: |params| Ok(Step::Picture(params.text("path"))),
     },
 ];
 
-impl Row {
+impl MaestroRow {
     fn params(&self) -> impl Iterator<Item = &'static Param> {
         self.params.iter().copied().flatten().chain(COMMON)
     }
@@ -227,9 +242,9 @@ pub fn schema() -> Value {
     for row in ROWS {
         let mut types = vec!["object"];
         match row.lone {
-            Lone::Value(_, ty) => types.push(single(ty)),
-            Lone::ValueOrNothing(_, ty) => types.extend([single(ty), "null"]),
-            Lone::Nothing => types.push("null"),
+            LoneArgument::Value(_, ty) => types.push(single(ty)),
+            LoneArgument::ValueOrNothing(_, ty) => types.extend([single(ty), "null"]),
+            LoneArgument::Nothing => types.push("null"),
         }
         let schema = json!({"type": types, "properties": properties(row.params()), "additionalProperties": false});
         commands.insert(row.name.into(), schema);
@@ -262,10 +277,10 @@ impl Command {
         let values = match (row.lone, given) {
             (_, Value::Object(map)) => map.clone(),
             (_, Value::Null) => Map::new(),
-            (Lone::Value(name, _) | Lone::ValueOrNothing(name, _), lone) => {
+            (LoneArgument::Value(name, _) | LoneArgument::ValueOrNothing(name, _), lone) => {
                 Map::from_iter([(name.to_string(), lone.clone())])
             }
-            (Lone::Nothing, other) => return Err(invalid(format!("`{name}` does not accept {other}"))),
+            (LoneArgument::Nothing, other) => return Err(invalid(format!("`{name}` does not accept {other}"))),
         };
         let mut params = Params { command: row.name, values };
         let (label, is_optional) = (params.text("label"), params.flag("optional").unwrap_or(false));
@@ -379,12 +394,12 @@ mod tests {
     fn every_command_can_be_written_as_its_schema_allows() {
         for row in ROWS {
             match row.lone {
-                Lone::Value(name, ty) | Lone::ValueOrNothing(name, ty) => {
+                LoneArgument::Value(name, ty) | LoneArgument::ValueOrNothing(name, ty) => {
                     assert!(row.params().any(|(param, _)| *param == name), "{}: {name}", row.name);
                     let command = json!({row.name: sample(name, ty)});
                     assert!(Command::read(&command).is_ok(), "{command}");
                 }
-                Lone::Nothing => {}
+                LoneArgument::Nothing => {}
             }
             let is_sound = Command::read(&json!(row.name)).is_ok();
             let needs_none = needed(row.name, "") == json!({});

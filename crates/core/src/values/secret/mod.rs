@@ -21,18 +21,18 @@ use crate::{ids, limits};
 /// Between a template and the device, a secret is represented by its seal: a token that cannot be guessed. Only seals are
 /// replaced by values, so that a page that shows `{{NAME}}` cannot have the secret typed into it.
 #[derive(Default)]
-pub struct Secrets(RwLock<Arc<Known>>);
+pub struct Secrets(RwLock<Arc<KnownSecret>>);
 
 /// The secrets that are known at one time.
 #[derive(Default)]
-struct Known {
+struct KnownSecret {
     /// Longest value first, so that a secret that contains another is replaced as a whole.
-    entries: Vec<Entry>,
-    finder: Option<Finder>,
+    entries: Vec<SecretEntry>,
+    finder: Option<SecretFinder>,
 }
 
 #[derive(Clone)]
-struct Entry {
+struct SecretEntry {
     name: String,
     value: String,
     seal: String,
@@ -42,22 +42,22 @@ struct Entry {
 
 /// Finds values in all spellings, and seals. Every event passes through it, so it searches for all in one pass.
 #[derive(Clone)]
-struct Finder {
+struct SecretFinder {
     regex: Regex,
     /// What each pattern matches: the index of an entry, and in which form.
-    patterns: Vec<(usize, Form)>,
+    patterns: Vec<(usize, SecretForm)>,
     /// Whether a secret can appear as a number.
     is_in_numbers: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum SecretForm {
     Value,
     Seal,
 }
 
 /// A secret in a text.
-struct Found {
+struct FoundSecret {
     place: Range<usize>,
     entry: usize,
 }
@@ -70,11 +70,11 @@ impl Clone for Secrets {
 
 impl Secrets {
     pub fn new(entries: impl IntoIterator<Item = (String, String)>) -> Secrets {
-        let entries = entries.into_iter().map(|(name, value)| Entry::new(name, value)).collect();
-        Secrets(RwLock::new(Arc::new(Known::new(entries))))
+        let entries = entries.into_iter().map(|(name, value)| SecretEntry::new(name, value)).collect();
+        Secrets(RwLock::new(Arc::new(KnownSecret::new(entries))))
     }
 
-    fn known(&self) -> Arc<Known> {
+    fn known(&self) -> Arc<KnownSecret> {
         Arc::clone(&self.0.read())
     }
 
@@ -87,8 +87,9 @@ impl Secrets {
         let is_free = |name: &String| known.entries.iter().all(|entry| entry.name != *name);
         let mut names = std::iter::once(name.to_string()).chain((2..).map(|number| format!("{name}_{number}")));
         let name = names.find(is_free).expect("there are always more numbers");
-        let entries = known.entries.iter().cloned().chain([Entry::new(name.clone(), value.to_string())]).collect();
-        *known = Arc::new(Known::new(entries));
+        let entries =
+            known.entries.iter().cloned().chain([SecretEntry::new(name.clone(), value.to_string())]).collect();
+        *known = Arc::new(KnownSecret::new(entries));
         name
     }
 
@@ -97,7 +98,7 @@ impl Secrets {
         let mut known = self.0.write();
         let mut entries = known.entries.clone();
         entries.iter_mut().filter(|entry| entry.name == name).for_each(|entry| entry.origins = Some(origins.to_vec()));
-        *known = Arc::new(Known::new(entries));
+        *known = Arc::new(KnownSecret::new(entries));
     }
 
     /// The origins of the pages that a secret may be typed into, empty for those of the target; `None` if it is not limited.
@@ -133,7 +134,7 @@ impl Secrets {
     pub fn sealed_in_value(&self, value: &Value, is_wanted: &dyn Fn(&str) -> bool) -> Option<String> {
         match value {
             Value::String(text) => {
-                let is_it = |entry: &&Entry| text.contains(&entry.seal) && is_wanted(&entry.name);
+                let is_it = |entry: &&SecretEntry| text.contains(&entry.seal) && is_wanted(&entry.name);
                 self.known().entries.iter().find(is_it).map(|entry| entry.name.clone())
             }
             Value::Array(items) => items.iter().find_map(|item| self.sealed_in_value(item, is_wanted)),
@@ -188,7 +189,7 @@ impl Secrets {
             ends.push(joined.len());
         }
         let mut shown: BTreeSet<usize> = (0..texts.len()).filter(|index| known.is_in(texts[*index])).collect();
-        for Entry { value, .. } in &known.entries {
+        for SecretEntry { value, .. } in &known.entries {
             for value in std::iter::once(value.as_str()).chain(spelling::lines(value)) {
                 let value: String = ink(value).collect();
                 // What is left of an almost blank value could be anywhere.
@@ -210,7 +211,7 @@ impl Secrets {
         let known = self.known();
         let Some(finder) = &known.finder else { return };
         let may_have = |entry: usize| with.contains(&known.entries[entry].name);
-        let found = finder.find_visible_if(text, |entry, form| form == Form::Seal || !may_have(entry));
+        let found = finder.find_visible_if(text, |entry, form| form == SecretForm::Seal || !may_have(entry));
         let shared = replace(text, found, |found| match &known.entries[found.entry] {
             entry if may_have(found.entry) => entry.value.as_str().into(),
             entry => entry.placeholder().into(),
@@ -289,14 +290,14 @@ impl Secrets {
     /// The same for a regular expression, in which the value is taken literally.
     pub fn reveal_in_pattern(&self, text: &str) -> String {
         let quoted = |value: &str| format!("\\Q{}\\E", value.replace("\\E", "\\E\\\\E\\Q"));
-        let reveal = |text: String, entry: &Entry| text.replace(&entry.seal, &quoted(&entry.value));
+        let reveal = |text: String, entry: &SecretEntry| text.replace(&entry.seal, &quoted(&entry.value));
         self.known().entries.iter().fold(text.to_string(), reveal)
     }
 
     /// Makes seals inert in a text that comes from outside of the engine, such as from a page: only what was made from a
     /// template may become a value.
     pub fn defuse(&self, text: &mut String) {
-        for Entry { name, seal, .. } in &self.known().entries {
+        for SecretEntry { name, seal, .. } in &self.known().entries {
             if text.contains(seal) {
                 *text = text.replace(seal, &format!("[{name}]"));
             }
@@ -323,11 +324,11 @@ impl Secrets {
     }
 }
 
-impl Known {
-    fn new(mut entries: Vec<Entry>) -> Known {
+impl KnownSecret {
+    fn new(mut entries: Vec<SecretEntry>) -> KnownSecret {
         entries.sort_by_key(|entry| std::cmp::Reverse(entry.value.len()));
-        let finder = (!entries.is_empty()).then(|| Finder::new(&entries));
-        Known { entries, finder }
+        let finder = (!entries.is_empty()).then(|| SecretFinder::new(&entries));
+        KnownSecret { entries, finder }
     }
 
     fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
@@ -338,7 +339,7 @@ impl Known {
         !self.find(text).is_empty()
     }
 
-    fn find(&self, text: &str) -> Vec<Found> {
+    fn find(&self, text: &str) -> Vec<FoundSecret> {
         let Some(finder) = &self.finder else { return Vec::new() };
         let mut found = finder.find_visible(text);
         let cut = self.cut_off(text);
@@ -357,7 +358,7 @@ impl Known {
     }
 
     /// Replaces the beginnings of values that were cut off when a message was shortened.
-    fn cut_off(&self, text: &str) -> Vec<Found> {
+    fn cut_off(&self, text: &str) -> Vec<FoundSecret> {
         /// Longer than any shortened message.
         const MOST: usize = 400;
         let mut found = Vec::new();
@@ -369,7 +370,7 @@ impl Known {
             let mut cut =
                 self.entries.iter().enumerate().filter_map(|(entry, known)| Some((entry, is_cut(&known.value)?)));
             if let Some((entry, n)) = cut.next() {
-                found.push(Found { place: end - n..end, entry });
+                found.push(FoundSecret { place: end - n..end, entry });
             }
         }
         found
@@ -382,7 +383,11 @@ fn ink(text: &str) -> impl Iterator<Item = char> {
     text.chars().filter(is_seen).flat_map(char::to_lowercase)
 }
 
-fn replace<'t, 's>(text: &'t str, found: Vec<Found>, with: impl Fn(&Found) -> Cow<'s, str>) -> Cow<'t, str> {
+fn replace<'t, 's>(
+    text: &'t str,
+    found: Vec<FoundSecret>,
+    with: impl Fn(&FoundSecret) -> Cow<'s, str>,
+) -> Cow<'t, str> {
     if found.is_empty() {
         return Cow::Borrowed(text);
     }
@@ -397,9 +402,9 @@ fn replace<'t, 's>(text: &'t str, found: Vec<Found>, with: impl Fn(&Found) -> Co
     Cow::Owned(replaced)
 }
 
-impl Entry {
-    fn new(name: String, value: String) -> Entry {
-        Entry { name, value, seal: format!("\u{e000}{}\u{e001}", ids::seal()), origins: None }
+impl SecretEntry {
+    fn new(name: String, value: String) -> SecretEntry {
+        SecretEntry { name, value, seal: format!("\u{e000}{}\u{e001}", ids::seal()), origins: None }
     }
 
     /// Whether it can be told from ordinary text, and searched for quickly. One that was declared always can.
@@ -413,35 +418,40 @@ impl Entry {
     }
 }
 
-impl Finder {
-    fn new(entries: &[Entry]) -> Finder {
+impl SecretFinder {
+    fn new(entries: &[SecretEntry]) -> SecretFinder {
         let mut texts = Vec::new();
         let mut patterns = Vec::new();
         for (index, entry) in entries.iter().enumerate() {
             texts.push(spelling::literal(&entry.seal));
-            patterns.push((index, Form::Seal));
+            patterns.push((index, SecretForm::Seal));
             for pattern in entry.is_findable().then(|| spelling::patterns(&entry.value)).into_iter().flatten() {
                 texts.push(pattern);
-                patterns.push((index, Form::Value));
+                patterns.push((index, SecretForm::Value));
             }
         }
         // The length of a value is limited where it is read.
         let config = Regex::config().nfa_size_limit(None).onepass(false);
         let regex = Regex::builder().configure(config).build_many(&texts).expect("spellings are valid patterns");
-        let is_number = |entry: &Entry| entry.value.trim().chars().all(|c| c.is_ascii_digit() || "+-.eE".contains(c));
-        Finder { regex, patterns, is_in_numbers: entries.iter().any(|entry| entry.is_findable() && is_number(entry)) }
+        let is_number =
+            |entry: &SecretEntry| entry.value.trim().chars().all(|c| c.is_ascii_digit() || "+-.eE".contains(c));
+        SecretFinder {
+            regex,
+            patterns,
+            is_in_numbers: entries.iter().any(|entry| entry.is_findable() && is_number(entry)),
+        }
     }
 
-    fn find(&self, text: &[u8]) -> Vec<Found> {
+    fn find(&self, text: &[u8]) -> Vec<FoundSecret> {
         self.find_if(text, |_, _| true)
     }
 
-    fn find_visible(&self, text: &str) -> Vec<Found> {
+    fn find_visible(&self, text: &str) -> Vec<FoundSecret> {
         self.find_visible_if(text, |_, _| true)
     }
 
     /// Finds secrets in what can be seen of a text.
-    fn find_visible_if(&self, text: &str, is_wanted: impl Fn(usize, Form) -> bool) -> Vec<Found> {
+    fn find_visible_if(&self, text: &str, is_wanted: impl Fn(usize, SecretForm) -> bool) -> Vec<FoundSecret> {
         let Some(visible) = invisible::Stripped::of(text) else { return self.find_if(text.as_bytes(), is_wanted) };
         let mut found = self.find_if(visible.text.as_bytes(), is_wanted);
         found.iter_mut().for_each(|found| found.place = visible.original(&found.place));
@@ -449,8 +459,8 @@ impl Finder {
     }
 
     /// The matches, in order. Overlapping matches are merged.
-    fn find_if(&self, text: &[u8], is_wanted: impl Fn(usize, Form) -> bool) -> Vec<Found> {
-        let mut all: Vec<Found> = Vec::new();
+    fn find_if(&self, text: &[u8], is_wanted: impl Fn(usize, SecretForm) -> bool) -> Vec<FoundSecret> {
+        let mut all: Vec<FoundSecret> = Vec::new();
         let mut at = 0;
         while let Some(next) = self.regex.search(&Input::new(text).range(at..)) {
             at = next.start() + 1;
@@ -458,7 +468,7 @@ impl Finder {
             match all.last_mut() {
                 _ if !is_wanted(entry, form) => {}
                 Some(last) if next.start() < last.place.end => last.place.end = last.place.end.max(next.end()),
-                _ => all.push(Found { place: next.range(), entry }),
+                _ => all.push(FoundSecret { place: next.range(), entry }),
             }
         }
         all

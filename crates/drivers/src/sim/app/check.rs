@@ -11,7 +11,7 @@ use super::file::Screen;
 
 /// Checks every part of a file that can be parsed, even if others cannot, so that all problems are reported in one go.
 pub fn check(node: &Node, problems: &mut Problems) {
-    let check = Check { screens: keys(node, "screens"), dialogs: keys(node, "dialogs"), lists: keys(node, "lists") };
+    let check = AppCheck { screens: keys(node, "screens"), dialogs: keys(node, "dialogs"), lists: keys(node, "lists") };
     if let Some(start) = part::<Spanned<String>>(node.get("start"), problems) {
         check.screen_exists(&start, problems);
     }
@@ -47,13 +47,13 @@ fn parts<T: Decode>(node: Option<&Node>, problems: &Problems) -> Vec<T> {
 }
 
 /// The names that a file defines.
-struct Check<'n> {
+struct AppCheck<'n> {
     screens: Vec<&'n str>,
     dialogs: Vec<&'n str>,
     lists: Vec<&'n str>,
 }
 
-impl Check<'_> {
+impl AppCheck<'_> {
     fn screen(&self, screen: &Screen, problems: &mut Problems) {
         for effects in [&screen.arrive, &screen.back, &screen.enter].into_iter().chain(screen.swipe.all()) {
             self.effects(effects, problems);

@@ -15,7 +15,7 @@ const PERMISSION: &str = "permission.";
 const ITEM: &str = "item.";
 
 pub fn check_uses(app: &App, problems: &mut Problems) {
-    let mut seen = Seen::default();
+    let mut seen = SeenUses::default();
     seen.known.extend(app.state.iter().map(|(name, _)| name).chain(OF_THE_DEVICE));
     for (_, screen) in app.screens.iter().chain(app.dialogs.iter()) {
         seen.screen(screen);
@@ -32,12 +32,12 @@ pub fn check_uses(app: &App, problems: &mut Problems) {
 }
 
 #[derive(Default)]
-struct Seen<'a> {
+struct SeenUses<'a> {
     known: BTreeSet<&'a str>,
     used: Vec<(&'a str, Span)>,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> SeenUses<'a> {
     fn screen(&mut self, screen: &'a Screen) {
         self.text(screen.title.as_deref(), screen.span);
         for effects in [&screen.arrive, &screen.back, &screen.enter].into_iter().chain(screen.swipe.all()) {

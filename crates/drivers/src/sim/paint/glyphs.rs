@@ -19,7 +19,7 @@ pub struct Letter {
 
 /// A glyph at one of four positions within a pixel.
 #[derive(PartialEq, Eq, Hash)]
-struct Key {
+struct GlyphKey {
     face: Face,
     size: u32,
     letter: char,
@@ -30,12 +30,12 @@ struct Key {
 const MOST: usize = 8192;
 
 thread_local! {
-    static LETTERS: RefCell<HashMap<Key, Rc<Letter>>> = RefCell::new(HashMap::new());
+    static LETTERS: RefCell<HashMap<GlyphKey, Rc<Letter>>> = RefCell::new(HashMap::new());
 }
 
 pub fn letter(font: Type, letter: char, offset: f32) -> Rc<Letter> {
     let quarter = ((offset * 4.0) as u8).min(3);
-    let key = Key { face: font.face, size: font.size.to_bits(), letter, quarter };
+    let key = GlyphKey { face: font.face, size: font.size.to_bits(), letter, quarter };
     LETTERS.with_borrow_mut(|letters| {
         if letters.len() > MOST {
             letters.clear();

@@ -18,7 +18,7 @@ use theme::Theme;
 pub fn picture(scene: &Placed<'_>, metrics: &Metrics, app: &App, caption: &str) -> Picture {
     let theme = Theme::of(metrics.platform, app.accent());
     let canvas = Canvas::new(metrics.size, metrics.picture_scale, theme.background);
-    let mut painter = Painter { canvas, theme, metrics: *metrics };
+    let mut painter = ScenePainter { canvas, theme, metrics: *metrics };
     let has_bar = scene.children.iter().any(|part| part.what == What::Bar);
     painter.status_bar(if has_bar { painter.theme.bar } else { painter.theme.background }, caption);
     painter.paint(scene, scene.frame);
@@ -26,13 +26,13 @@ pub fn picture(scene: &Placed<'_>, metrics: &Metrics, app: &App, caption: &str) 
     Picture { size, pixels: Pixels::Rgba(pixels.into()) }
 }
 
-struct Painter {
+struct ScenePainter {
     canvas: Canvas,
     theme: Theme,
     metrics: Metrics,
 }
 
-impl Painter {
+impl ScenePainter {
     /// Draws an element and its contents, clipped to `clip`.
     fn paint(&mut self, placed: &Placed<'_>, clip: Rect) {
         if placed.visible.is_none() {

@@ -30,21 +30,21 @@ type Answer = Result<Value, CdpError>;
 
 pub struct Cdp {
     commands: mpsc::Sender<Vec<u8>>,
-    state: Mutex<State>,
+    state: Mutex<CdpState>,
     gone: watch::Sender<bool>,
 }
 
 /// A command that has not been answered.
-struct Waiting {
+struct WaitingCall {
     session: Option<String>,
     method: String,
     answer: oneshot::Sender<Answer>,
 }
 
 #[derive(Default)]
-struct State {
+struct CdpState {
     last_id: u64,
-    waiting: HashMap<u64, Waiting>,
+    waiting: HashMap<u64, WaitingCall>,
     /// By session.
     listeners: HashMap<String, Weak<dyn Listener>>,
     /// Listeners for events of the browser itself.
@@ -96,7 +96,7 @@ impl Cdp {
             state.last_id += 1;
             let id = state.last_id;
             let session = session.map(str::to_string);
-            state.waiting.insert(id, Waiting { session, method: method.to_string(), answer: send });
+            state.waiting.insert(id, WaitingCall { session, method: method.to_string(), answer: send });
             id
         };
         let mut message = json!({"id": id, "method": method, "params": params});
@@ -106,7 +106,7 @@ impl Cdp {
         tracing::trace!(target: "trailblaze::web", id, method, session, "command");
         let mut bytes = message.to_string().into_bytes();
         bytes.push(0);
-        let _forget = Forget { cdp: self, id };
+        let _forget = ForgetCall { cdp: self, id };
         self.commands.send(bytes).await.map_err(|_| CdpError::Gone)?;
         answer.await.unwrap_or(Err(CdpError::Gone))
     }
@@ -123,7 +123,9 @@ impl Cdp {
 
     fn take(&self, message: &Value) {
         if let Some(id) = message.get("id").and_then(Value::as_u64) {
-            let Some(Waiting { method, answer: waiting, .. }) = self.state.lock().waiting.remove(&id) else { return };
+            let Some(WaitingCall { method, answer: waiting, .. }) = self.state.lock().waiting.remove(&id) else {
+                return;
+            };
             let answer = match message.get("error") {
                 Some(error) => {
                     let message = error.get("message").and_then(Value::as_str).unwrap_or("no message").to_string();
@@ -150,15 +152,15 @@ impl Cdp {
 
     /// Fails the pending commands of a session that has ended, because the browser does not answer them.
     fn let_go(&self, session: &str) {
-        let gone: Vec<Waiting> = {
+        let gone: Vec<WaitingCall> = {
             let mut state = self.state.lock();
             state.listeners.remove(session);
-            let is_its = |waiting: &Waiting| waiting.session.as_deref() == Some(session);
+            let is_its = |waiting: &WaitingCall| waiting.session.as_deref() == Some(session);
             let ids: Vec<u64> =
                 state.waiting.iter().filter(|(_, waiting)| is_its(waiting)).map(|(id, _)| *id).collect();
             ids.iter().filter_map(|id| state.waiting.remove(id)).collect()
         };
-        for Waiting { method, answer, .. } in gone {
+        for WaitingCall { method, answer, .. } in gone {
             let _ = answer.send(Err(CdpError::Refused { method, message: "its session has ended".to_string() }));
         }
     }
@@ -170,12 +172,12 @@ impl Cdp {
 }
 
 /// Removes a command whose caller gave up.
-struct Forget<'a> {
+struct ForgetCall<'a> {
     cdp: &'a Cdp,
     id: u64,
 }
 
-impl Drop for Forget<'_> {
+impl Drop for ForgetCall<'_> {
     fn drop(&mut self) {
         self.cdp.state.lock().waiting.remove(&self.id);
     }

@@ -19,17 +19,17 @@ const ATTRIBUTES: [&str; 4] = ["placeholder", "value", "alt", "label"];
 
 /// A snapshot of the documents that one process of the browser shows. Texts are indices into `strings`, or negative.
 #[derive(Debug, Deserialize)]
-struct Snapshot {
-    documents: Vec<Document>,
+struct LayoutSnapshot {
+    documents: Vec<LayoutDocument>,
     strings: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Document {
+struct LayoutDocument {
     frame_id: i64,
     nodes: Nodes,
-    layout: Layout,
+    layout: LayoutTree,
     text_boxes: TextBoxes,
     #[serde(default)]
     scroll_offset_x: f64,
@@ -61,7 +61,7 @@ struct Rare {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Layout {
+struct LayoutTree {
     node_index: Vec<usize>,
     bounds: Vec<Vec<f64>>,
     text: Vec<i64>,
@@ -90,7 +90,7 @@ pub async fn displayed(devtools: &DevTools, tab: &str) -> Result<Vec<DisplayedTe
         let own = known.frames.iter().filter(|(_, place)| place.tab == tab);
         own.map(|(id, place)| (id.clone(), place.clone())).collect()
     };
-    let mut found = Found::default();
+    let mut found = FoundText::default();
     found.place(&snapshot(devtools, &main).await?, (0.0, 0.0));
     // Frames of other sites are in other processes. An outer one comes before those in it.
     let mut roots: Vec<(&String, &Place)> = frames.iter().filter(|(_, frame)| is_root(frame, &frames)).collect();
@@ -119,22 +119,22 @@ fn depth(frame: &Place, frames: &HashMap<String, Place>) -> usize {
     std::iter::successors(Some(frame), |frame| frames.get(frame.parent.as_ref()?)).take(frames.len()).count()
 }
 
-async fn snapshot(devtools: &DevTools, session: &str) -> Result<Snapshot, BackendError> {
+async fn snapshot(devtools: &DevTools, session: &str) -> Result<LayoutSnapshot, BackendError> {
     let answer: Value =
         devtools.call_session(session, "DOMSnapshot.captureSnapshot", json!({"computedStyles": STYLES})).await?;
-    Snapshot::deserialize(&answer)
+    LayoutSnapshot::deserialize(&answer)
         .map_err(|error| BackendError::Refused(format!("the browser returned an invalid snapshot: {error}")))
 }
 
 #[derive(Default)]
-struct Found {
+struct FoundText {
     texts: Vec<DisplayedText>,
     holders: Holders,
 }
 
-impl Found {
+impl FoundText {
     /// Adds the documents of a snapshot, the first of which is shown at this corner.
-    fn place(&mut self, snapshot: &Snapshot, corner: Corner) {
+    fn place(&mut self, snapshot: &LayoutSnapshot, corner: Corner) {
         let mut corners = vec![None; snapshot.documents.len()];
         if let Some(first) = corners.first_mut() {
             *first = Some(corner);
@@ -157,8 +157,8 @@ impl Found {
         }
     }
 
-    fn add(&mut self, document: &Document, strings: &[String], origin: Corner) {
-        let Document { nodes, layout, text_boxes, .. } = document;
+    fn add(&mut self, document: &LayoutDocument, strings: &[String], origin: Corner) {
+        let LayoutDocument { nodes, layout, text_boxes, .. } = document;
         let mut boxes: HashMap<usize, Vec<Rect>> = HashMap::new();
         for (index, bounds) in text_boxes.layout_index.iter().zip(&text_boxes.bounds) {
             boxes.entry(*index).or_default().extend(rect(bounds, origin));
@@ -184,7 +184,7 @@ impl Found {
     }
 }
 
-impl Document {
+impl LayoutDocument {
     /// The nodes that are frames, and the corners of their documents.
     fn frames(&self, strings: &[String], origin: Corner) -> Vec<(usize, Corner)> {
         let corner = |(index, node): (usize, &usize)| {
@@ -297,8 +297,8 @@ mod tests {
                 },
             ],
         });
-        let mut found = Found::default();
-        found.place(&Snapshot::deserialize(&snapshot).unwrap(), (0.0, 0.0));
+        let mut found = FoundText::default();
+        found.place(&LayoutSnapshot::deserialize(&snapshot).unwrap(), (0.0, 0.0));
         let boxes: Vec<Vec<Rect>> = found.texts.iter().map(|text| text.boxes.clone()).collect();
         let expected = [
             vec![Rect::new(0, 0, 50, 10), Rect::new(0, 10, 20, 10)],

@@ -53,11 +53,11 @@ pub struct DevTools {
     channel: &'static str,
     /// What the device emulates when it starts.
     start: Emulation,
-    known: Mutex<Known>,
+    known: Mutex<KnownTargets>,
 }
 
 /// What is known from events.
-struct Known {
+struct KnownTargets {
     /// Changes when the device starts over.
     context: String,
     /// What new tabs emulate.
@@ -67,14 +67,14 @@ struct Known {
     /// Tabs being attached.
     adopting: HashSet<TabId>,
     /// In the order in which they were attached.
-    tabs: Vec<Attached>,
+    tabs: Vec<AttachedTarget>,
     /// The tab of each session.
     sessions: HashMap<SessionId, TabId>,
-    frames: HashMap<FrameId, Place>,
+    frames: HashMap<FrameId, TargetPlace>,
 }
 
 #[derive(Debug, Clone)]
-struct Attached {
+struct AttachedTarget {
     tab: TabId,
     session: SessionId,
     main_frame: FrameId,
@@ -82,7 +82,7 @@ struct Attached {
 
 /// Where a frame is.
 #[derive(Debug, Clone)]
-struct Place {
+struct TargetPlace {
     tab: TabId,
     session: SessionId,
     parent: Option<FrameId>,
@@ -99,26 +99,26 @@ impl From<CdpError> for BackendError {
     }
 }
 
-impl Known {
-    fn tab(&self, tab: &str) -> Option<&Attached> {
+impl KnownTargets {
+    fn tab(&self, tab: &str) -> Option<&AttachedTarget> {
         self.tabs.iter().find(|known| known.tab == tab)
     }
 
     /// The tab that a session belongs to.
-    fn tab_of(&self, session: &str) -> Option<&Attached> {
+    fn tab_of(&self, session: &str) -> Option<&AttachedTarget> {
         self.tab(self.sessions.get(session)?)
     }
 
     /// A frame, added if it is new.
-    fn frame(&mut self, tab: &str, session: &str, frame: &str) -> &mut Place {
-        let new = || Place { tab: tab.to_string(), session: session.to_string(), parent: None, world: None };
+    fn frame(&mut self, tab: &str, session: &str, frame: &str) -> &mut TargetPlace {
+        let new = || TargetPlace { tab: tab.to_string(), session: session.to_string(), parent: None, world: None };
         self.frames.entry(frame.to_string()).or_insert_with(new)
     }
 
     /// Child frames are removed with their parent.
     fn forget_frame(&mut self, frame: &str) {
         self.frames.remove(frame);
-        let is_within = |(_, place): &(&FrameId, &Place)| place.parent.as_deref() == Some(frame);
+        let is_within = |(_, place): &(&FrameId, &TargetPlace)| place.parent.as_deref() == Some(frame);
         let within: Vec<FrameId> = self.frames.iter().filter(is_within).map(|(id, _)| id.clone()).collect();
         within.iter().for_each(|frame| self.forget_frame(frame));
     }
@@ -153,7 +153,7 @@ impl DevTools {
         setup: Setup,
     ) -> Result<Arc<DevTools>, BackendError> {
         let Setup { emulation, script, channel, sink } = setup;
-        let known = Known {
+        let known = KnownTargets {
             context: new_context(&browser).await?,
             emulation: emulation.clone(),
             scripts: vec![(World::Isolated, script)],
@@ -234,7 +234,7 @@ impl DevTools {
         {
             let mut known = self.known.lock();
             known.sessions.insert(session.clone(), tab.to_string());
-            known.tabs.push(Attached {
+            known.tabs.push(AttachedTarget {
                 tab: tab.to_string(),
                 session: session.clone(),
                 main_frame: main_frame.clone(),

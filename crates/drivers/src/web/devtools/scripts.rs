@@ -30,7 +30,7 @@ pub fn preload(world: World, script: &str) -> (&'static str, Value) {
 pub async fn run(devtools: &DevTools, session: &str, script: &str) -> Result<Value, BackendError> {
     let params = json!({"expression": script, "awaitPromise": true, "userGesture": true, "replMode": true});
     let cdp = Arc::clone(&devtools.browser.cdp);
-    let mut running = Running { cdp, session: session.to_string(), has_ended: false };
+    let mut running = RunningScript { cdp, session: session.to_string(), has_ended: false };
     let mut answer = devtools.call_session(session, "Runtime.evaluate", params).await?;
     // With `replMode`, a promise that is the value of the script is not awaited.
     let object = answer.pointer("/result/objectId").filter(|_| answer.get("exceptionDetails").is_none()).cloned();
@@ -46,13 +46,13 @@ pub async fn run(devtools: &DevTools, session: &str, script: &str) -> Result<Val
 }
 
 /// A script that is being evaluated; stopped when nothing waits for it any more.
-struct Running {
+struct RunningScript {
     cdp: Arc<Cdp>,
     session: SessionId,
     has_ended: bool,
 }
 
-impl Drop for Running {
+impl Drop for RunningScript {
     fn drop(&mut self) {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         if self.has_ended {

@@ -49,9 +49,9 @@ fn position(level: LoggingLevel) -> usize {
     LEVELS.iter().position(|known| *known == level).unwrap_or_default()
 }
 
-struct Lines(mpsc::Sender<String>);
+struct MessageLines(mpsc::Sender<String>);
 
-impl ProgressSink for Lines {
+impl ProgressSink for MessageLines {
     fn say(&self, text: &str) {
         // Progress is for people who wait; a line that does not fit is not worth waiting for.
         let _ = self.0.try_send(text.to_string());
@@ -67,7 +67,7 @@ impl McpServer {
     ) -> Result<T, CallError> {
         let (sender, mut lines) = mpsc::channel(LINES);
         let work = async {
-            let progress = Lines(sender);
+            let progress = MessageLines(sender);
             let client = Client { server: &self.0, progress: &progress, cancel: &cx.ct };
             let done = AssertUnwindSafe(work(client)).catch_unwind().await;
             done.unwrap_or_else(|_| {

@@ -88,7 +88,7 @@ async fn whole_body(
 pub struct Rpc(pub Callers);
 
 /// A request that was read.
-struct Request {
+struct RpcRequest {
     method: &'static Method,
     fields: Map<String, Value>,
     caller: Caller,
@@ -103,7 +103,7 @@ impl Rpc {
         cx: &RequestContext,
         bytes: &[u8],
         format: CodecFormat,
-    ) -> Result<Request, ConnectError> {
+    ) -> Result<RpcRequest, ConnectError> {
         let method = trailblaze_contract::method(path)
             .ok_or_else(|| ConnectError::unimplemented(format!("there is no method {path}")))?;
         let read = match format {
@@ -127,11 +127,11 @@ impl Rpc {
             }
             return Err(ConnectError::failed_precondition(mistake));
         }
-        Ok(Request { method, fields, caller, invocation: ids.invocation })
+        Ok(RpcRequest { method, fields, caller, invocation: ids.invocation })
     }
 
-    async fn answer(self, request: Request) -> Result<Map<String, Value>, ConnectError> {
-        let Request { method, fields, caller, invocation } = request;
+    async fn answer(self, request: RpcRequest) -> Result<Map<String, Value>, ConnectError> {
+        let RpcRequest { method, fields, caller, invocation } = request;
         if invocation.is_empty() && matches!(method.target, Target::Session(SessionMethod::AskModel)) {
             let text = "`invocation_id` is missing: AskModel always needs it";
             return Err(ConnectError::failed_precondition(text));

@@ -48,7 +48,7 @@ pub fn routes(offered: Offered, port: u16) -> Router {
 
 /// A key from the address of a page.
 #[derive(Deserialize)]
-struct Key {
+struct StudioKey {
     key: String,
 }
 
@@ -59,7 +59,7 @@ async fn enter(State(door): State<Door>, peer: ConnectInfo<SocketAddr>, request:
         return refused("only the studio's own page may enter");
     }
     let key = body::read(request.into_body(), KEY_BYTES).await.ok();
-    let key = key.and_then(|bytes| serde_json::from_slice::<Key>(&bytes).ok());
+    let key = key.and_then(|bytes| serde_json::from_slice::<StudioKey>(&bytes).ok());
     let cookie = key.and_then(|key| door.offered.entrance.enter(&key.key));
     let Some(cookie) = cookie else {
         return refused("this address was used already, or is too old; run `trailblaze studio` again");

@@ -25,7 +25,7 @@ const QUIET: Duration = Duration::from_millis(200);
 /// How often the state is sent if nothing changes.
 const ALIVE_EVERY: Duration = Duration::from_secs(20);
 
-struct Follower {
+struct WorkspaceFollower {
     _counted: Counted<Arc<LocalService>>,
     service: Arc<LocalService>,
     runs: Arc<Runs>,
@@ -38,7 +38,7 @@ struct Follower {
 }
 
 pub fn follow(service: Arc<LocalService>, runs: Arc<Runs>, place: Workplace) -> Updates<Workspace> {
-    let follower = Follower {
+    let follower = WorkspaceFollower {
         _counted: service.count(),
         files: service.projects.host.files.changes(&place.root, &place.root.join("logs")).ok(),
         changes: runs.changes(),
@@ -49,7 +49,7 @@ pub fn follow(service: Arc<LocalService>, runs: Arc<Runs>, place: Workplace) -> 
         logs: None,
         alive: Instant::now(),
     };
-    let next = |mut follower: Follower| async move {
+    let next = |mut follower: WorkspaceFollower| async move {
         loop {
             if follower.sent.is_some() {
                 follower.wait().await;
@@ -69,7 +69,7 @@ pub fn follow(service: Arc<LocalService>, runs: Arc<Runs>, place: Workplace) -> 
     unfold(follower, next).boxed()
 }
 
-impl Follower {
+impl WorkspaceFollower {
     /// Returns when something may have changed.
     async fn wait(&mut self) {
         let sessions = || -> Vec<(String, Option<String>, usize)> {

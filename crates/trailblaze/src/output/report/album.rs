@@ -38,12 +38,12 @@ pub struct Album {
     folder: PathBuf,
     /// Whether nothing is embedded: a server provides the files.
     is_served: bool,
-    pictures: Shelf,
-    trees: Shelf,
+    pictures: PictureShelf,
+    trees: PictureShelf,
 }
 
 /// Contents in the order they came, and which file holds which.
-struct Shelf {
+struct PictureShelf {
     contents: Vec<String>,
     room: usize,
     by_digest: HashMap<[u8; 32], usize>,
@@ -52,7 +52,7 @@ struct Shelf {
 
 impl Album {
     pub fn new(folder: &Path) -> Album {
-        let (pictures, trees) = (Shelf::new(MOST_PICTURES), Shelf::new(MOST_TREES));
+        let (pictures, trees) = (PictureShelf::new(MOST_PICTURES), PictureShelf::new(MOST_TREES));
         Album { folder: folder.to_path_buf(), is_served: false, pictures, trees }
     }
 
@@ -109,9 +109,9 @@ impl Album {
     }
 }
 
-impl Shelf {
-    fn new(room: usize) -> Shelf {
-        Shelf { contents: Vec::new(), room, by_digest: HashMap::new(), by_file: HashMap::new() }
+impl PictureShelf {
+    fn new(room: usize) -> PictureShelf {
+        PictureShelf { contents: Vec::new(), room, by_digest: HashMap::new(), by_file: HashMap::new() }
     }
 
     fn keep(&mut self, folder: &Path, file: &str, content: impl Fn(&[u8]) -> Option<String>) -> FileInPage {

@@ -96,7 +96,7 @@ pub(super) struct Index<'a> {
     servers: Vec<ServerView<'a>>,
     leaked_processes: usize,
     notes: Vec<NoteView<'a>>,
-    attempts: Vec<Row<'a>>,
+    attempts: Vec<HtmlRow<'a>>,
     /// Places of attempts, those that failed alike together.
     failures: Vec<Vec<usize>>,
     retried: Vec<Vec<usize>>,
@@ -136,7 +136,7 @@ struct ServerView<'a> {
 /// What the list shows of an attempt.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Row<'a> {
+struct HtmlRow<'a> {
     id: &'a str,
     name: &'a str,
     trail: &'a TrailRef,
@@ -352,8 +352,8 @@ fn server<'a>(run: &'a Run, server: &'a Server, album: &Album) -> ServerView<'a>
     }
 }
 
-fn row<'a>(attempt: &'a Attempt, lane: usize, album: &mut Album) -> Row<'a> {
-    Row {
+fn row<'a>(attempt: &'a Attempt, lane: usize, album: &mut Album) -> HtmlRow<'a> {
+    HtmlRow {
         id: attempt.id.as_str(),
         name: attempt.name(),
         trail: &attempt.trail,

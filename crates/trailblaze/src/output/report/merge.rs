@@ -54,7 +54,7 @@ pub fn merge(folders: &[PathBuf], into: &Path, id: RunId, command: Vec<String>) 
         copy_by_content(part.folder, into)?;
         recordings.copy(part.folder, &part.run, into)?;
     }
-    let unfinished: Vec<String> = parts.iter().filter_map(Part::why_unfinished).collect();
+    let unfinished: Vec<String> = parts.iter().filter_map(ReportPart::why_unfinished).collect();
     let ended = parts.iter().filter_map(|part| part.run.end).map(|end| end.exit).fold(Exit::Passed, Exit::worst);
     let exit = if unfinished.is_empty() { ended } else { ended.worst(Exit::Environment) };
     let text = lines(&parts, id, command, &unfinished, exit);
@@ -65,7 +65,7 @@ pub fn merge(folders: &[PathBuf], into: &Path, id: RunId, command: Vec<String>) 
 }
 
 /// One of the runs.
-struct Part<'a> {
+struct ReportPart<'a> {
     folder: &'a Path,
     bytes: Vec<u8>,
     run: Run,
@@ -75,7 +75,7 @@ struct Part<'a> {
     later: u64,
 }
 
-impl Part<'_> {
+impl ReportPart<'_> {
     fn why_unfinished(&self) -> Option<String> {
         let folder = self.folder.display();
         match (self.run.end, self.run.unread.torn) {
@@ -86,8 +86,8 @@ impl Part<'_> {
     }
 }
 
-fn read(folders: &[PathBuf]) -> Result<Vec<Part<'_>>, MergeError> {
-    let mut parts: Vec<Part<'_>> = Vec::new();
+fn read(folders: &[PathBuf]) -> Result<Vec<ReportPart<'_>>, MergeError> {
+    let mut parts: Vec<ReportPart<'_>> = Vec::new();
     for folder in folders {
         let path = folder.join(EVENTS);
         let bytes = fs::read(&path).map_err(|source| match source.kind() {
@@ -99,7 +99,7 @@ fn read(folders: &[PathBuf]) -> Result<Vec<Part<'_>>, MergeError> {
             return Err(MergeError::Twice { first: first.folder.to_path_buf(), second: folder.clone() });
         }
         let started = run.header.as_ref().and_then(|header| humantime::parse_rfc3339_weak(&header.started_at).ok());
-        parts.push(Part { folder, bytes, run, started, later: 0 });
+        parts.push(ReportPart { folder, bytes, run, started, later: 0 });
     }
     let first = parts.iter().filter_map(|part| part.started).min();
     for part in &mut parts {
@@ -110,7 +110,7 @@ fn read(folders: &[PathBuf]) -> Result<Vec<Part<'_>>, MergeError> {
 }
 
 /// A copy of a folder is the same run, and so is the folder by another path.
-fn is_same_run(part: &Part<'_>, folder: &Path, run: &Run) -> bool {
+fn is_same_run(part: &ReportPart<'_>, folder: &Path, run: &Run) -> bool {
     let is_same_place = part.folder.canonicalize().ok() == folder.canonicalize().ok();
     let name = |run: &Run| run.header.as_ref().map(|header| header.run.clone());
     is_same_place || name(run).is_some_and(|name_of_run| name(&part.run) == Some(name_of_run))
@@ -121,7 +121,7 @@ fn micros(duration: Duration) -> u64 {
 }
 
 /// The merged event file. Lines keep their order within a run, and runs are interleaved by time.
-fn lines(parts: &[Part<'_>], id: RunId, command: Vec<String>, unfinished: &[String], exit: Exit) -> Vec<u8> {
+fn lines(parts: &[ReportPart<'_>], id: RunId, command: Vec<String>, unfinished: &[String], exit: Exit) -> Vec<u8> {
     let first = parts.iter().min_by_key(|part| (part.started.is_none(), part.later));
     let started_at = first.and_then(|part| part.run.header.as_ref()).map(|header| header.started_at.clone());
     let format = parts.iter().filter_map(|part| part.run.header.as_ref()).map(|header| header.trailblaze_events).max();
@@ -161,7 +161,7 @@ fn lines(parts: &[Part<'_>], id: RunId, command: Vec<String>, unfinished: &[Stri
 
 /// The lines of a run without its start and end, each with its sort time. Sort times never decrease, so a late line keeps
 /// its place.
-fn shifted(part: &Part<'_>) -> Vec<(u64, Vec<u8>)> {
+fn shifted(part: &ReportPart<'_>) -> Vec<(u64, Vec<u8>)> {
     let mut lines = Vec::new();
     let mut latest = part.later;
     let has_header = part.run.header.is_some();

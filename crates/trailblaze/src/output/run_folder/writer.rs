@@ -29,21 +29,21 @@ thread_local! {
 }
 
 pub struct Writer {
-    shared: Arc<Shared>,
+    shared: Arc<SharedWriter>,
     started: Instant,
 }
 
-struct Shared {
+struct SharedWriter {
     /// Held by the thread that writes.
     file: Mutex<File>,
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<WaitingWrite>,
     filled: Condvar,
     drained: Condvar,
     failure: Mutex<Option<String>>,
 }
 
 #[derive(Default)]
-struct Waiting {
+struct WaitingWrite {
     lines: Vec<u8>,
     files: Vec<(PathBuf, Arc<[u8]>)>,
     n_bytes: usize,
@@ -57,7 +57,7 @@ struct Waiting {
 
 impl Writer {
     pub fn start(file: File) -> Arc<Writer> {
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(SharedWriter {
             file: Mutex::new(file),
             waiting: Mutex::default(),
             filled: Condvar::new(),
@@ -114,8 +114,8 @@ struct LineOf<'e> {
     event: &'e Event,
 }
 
-impl Shared {
-    fn add(self: &Arc<Self>, n_bytes: usize, add: impl FnOnce(&mut Waiting)) {
+impl SharedWriter {
+    fn add(self: &Arc<Self>, n_bytes: usize, add: impl FnOnce(&mut WaitingWrite)) {
         let mut waiting = self.waiting.lock();
         while waiting.n_bytes > 0 && waiting.n_bytes + n_bytes > WAITING && !waiting.has_ended {
             self.drained.wait(&mut waiting);
@@ -194,7 +194,7 @@ impl Shared {
     }
 }
 
-struct Gone<'a>(&'a Shared);
+struct Gone<'a>(&'a SharedWriter);
 
 impl Drop for Gone<'_> {
     fn drop(&mut self) {
@@ -251,7 +251,7 @@ mod tests {
             writer.event(&Event::Noted { about: None, level: Level::Info, text: n.to_string() });
             let mut waiting = writer.shared.waiting.lock();
             assert!(waiting.has_thread);
-            let has_thread = |waiting: &mut Waiting| waiting.has_thread;
+            let has_thread = |waiting: &mut WaitingWrite| waiting.has_thread;
             let patience = Duration::from_secs(60);
             let is_late = writer.shared.drained.wait_while_for(&mut waiting, has_thread, patience).timed_out();
             assert!(!is_late, "its thread ends by itself");

@@ -34,7 +34,7 @@ pub struct ByHand {
 
 /// The step that a deed becomes.
 #[derive(Debug, PartialEq)]
-struct Made {
+struct MadeByHand {
     text: String,
     call: Delegate,
 }
@@ -102,7 +102,7 @@ impl Interactive {
             return;
         };
         self.session.device.redact_deed(&mut deed);
-        let Some(Made { text, call }) = made(&deed) else { return };
+        let Some(MadeByHand { text, call }) = made(&deed) else { return };
         if deed.node.is_none() && matches!(deed.what, PersonAction::Click { .. }) {
             let cx = self.cx(cancel);
             let after = self.session.device.look(&cx).await;
@@ -163,7 +163,7 @@ impl Interactive {
 }
 
 /// The step and the call that replays a deed; `None` if nothing can.
-fn made(deed: &Deed) -> Option<Made> {
+fn made(deed: &Deed) -> Option<MadeByHand> {
     let screen = &deed.screen;
     let node = deed.node.and_then(|id| screen.root.walk().find(|node| node.id == id));
     let name = node.map(called).unwrap_or_default();
@@ -232,7 +232,7 @@ fn made(deed: &Deed) -> Option<Made> {
             (format!("Close tab {}", index + 1), call("web_tabs", json!({"action": "CLOSE", "index": index})))
         }
     };
-    Some(Made { text, call })
+    Some(MadeByHand { text, call })
 }
 
 /// Makes the element visible that a deed was done to.
@@ -242,7 +242,7 @@ fn hover(deed: &Deed) -> Option<Delegate> {
     Some(call("web_hover", json!({"nodeSelector": selector.to_json()})))
 }
 
-fn clicked(screen: &Screen, node: Option<&Node>, click: &Click, point: Point) -> Option<Made> {
+fn clicked(screen: &Screen, node: Option<&Node>, click: &Click, point: Point) -> Option<MadeByHand> {
     let verb = match (click.button, click.count) {
         (Button::Right, _) => "Right-click",
         (Button::Middle, _) => "Middle-click",
@@ -253,7 +253,7 @@ fn clicked(screen: &Screen, node: Option<&Node>, click: &Click, point: Point) ->
     let is_plain = click.button == Button::Left && click.count == 1 && click.modifiers.is_empty();
     let Some(node) = node else {
         // A point can only be tapped.
-        return is_plain.then(|| Made { text: format!("Click at {}, {}", point.x, point.y), call: at_point });
+        return is_plain.then(|| MadeByHand { text: format!("Click at {}, {}", point.x, point.y), call: at_point });
     };
     let text = format!("{verb} {}", called(node));
     if is_plain {
@@ -261,7 +261,7 @@ fn clicked(screen: &Screen, node: Option<&Node>, click: &Click, point: Point) ->
             Stable::Point(_) => at_point,
             stable => tap_on(&stable),
         };
-        return Some(Made { text, call });
+        return Some(MadeByHand { text, call });
     }
     let selector = alternatives(screen, node).into_iter().next()?;
     let mut call = call("web_click", json!({"nodeSelector": selector.to_json()}));
@@ -275,7 +275,7 @@ fn clicked(screen: &Screen, node: Option<&Node>, click: &Click, point: Point) ->
         let names: Vec<&str> = click.modifiers.iter().map(|modifier| modifier.name()).collect();
         call.args.insert("modifiers".to_string(), json!(names));
     }
-    Some(Made { text, call })
+    Some(MadeByHand { text, call })
 }
 
 fn call(tool: &str, args: Value) -> Delegate {

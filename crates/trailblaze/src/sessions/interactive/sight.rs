@@ -30,11 +30,11 @@ const SETTLE: Duration = Duration::from_secs(1);
 /// The snapshots that were shown, with their numbers.
 #[derive(Default)]
 pub struct Sights {
-    shown: VecDeque<Sight>,
+    shown: VecDeque<LastLook>,
     n_shown: u64,
 }
 
-struct Sight {
+struct LastLook {
     number: u64,
     text: String,
     /// The app or the page.
@@ -44,7 +44,7 @@ struct Sight {
     is_known: bool,
 }
 
-impl Sight {
+impl LastLook {
     /// Whether it is of this app or page. The fragment of a URL does not count.
     fn is_of(&self, app: Option<&String>) -> bool {
         let page = |app: Option<&String>| app.map(|app| app.split('#').next().unwrap_or_default().to_string());
@@ -70,13 +70,13 @@ impl Sights {
     }
 
     /// The last one with these details that the client has seen completely.
-    fn last_like(&self, details: &Details) -> Option<&Sight> {
+    fn last_like(&self, details: &Details) -> Option<&LastLook> {
         self.shown.iter().rev().find(|sight| sight.is_known && sight.details == *details)
     }
 
-    fn push(&mut self, sight: Sight) -> u64 {
+    fn push(&mut self, sight: LastLook) -> u64 {
         self.n_shown += 1;
-        self.shown.push_back(Sight { number: self.n_shown, ..sight });
+        self.shown.push_back(LastLook { number: self.n_shown, ..sight });
         if self.shown.len() > KEPT {
             self.shown.pop_front();
         }
@@ -120,7 +120,7 @@ impl Interactive {
             (None, None) => whole.clone(),
         };
         let is_known = wish.find.is_none() && wish.since.is_none();
-        let number = self.sights.push(Sight { number: 0, text: whole, app: screen.app.clone(), details, is_known });
+        let number = self.sights.push(LastLook { number: 0, text: whole, app: screen.app.clone(), details, is_known });
         let mut value = json!({"app": screen.app, "text": text, "snapshot": number});
         if wish.has_elements {
             value["device"] = json!(self.session.device.description().id);

@@ -66,7 +66,7 @@ impl Viewer {
         let device = self.session.device.description();
         let secrets = &*self.session.secrets;
         let place =
-            Place { seen: &seen, now: &now, knows_elements: device.knows_elements, shape: device.shape, secrets };
+            AimedPlace { seen: &seen, now: &now, knows_elements: device.knows_elements, shape: device.shape, secrets };
         match aim.element {
             Some(index) => {
                 let node = seen.node(index);
@@ -81,7 +81,7 @@ impl Viewer {
 }
 
 /// The screen that was seen, and the present one.
-struct Place<'a> {
+struct AimedPlace<'a> {
     seen: &'a Sight,
     now: &'a Sight,
     knows_elements: bool,
@@ -96,7 +96,7 @@ fn told(name: &str) -> String {
     )
 }
 
-impl<'a> Place<'a> {
+impl<'a> AimedPlace<'a> {
     /// The element on the present screen.
     fn again(&self, node: &Node) -> Option<&'a Node> {
         let is_near = |a: Option<Rect>, b: Option<Rect>| match (a, b) {
