@@ -39,7 +39,7 @@ pub struct Session {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 enum DaemonLine {
-    DaemonAnswer(DaemonAnswer),
+    Answer(DaemonAnswer),
     Error(DaemonRefusal),
 }
 

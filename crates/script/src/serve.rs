@@ -49,7 +49,7 @@ pub enum ServedCall {
 enum WorldCommand {
     Begin { id: u32, request: String, events: mpsc::UnboundedSender<WorldEvent> },
     Cancel(u32),
-    BurstAnswer(u32, bool, String),
+    Answer(u32, bool, String),
     Forget(u32),
 }
 

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use super::{
-    Param, by_position, common, doc, group, header, method_doc, params, present, returned, returned_messages, signature,
+    KotlinParam, by_position, common, doc, group, header, method_doc, params, present, returned, returned_messages,
+    signature,
 };
 use crate::model::{Method, Model, Service, Type};
 
@@ -49,7 +50,7 @@ fn interface(out: &mut String, model: &Model, service: &Service) {
 fn method(out: &mut String, model: &Model, method: &Method) {
     let name = method.tool();
     let params = params(model, method);
-    let declared: Vec<String> = params.iter().map(Param::declare).collect();
+    let declared: Vec<String> = params.iter().map(KotlinParam::declare).collect();
     let returned = returned(model, method);
     method_doc(out, method, &params);
     if method.is_streaming {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::messages::read;
-use super::{Param, common, group, header, params, returned, returned_messages, signature};
+use super::{KotlinParam, common, group, header, params, returned, returned_messages, signature};
 use crate::model::{Kind, Method, Model, Service};
 
 pub fn emit(model: &Model) -> String {
@@ -46,7 +46,7 @@ pub fn emit(model: &Model) -> String {
 
 fn method(out: &mut String, model: &Model, service: &Service, method: &Method) {
     let params = params(model, method);
-    let declared: Vec<String> = params.iter().map(Param::declare_bare).collect();
+    let declared: Vec<String> = params.iter().map(KotlinParam::declare_bare).collect();
     let returned = returned(model, method);
     let response = model.message(&method.response);
     // A lambda goes after the parentheses.

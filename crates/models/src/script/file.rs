@@ -10,7 +10,7 @@ use trailblaze_core::model::{
 use trailblaze_core::yaml::{self, Decode, Node, Problem, Problems, Source, Spanned, decode, loose};
 use trailblaze_core::{limits, table, words};
 
-use super::{Answer, Entry, Expectation, Fingerprint, Script};
+use super::{Expectation, Fingerprint, ReplyEntry, Script, ScriptedAnswer};
 
 table! {
     /// Replies of a language model: for the provider scripted, and recorded by --model-cassette record.
@@ -216,7 +216,7 @@ impl Script {
         let mut problems = Problems::new(source);
         let written: Option<Written> = decode(source, &mut problems);
         let script = written.and_then(|written| {
-            let entries: Vec<Option<Entry>> =
+            let entries: Vec<Option<ReplyEntry>> =
                 written.replies.into_iter().map(|entry| from_entry(entry, &source.path, &mut problems)).collect();
             Some(Script {
                 file: source.path.clone(),
@@ -271,10 +271,10 @@ fn price(cost: &Cost) -> Price {
     }
 }
 
-fn from_entry(entry: WrittenEntry, file: &str, problems: &mut Problems) -> Option<Entry> {
+fn from_entry(entry: WrittenEntry, file: &str, problems: &mut Problems) -> Option<ReplyEntry> {
     let answer = match (entry.reply, entry.error) {
         (Some(reply), None) => from_reply(reply, problems)?,
-        (None, Some(error)) => Answer::Error(from_error(error)),
+        (None, Some(error)) => ScriptedAnswer::Error(from_error(error)),
         (None, None) => {
             problems.error(entry.span, "it has neither a `reply` nor an `error`");
             return None;
@@ -289,7 +289,7 @@ fn from_entry(entry: WrittenEntry, file: &str, problems: &mut Problems) -> Optio
         None => Expectation::default(),
     };
     let place = format!("{file}:{}:{}", entry.span.line, entry.span.column);
-    Some(Entry { expect, asked: entry.asked.0, is_reusable: entry.repeat, answer, place })
+    Some(ReplyEntry { expect, asked: entry.asked.0, is_reusable: entry.repeat, answer, place })
 }
 
 fn from_expectation(expect: WrittenExpectation, problems: &mut Problems) -> Option<Expectation> {
@@ -311,7 +311,7 @@ fn from_expectation(expect: WrittenExpectation, problems: &mut Problems) -> Opti
     Some(Expectation { contains: expect.contains.0, lacks: expect.lacks.0, tools: expect.tools.0, request })
 }
 
-fn from_reply(reply: WrittenReply, problems: &mut Problems) -> Option<Answer> {
+fn from_reply(reply: WrittenReply, problems: &mut Problems) -> Option<ScriptedAnswer> {
     let stop = match (reply.stop, reply.refusal) {
         (Stop::Refused, refusal) => StopReason::Refused(refusal.unwrap_or_default()),
         (_, Some(_)) => {
@@ -330,7 +330,7 @@ fn from_reply(reply: WrittenReply, problems: &mut Problems) -> Option<Answer> {
     });
     let calls = reply.calls.into_iter().map(|WrittenCall(call)| call).collect();
     let reply = Reply { text: reply.text.unwrap_or_default(), calls, stop, ..Reply::default() };
-    Some(Answer::Reply(reply, usage))
+    Some(ScriptedAnswer::Reply(reply, usage))
 }
 
 fn from_error(error: WrittenError) -> ModelError {
@@ -360,7 +360,7 @@ fn model_json(info: &ModelInfo) -> Value {
     json.into()
 }
 
-fn entry_json(entry: &Entry) -> Value {
+fn entry_json(entry: &ReplyEntry) -> Value {
     let mut json = Map::new();
     let expect = expectation_json(&entry.expect);
     if !expect.is_empty() {
@@ -373,8 +373,8 @@ fn entry_json(entry: &Entry) -> Value {
         json.insert("asked".into(), json!(entry.asked));
     }
     match &entry.answer {
-        Answer::Reply(reply, usage) => json.insert("reply".into(), reply_json(reply, usage.as_ref())),
-        Answer::Error(error) => json.insert("error".into(), error_json(error)),
+        ScriptedAnswer::Reply(reply, usage) => json.insert("reply".into(), reply_json(reply, usage.as_ref())),
+        ScriptedAnswer::Error(error) => json.insert("error".into(), error_json(error)),
     };
     json.into()
 }

@@ -8,7 +8,7 @@ use trailblaze_core::driver::Budget;
 use trailblaze_core::model::{Model, ModelError, ModelErrorKind, ModelInfo, Reply, Request};
 
 use super::scripted::newest;
-use super::{Answer, Entry, Expectation, Fingerprint, Script};
+use super::{Expectation, Fingerprint, ReplyEntry, Script, ScriptedAnswer};
 
 /// How much of a request a cassette shows, in characters.
 const ASKED_CHARS: usize = 4_000;
@@ -17,7 +17,7 @@ const ASKED_CHARS: usize = 4_000;
 pub struct Recorder {
     inner: Arc<dyn Model>,
     info: ModelInfo,
-    entries: Mutex<Vec<Entry>>,
+    entries: Mutex<Vec<ReplyEntry>>,
 }
 
 impl Recorder {
@@ -43,12 +43,18 @@ impl Model for Recorder {
         let recorded = match &answer {
             // A replay ends by its own budget.
             Err(ModelError { kind: ModelErrorKind::Cancelled | ModelErrorKind::TimedOut, .. }) => return answer,
-            Err(error) => Answer::Error(error.clone()),
-            Ok(reply) => Answer::Reply(as_replayed(reply), Some(reply.usage)),
+            Err(error) => ScriptedAnswer::Error(error.clone()),
+            Ok(reply) => ScriptedAnswer::Reply(as_replayed(reply), Some(reply.usage)),
         };
         let expect = Expectation { request: Some(Fingerprint::of(request)), ..Expectation::default() };
         let asked = end_of(&newest(request)).lines().map(String::from).collect();
-        self.entries.lock().push(Entry { expect, asked, is_reusable: false, answer: recorded, place: String::new() });
+        self.entries.lock().push(ReplyEntry {
+            expect,
+            asked,
+            is_reusable: false,
+            answer: recorded,
+            place: String::new(),
+        });
         answer
     }
 }

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use trailblaze_core::driver::Budget;
 use trailblaze_core::model::{Message, Model, ModelError, ModelErrorKind, ModelInfo, Part, Reply, Request};
 
-use super::{Answer, Entry, Expectation, Fingerprint, Script};
+use super::{Expectation, Fingerprint, ReplyEntry, Script, ScriptedAnswer};
 use crate::estimate::{estimated_output, estimated_tokens};
 use crate::text::last_lines;
 
@@ -31,7 +31,7 @@ impl Scripted {
         Scripted { script: Arc::clone(script), info, is_used: Mutex::new(vec![false; script.entries.len()]) }
     }
 
-    fn next(&self, request: &Request) -> Result<&Entry, ModelError> {
+    fn next(&self, request: &Request) -> Result<&ReplyEntry, ModelError> {
         let asked = AskedOf::new(request, &self.script);
         let mut is_used = self.is_used.lock();
         let fits = |index: &usize| !is_used[*index] && asked.misfits(&self.script.entries[*index].expect).is_empty();
@@ -73,8 +73,8 @@ impl Model for Scripted {
 
     async fn complete(&self, _: &Budget, request: &Request) -> Result<Reply, ModelError> {
         match &self.next(request)?.answer {
-            Answer::Error(error) => Err(error.clone()),
-            Answer::Reply(reply, usage) => {
+            ScriptedAnswer::Error(error) => Err(error.clone()),
+            ScriptedAnswer::Reply(reply, usage) => {
                 let mut reply = reply.clone();
                 reply.usage = usage.unwrap_or_else(|| trailblaze_core::model::Usage {
                     input: estimated_tokens(request),

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use super::Problem;
+use super::LinkProblem;
 use super::resolve::Asked;
 use super::scan::{CommonJs, Scanned, scan};
 use crate::text::Position;
@@ -81,8 +81,8 @@ impl Contents {
 }
 
 impl File<'_> {
-    pub fn read(&self) -> Result<Contents, Vec<Problem>> {
-        self.text().map_err(|message| vec![Problem::new(None, message)]).and_then(|source| self.of_source(source))
+    pub fn read(&self) -> Result<Contents, Vec<LinkProblem>> {
+        self.text().map_err(|message| vec![LinkProblem::new(None, message)]).and_then(|source| self.of_source(source))
     }
 
     fn text(&self) -> Result<String, FileRefusal> {
@@ -100,7 +100,7 @@ impl File<'_> {
         Ok(text)
     }
 
-    pub fn of_source(&self, source: String) -> Result<Contents, Vec<Problem>> {
+    pub fn of_source(&self, source: String) -> Result<Contents, Vec<LinkProblem>> {
         let ending = self.path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         match ending {
             // The source of a tool may be a part of any file.
@@ -114,7 +114,7 @@ impl File<'_> {
         }
     }
 
-    fn javascript(&self, source: String) -> Result<Contents, Vec<Problem>> {
+    fn javascript(&self, source: String) -> Result<Contents, Vec<LinkProblem>> {
         match scan(&source).map_err(problems)? {
             Scanned::CommonJs(found) => Ok(Contents::CommonJs { source, found }),
             Scanned::Plain if self.is_commonjs() => Ok(Contents::CommonJs { source, found: CommonJs::default() }),
@@ -138,7 +138,7 @@ impl File<'_> {
         }
     }
 
-    fn transpiled(&self, source: &str) -> Result<Contents, Vec<Problem>> {
+    fn transpiled(&self, source: &str) -> Result<Contents, Vec<LinkProblem>> {
         let Transpiled { code, imports, map } = transpile(self.id, source, self.role).map_err(problems)?;
         Ok(Contents::Module { code, map: Some(map), imports })
     }
@@ -161,22 +161,25 @@ impl From<FileRefusal> for String {
     }
 }
 
-fn json(text: String) -> Result<Contents, Vec<Problem>> {
+fn json(text: String) -> Result<Contents, Vec<LinkProblem>> {
     let text = text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_string);
     match serde_json::from_str::<serde::de::IgnoredAny>(&text) {
         Ok(_) => Ok(Contents::Json { text }),
         Err(error) => {
             let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX).max(1);
             let at = Position { line: count(error.line()), column: count(error.column()) };
-            Err(vec![Problem::new(Some(at), format!("it is not valid JSON: {error}"))])
+            Err(vec![LinkProblem::new(Some(at), format!("it is not valid JSON: {error}"))])
         }
     }
 }
 
-fn refused(message: &str) -> Vec<Problem> {
-    vec![Problem::new(None, message)]
+fn refused(message: &str) -> Vec<LinkProblem> {
+    vec![LinkProblem::new(None, message)]
 }
 
-fn problems(errors: Vec<SyntaxError>) -> Vec<Problem> {
-    errors.into_iter().map(|error| Problem { at: Some(error.at), message: error.message, hint: error.hint }).collect()
+fn problems(errors: Vec<SyntaxError>) -> Vec<LinkProblem> {
+    errors
+        .into_iter()
+        .map(|error| LinkProblem { at: Some(error.at), message: error.message, hint: error.hint })
+        .collect()
 }

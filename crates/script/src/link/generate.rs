@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use super::commonjs::{self, Required};
 use super::files::Contents;
 use super::resolve::Asked;
-use super::{EMPTY, ERRORS, Edge, LinkError, Linked, Node, Problem};
+use super::{EMPTY, ERRORS, Edge, LinkError, LinkProblem, Linked, ModuleNode};
 use crate::program::{LinkedModule, Program};
 use crate::text::Position;
 
-type Nodes = BTreeMap<String, Node>;
+type Nodes = BTreeMap<String, ModuleNode>;
 
 pub fn program(entry: String, nodes: Nodes) -> Result<Linked, Vec<LinkError>> {
     let paths = Paths::new(&entry, &nodes);
@@ -71,7 +71,7 @@ impl<'n> Paths<'n> {
         self.needed.iter().flat_map(|id| of_node(id)).take(ERRORS).collect()
     }
 
-    fn error(&self, id: &str, node: &Node, problem: &Problem) -> LinkError {
+    fn error(&self, id: &str, node: &ModuleNode, problem: &LinkProblem) -> LinkError {
         LinkError {
             module: id.to_string(),
             at: problem.at.map(|at| node.place(at)),
@@ -91,7 +91,7 @@ impl<'n> Paths<'n> {
     }
 }
 
-impl Node {
+impl ModuleNode {
     fn place(&self, at: Position) -> Position {
         self.offset.map_or(at, |by| by.apply(at))
     }
@@ -128,7 +128,7 @@ struct Generator<'n> {
 }
 
 impl Generator<'_> {
-    fn add(&mut self, id: &str, node: &Node) {
+    fn add(&mut self, id: &str, node: &ModuleNode) {
         let imports = self.imports(node);
         match &node.contents {
             Ok(Contents::Module { code, map, .. }) => {
@@ -153,7 +153,7 @@ impl Generator<'_> {
     }
 
     /// What the imports of a module mean.
-    fn imports(&mut self, node: &Node) -> BTreeMap<String, String> {
+    fn imports(&mut self, node: &ModuleNode) -> BTreeMap<String, String> {
         let imports = node.edges.iter().filter(|edge| edge.asked == Asked::Import);
         let meanings: Vec<_> = imports.map(|edge| (edge.specifier.clone(), self.required(edge))).collect();
         let meaning = |(specifier, required)| {
@@ -179,7 +179,7 @@ impl Generator<'_> {
         })
     }
 
-    fn requires(&self, node: &Node) -> BTreeMap<String, Required> {
+    fn requires(&self, node: &ModuleNode) -> BTreeMap<String, Required> {
         let requires = node.edges.iter().filter(|edge| edge.asked == Asked::Require);
         requires.map(|edge| (edge.specifier.clone(), self.required(edge))).collect()
     }
@@ -201,7 +201,7 @@ impl Generator<'_> {
 
     /// The names that a CommonJS module exports, with those of the modules that it exports.
     fn names(&self, id: &str, seen: &mut BTreeSet<String>) -> BTreeSet<String> {
-        let Some(Node { contents: Ok(Contents::CommonJs { found, .. }), edges, .. }) = self.nodes.get(id) else {
+        let Some(ModuleNode { contents: Ok(Contents::CommonJs { found, .. }), edges, .. }) = self.nodes.get(id) else {
             return BTreeSet::new();
         };
         if !seen.insert(id.to_string()) {

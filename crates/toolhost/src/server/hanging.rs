@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 use trailblaze_protocol::event::Level;
 
-use super::{Server, State};
+use super::{Server, ServerState};
 use crate::client::Client;
 use crate::connection::Closed;
 use crate::instance::Instance;
@@ -49,7 +49,7 @@ impl Server {
     /// Waits for a check in progress.
     pub(super) async fn checked(&self) {
         let instance = match &*self.state.borrow() {
-            State::Up(instance) if instance.checks.is_any() => Arc::clone(instance),
+            ServerState::Up(instance) if instance.checks.is_any() => Arc::clone(instance),
             _ => return,
         };
         instance.checks.none().await;

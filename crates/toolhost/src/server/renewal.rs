@@ -11,7 +11,7 @@ use trailblaze_core::engine::source::{SourceError, ToolSource};
 use trailblaze_protocol::event::Level;
 use trailblaze_protocol::outcome::Outcome;
 
-use super::{OnDeath, Server, State};
+use super::{OnDeath, Server, ServerState};
 use crate::instance::{Instance, Transport};
 use crate::limits;
 use crate::listing::RawListing;
@@ -82,7 +82,7 @@ impl Server {
         std::mem::replace(&mut *self.latest_renewal.lock(), newest.clone()).cancel();
         let _turn = self.renewing.lock().await;
         let is_elsewhere = matches!(self.transport, Transport::Url(_));
-        if is_elsewhere || newest.is_cancelled() || matches!(&*self.state.borrow(), State::New) {
+        if is_elsewhere || newest.is_cancelled() || matches!(&*self.state.borrow(), ServerState::New) {
             return Ok(None);
         }
         // Noise from the previous instance says nothing about this one.
@@ -158,10 +158,10 @@ impl Server {
         // The new version may accept the context argument.
         self.spec.refuses_context.store(false, Ordering::Relaxed);
         self.router.events.started(&self.spec.name, &instance.handshake.version);
-        let former = self.state.send_replace(State::Up(Arc::clone(&instance)));
+        let former = self.state.send_replace(ServerState::Up(Arc::clone(&instance)));
         self.keep_listing(&new, raw);
         me.watch(instance);
-        if let State::Up(former) = former {
+        if let ServerState::Up(former) = former {
             me.retire(former);
         }
         self.router.revision.send_modify(|revision| *revision += 1);

@@ -22,7 +22,7 @@ use trailblaze_protocol::event::Level;
 use trailblaze_protocol::outcome::MemoryChanges;
 
 use super::invoked::{Invoked, NOTICES, Notice};
-use super::{LAST_MOMENT, Served, listing};
+use super::{LAST_MOMENT, ServedToolset, listing};
 use crate::context::ToolContext;
 use crate::error::{ToolError, ToolResult};
 use crate::output::Output;
@@ -31,7 +31,7 @@ use crate::toolset::Toolset;
 
 /// One connection of a client; over HTTP, one request.
 pub struct Handler {
-    served: Arc<Served>,
+    served: Arc<ServedToolset>,
 }
 
 const LEVELS: [LoggingLevel; 8] = [
@@ -46,7 +46,7 @@ const LEVELS: [LoggingLevel; 8] = [
 ];
 
 impl Handler {
-    pub fn new(served: &Arc<Served>) -> Handler {
+    pub fn new(served: &Arc<ServedToolset>) -> Handler {
         Handler { served: Arc::clone(served) }
     }
 

@@ -19,7 +19,7 @@ use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpStream};
 
 use super::handler::Handler;
-use super::{Served, ServerError};
+use super::{ServedToolset, ServerError};
 
 const PATH: &str = "/mcp";
 /// The largest request, in bytes.
@@ -27,7 +27,7 @@ const REQUEST_BYTES: usize = 32 << 20;
 
 type Service = StreamableHttpService<Handler, LocalSessionManager>;
 
-pub async fn serve(served: &Arc<Served>, address: SocketAddr) -> Result<(), ServerError> {
+pub async fn serve(served: &Arc<ServedToolset>, address: SocketAddr) -> Result<(), ServerError> {
     let failed = |error: std::io::Error| ServerError::Io(format!("cannot listen on {address}: {error}"));
     let listener = TcpListener::bind(address).await.map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;

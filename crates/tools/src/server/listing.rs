@@ -5,13 +5,13 @@ use std::sync::Arc;
 use rmcp::model::{MetaObject, Tool as Listed};
 use serde_json::{Map, Value, json};
 
-use super::Served;
+use super::ServedToolset;
 use crate::toolset::{Group, Tool};
 
 /// The resource with the metadata of all tools.
 pub const REGISTRY: &str = "trailblaze://registry";
 
-pub fn tools(served: &Served) -> Vec<Listed> {
+pub fn tools(served: &ServedToolset) -> Vec<Listed> {
     served.tools.iter().map(listed).collect()
 }
 
@@ -46,7 +46,7 @@ fn platforms(tool: &Tool) -> Value {
     tool.platforms.iter().map(|platform| platform.name()).collect()
 }
 
-pub fn registry(served: &Served) -> Value {
+pub fn registry(served: &ServedToolset) -> Value {
     let entry = |tool: &Tool| {
         json!({
             "platforms": platforms(tool), "groups": tool.groups, "exposedToLlm": tool.is_for_model,

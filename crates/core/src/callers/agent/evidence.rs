@@ -7,7 +7,7 @@ use super::judgement::{Judgement, judge};
 use super::offer::{COMPLETES, STATUS};
 use super::proof::{Held, Proof};
 use super::sight::Sight;
-use super::{Agent, prompt, shown, unanswered};
+use super::{StepAgent, prompt, shown, unanswered};
 use crate::callers::step_result::StepResult;
 use crate::model::{Part, RequestedCall};
 
@@ -23,7 +23,7 @@ pub struct Evidence {
     pub is_told: bool,
 }
 
-impl Agent<'_> {
+impl StepAgent<'_> {
     /// Whether the model may call the completion of the step: a check needs an assertion that proves it.
     pub fn is_accepted(&mut self) -> bool {
         let is_accepted = self.task.kind != StepKind::Verify || self.evidence.is_proof;

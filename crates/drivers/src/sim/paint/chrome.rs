@@ -3,13 +3,13 @@
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::geometry::Rect;
 
-use super::Painter;
+use super::ScenePainter;
 use super::theme::mix;
 use crate::sim::app::Colour;
 use crate::sim::layout::{Placed, What};
 use crate::sim::text::Face;
 
-impl Painter {
+impl ScenePainter {
     pub fn part(&mut self, placed: &Placed<'_>) {
         match placed.what {
             What::Title => self.paragraph(placed, self.theme.ink),

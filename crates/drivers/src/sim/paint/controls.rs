@@ -3,13 +3,13 @@
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::geometry::Rect;
 
-use super::Painter;
+use super::ScenePainter;
 use super::theme::mix;
 use crate::sim::app::{Colour, Look, Role};
 use crate::sim::layout::Placed;
 use crate::sim::text::{Face, Type};
 
-impl Painter {
+impl ScenePainter {
     pub fn element(&mut self, placed: &Placed<'_>, role: Role) {
         match role {
             Role::Text | Role::Heading => self.paragraph(placed, self.ink(placed)),

@@ -10,7 +10,7 @@ use trailblaze_core::driver::DisplayedText;
 use trailblaze_protocol::geometry::Rect;
 
 use super::super::backend::BackendError;
-use super::{DevTools, Place};
+use super::{DevTools, TargetPlace};
 
 /// What lies between the box of a frame and its document.
 const STYLES: [&str; 4] = ["border-left-width", "padding-left", "border-top-width", "padding-top"];
@@ -85,7 +85,7 @@ type Holders = HashMap<(String, i64), Corner>;
 /// All texts that a tab displays.
 pub async fn displayed(devtools: &DevTools, tab: &str) -> Result<Vec<DisplayedText>, BackendError> {
     let main = devtools.session(tab)?;
-    let frames: HashMap<String, Place> = {
+    let frames: HashMap<String, TargetPlace> = {
         let known = devtools.known.lock();
         let own = known.frames.iter().filter(|(_, place)| place.tab == tab);
         own.map(|(id, place)| (id.clone(), place.clone())).collect()
@@ -93,7 +93,7 @@ pub async fn displayed(devtools: &DevTools, tab: &str) -> Result<Vec<DisplayedTe
     let mut found = FoundText::default();
     found.place(&snapshot(devtools, &main).await?, (0.0, 0.0));
     // Frames of other sites are in other processes. An outer one comes before those in it.
-    let mut roots: Vec<(&String, &Place)> = frames.iter().filter(|(_, frame)| is_root(frame, &frames)).collect();
+    let mut roots: Vec<(&String, &TargetPlace)> = frames.iter().filter(|(_, frame)| is_root(frame, &frames)).collect();
     roots.sort_by_key(|(_, frame)| depth(frame, &frames));
     for (id, frame) in roots {
         let Some(parent) = &frame.parent else { continue };
@@ -110,12 +110,12 @@ pub async fn displayed(devtools: &DevTools, tab: &str) -> Result<Vec<DisplayedTe
 }
 
 /// Whether a frame is the outermost one of its process, but not of the tab.
-fn is_root(frame: &Place, frames: &HashMap<String, Place>) -> bool {
+fn is_root(frame: &TargetPlace, frames: &HashMap<String, TargetPlace>) -> bool {
     let parent = frame.parent.as_ref().and_then(|parent| frames.get(parent));
     parent.is_some_and(|parent| parent.session != frame.session)
 }
 
-fn depth(frame: &Place, frames: &HashMap<String, Place>) -> usize {
+fn depth(frame: &TargetPlace, frames: &HashMap<String, TargetPlace>) -> usize {
     std::iter::successors(Some(frame), |frame| frames.get(frame.parent.as_ref()?)).take(frames.len()).count()
 }
 

@@ -11,14 +11,14 @@ use trailblaze_core::engine::invocations::Invocations;
 use trailblaze_core::record::feed::{Feed, Next};
 use trailblaze_toolhost::typed::devices;
 
-use super::Request;
+use super::RpcRequest;
 
 type Message = Map<String, Value>;
 
 /// The messages of a method that returns a stream.
 pub fn follow(
     invocations: Arc<Invocations>,
-    request: Request,
+    request: RpcRequest,
 ) -> Result<BoxStream<'static, Result<Message, ConnectError>>, ConnectError> {
     let after = request.fields.get("after").and_then(Value::as_i64).unwrap_or(0);
     let after = i32::try_from(after).ok().filter(|after| *after >= 0);
