@@ -478,9 +478,11 @@ struct DiskShelf {
 #[async_trait]
 impl Shelf for DiskShelf {
     async fn registry(&self, generation: u64) -> Result<Registry, ShelfError> {
+        // Taken before the files are read, so that what is written meanwhile is read by the next call.
+        let before = Stamp::of(self.stamp.lock().paths().cloned());
         let loaded =
             Loaded::read(&self.root, &self.environment).map_err(|error| ShelfError::Files(error.to_string()))?;
-        let stamp = loaded.tool_stamp(Some(&self.stamp.lock()));
+        let stamp = loaded.tool_stamp(Some(&self.stamp.lock())).as_of(&before);
         *self.stamp.lock() = stamp;
         let mut batches = loaded.batches.clone();
         let (mut unknown, mut is_partial) = (self.absent.unknown.clone(), false);
