@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio::io::AsyncReadExt;
 use trailblaze_core::device_source::{DeviceSource, DeviceSpec};
 use trailblaze_core::driver::Budget;
-use trailblaze_core::yaml::{Kind, Node, Problem, Source};
+use trailblaze_core::yaml::{Decode, Kind, Node, Problem, Problems, Source};
 use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_supervise::{Launch, Supervisor};
 
@@ -19,10 +19,10 @@ const VERSION: Duration = Duration::from_secs(10);
 
 /// Every provider of this build, in the order in which they are asked for a device. A new one is a folder with its configuration, its
 /// source of devices and its driver, and a line here.
-pub const PROVIDERS: &[&Provider] = &[&crate::sim::PROVIDER, &crate::web::PROVIDER];
+pub const PROVIDERS: &[&DeviceProvider] = &[&crate::sim::PROVIDER, &crate::web::PROVIDER];
 
 /// A kind of devices.
-pub struct Provider {
+pub struct DeviceProvider {
     pub name: &'static str,
     /// For messages: `browsers`.
     pub plural: &'static str,
@@ -55,7 +55,7 @@ impl ConfigKeys {
     }
 }
 
-impl Provider {
+impl DeviceProvider {
     /// Why a device of this provider cannot have a driver, if that is so.
     pub fn unsupported_driver(&self, driver: &DriverKey) -> Option<String> {
         let is_served = self.drivers.is_empty() || self.drivers.contains(&driver.as_str());
@@ -75,6 +75,18 @@ pub struct ProjectPart<'a> {
     pub devices: Vec<(&'a str, Node)>,
     /// Reads a text file of the project.
     pub read: &'a dyn Fn(&str) -> Result<Arc<Source>, FileError>,
+}
+
+impl ProjectPart<'_> {
+    /// Decodes the provider's keys: those at the top, and those of each device by its id.
+    pub fn decode<P: Decode, E: Decode>(&self, found: &mut Vec<Problem>) -> (Option<P>, HashMap<String, E>) {
+        let mut problems = Problems::new(self.source);
+        let project = P::decode(&self.section, &mut problems);
+        let entry = |(id, node): &(&str, Node)| Some((id.to_string(), E::decode(node, &mut problems)?));
+        let entries = self.devices.iter().filter_map(entry).collect();
+        found.extend(problems.into_vec());
+        (project, entries)
+    }
 }
 
 /// Why a file of a project was not read.

@@ -7,7 +7,7 @@ use trailblaze_core::config::Server;
 
 /// A file that a server is started from and that is built from sources in the project.
 #[derive(Debug, Clone)]
-pub struct Build {
+pub struct ServerBuild {
     /// As its entry names it.
     file: String,
     /// The folder that the file's path starts at.
@@ -17,8 +17,8 @@ pub struct Build {
     command: Option<String>,
 }
 
-impl Build {
-    pub fn of(server: &Server, root: &Path) -> Option<Build> {
+impl ServerBuild {
+    pub fn of(server: &Server, root: &Path) -> Option<ServerBuild> {
         let dir = server.working_dir.as_ref().map_or_else(|| root.to_path_buf(), |dir| root.join(dir));
         if let Some(file) = server.args.iter().skip_while(|arg| *arg != "-jar").nth(1) {
             let project = file.split_once("target/").map(|(folder, _)| folder.trim_end_matches('/'));
@@ -28,7 +28,7 @@ impl Build {
                 "" => "mvn -q package".to_string(),
                 project => format!("mvn -q -f {project} package"),
             });
-            return Some(Build { file: file.clone(), dir, sources, command });
+            return Some(ServerBuild { file: file.clone(), dir, sources, command });
         }
         let file = server.command.as_deref()?;
         let project = file.split_once("target/")?.0;
@@ -37,7 +37,12 @@ impl Build {
         let command = format!("cargo build{release} --manifest-path {manifest}");
         let sources = root.join(project).join("src");
         let is_project = root.join(&manifest).is_file();
-        is_project.then(|| Build { file: file.to_string(), dir: root.to_path_buf(), sources, command: Some(command) })
+        is_project.then(|| ServerBuild {
+            file: file.to_string(),
+            dir: root.to_path_buf(),
+            sources,
+            command: Some(command),
+        })
     }
 
     /// The problem with a build that does not exist.
@@ -89,10 +94,10 @@ mod tests {
 
     use super::*;
 
-    fn build(root: &Path, entry: &str) -> Option<Build> {
+    fn build(root: &Path, entry: &str) -> Option<ServerBuild> {
         let yaml = Source::new("a.yaml", entry);
         let server: Server = decode(&yaml, &mut Problems::new(&yaml)).unwrap();
-        Build::of(&server, root)
+        ServerBuild::of(&server, root)
     }
 
     fn touched(file: &Path, age: u64) {

@@ -85,7 +85,7 @@ pub enum OnDeath {
     EndSession,
     /// It is restarted, and calls wait for that.
     Restart(Arc<Restarts>),
-    /// The next call of one of its tools restarts it: whoever makes that call knows what failed.
+    /// The next call of one of its tools restarts it, because its caller has seen what failed.
     RestartForNextCall(Arc<Restarts>),
 }
 

@@ -16,9 +16,9 @@ use super::demo_app;
 use super::driver::{Options, Sim, traits_of};
 use super::faults::Faults;
 use super::layout::Metrics;
-use crate::provider::{ConfigKeys, FileError, Machine, ProjectPart, Provider, ProviderConfig, WantedDevice};
+use crate::provider::{ConfigKeys, DeviceProvider, FileError, Machine, ProjectPart, ProviderConfig, WantedDevice};
 
-pub const PROVIDER: Provider = Provider {
+pub const PROVIDER: DeviceProvider = DeviceProvider {
     name: "sim",
     plural: "simulated devices",
     drivers: &[],

@@ -13,7 +13,7 @@ use trailblaze_core::driver::{Budget, DisplayedText, DriverError};
 use trailblaze_protocol::geometry::Size;
 
 use super::emulation::Emulation;
-use super::input::{Input, Spot};
+use super::input::{BrowserInput, Spot};
 
 pub type TabId = String;
 pub type FrameId = String;
@@ -34,7 +34,7 @@ pub enum BackendError {
 
 /// Where devices get their browsers from.
 #[async_trait]
-pub trait Connector: Send + Sync {
+pub trait BrowserConnector: Send + Sync {
     /// A name for people: `Chromium`.
     fn name(&self) -> &'static str;
 
@@ -50,7 +50,7 @@ pub struct Setup {
     /// The function that the script may call there, with a text, to send [`BrowserEvent::Message`].
     pub channel: &'static str,
     /// Receives events, if the backend has them.
-    pub sink: Arc<dyn EventSink>,
+    pub sink: Arc<dyn BrowserEventSink>,
 }
 
 /// A device's session with a browser. The caller limits how long a method may take, by dropping its future.
@@ -78,7 +78,7 @@ pub trait Backend: Send + Sync {
     // Input.
 
     /// Makes input arrive in this order.
-    async fn input(&self, tab: &str, inputs: &[Input]) -> Result<(), BackendError>;
+    async fn input(&self, tab: &str, inputs: &[BrowserInput]) -> Result<(), BackendError>;
 
     // Tabs.
 
@@ -120,10 +120,10 @@ pub trait Backend: Send + Sync {
 
     fn isolated_world(&self) -> Option<&dyn IsolatedWorld>;
     fn interception(&self) -> Option<&dyn Interception>;
-    fn events(&self) -> Option<&dyn Events>;
+    fn events(&self) -> Option<&dyn BrowserEvents>;
     fn contexts(&self) -> Option<&dyn Contexts>;
     fn storage(&self) -> Option<&dyn Storage>;
-    fn layout(&self) -> Option<&dyn Layout>;
+    fn layout(&self) -> Option<&dyn PageLayout>;
     fn screencasting(&self) -> Option<&dyn Screencasting>;
 }
 
@@ -199,18 +199,18 @@ pub enum DragStep {
 
 /// The browser reports what happens, to the sink of [`Setup`]: tabs, frames, documents, dialogs, requests and the like.
 #[async_trait]
-pub trait Events: Send + Sync {
+pub trait BrowserEvents: Send + Sync {
     async fn answer_dialog(&self, dialog: &str, accept: bool, text: &str) -> Result<(), BackendError>;
     /// Whether no device of this browser has asked about this dialog before.
     fn is_new_dialog(&self, dialog: &str) -> bool;
     /// Ends the process of a page, which is reported as a crash. May never return.
     async fn crash(&self, tab: &str) -> Result<(), BackendError>;
-    async fn history(&self, tab: &str) -> Result<History, BackendError>;
+    async fn history(&self, tab: &str) -> Result<TabHistory, BackendError>;
 }
 
 /// The history of a tab.
 #[derive(Debug, Clone, PartialEq)]
-pub struct History {
+pub struct TabHistory {
     pub index: i64,
     /// The ids of its entries.
     pub entries: Vec<i64>,
@@ -243,7 +243,7 @@ pub trait Storage: Send + Sync {
 
 /// The browser tells where it has laid out texts.
 #[async_trait]
-pub trait Layout: Send + Sync {
+pub trait PageLayout: Send + Sync {
     /// All texts that a tab displays, including those that are no elements.
     async fn displayed_texts(&self, tab: &str) -> Result<Vec<DisplayedText>, BackendError>;
 }
@@ -256,7 +256,7 @@ pub trait Screencasting: Send + Sync {
 }
 
 /// Receives what a browser reports, in order. Must not block.
-pub trait EventSink: Send + Sync {
+pub trait BrowserEventSink: Send + Sync {
     fn take(&self, event: BrowserEvent);
     /// The address that the device shows.
     fn url(&self) -> Option<String>;

@@ -19,7 +19,7 @@ use trailblaze_protocol::geometry::{Rect, Size};
 
 use super::act::{Actor, act};
 use super::acting::Acting;
-use super::backend::Connector;
+use super::backend::BrowserConnector;
 use super::browse::restore;
 use super::emulation::Emulation;
 use super::look::{Part, Ready, screen_of};
@@ -40,7 +40,7 @@ pub struct Start {
 
 pub struct Web {
     description: Description,
-    connector: Arc<dyn Connector>,
+    connector: Arc<dyn BrowserConnector>,
     start: Start,
     page: Mutex<Option<Arc<Page>>>,
     /// Held while the page is opened or replaced.
@@ -52,7 +52,7 @@ pub struct Web {
 }
 
 impl Web {
-    pub fn new<C: Connector + 'static>(device: &DeviceSpec, connector: Arc<C>) -> Web {
+    pub fn new<C: BrowserConnector + 'static>(device: &DeviceSpec, connector: Arc<C>) -> Web {
         let summary = connector.name().to_string();
         let description = Description { shape: Shape::Web, knows_elements: true, summary, ..device.description() };
         let start = device.settings.get::<Start>().cloned().unwrap_or_default();

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use trailblaze_core::driver::DIALOG_BY_DEFAULT;
 use trailblaze_protocol::event::Level;
 
-use super::backend::{BrowserEvent, Dialog, EventSink, RequestEvent, RequestStage};
+use super::backend::{BrowserEvent, BrowserEventSink, Dialog, RequestEvent, RequestStage};
 use super::page::Page;
 use super::person::Told;
 use super::screencast::Screencast;
@@ -25,7 +25,7 @@ pub struct PageEvents {
     pub page: OnceLock<Weak<Page>>,
 }
 
-impl EventSink for PageEvents {
+impl BrowserEventSink for PageEvents {
     fn url(&self) -> Option<String> {
         self.shared.state().front().map(|tab| tab.url.clone())
     }

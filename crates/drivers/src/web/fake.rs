@@ -17,7 +17,7 @@ use trailblaze_protocol::ids::DeviceId;
 use super::backend::*;
 use super::driver::{Start, Web};
 use super::emulation::Emulation;
-use super::input::{Input, MouseKind, Spot};
+use super::input::{BrowserInput, MouseKind, Spot};
 use super::provider::web_device;
 
 /// Makes sessions of one kind, and writes down what they are asked for.
@@ -28,7 +28,7 @@ struct Fake {
 
 struct FakeSession {
     has_all: bool,
-    sink: Arc<dyn EventSink>,
+    sink: Arc<dyn BrowserEventSink>,
     log: Mutex<Vec<String>>,
     form: Mutex<FakeForm>,
 }
@@ -45,7 +45,7 @@ struct FakeForm {
 }
 
 #[async_trait]
-impl Connector for Fake {
+impl BrowserConnector for Fake {
     fn name(&self) -> &'static str {
         "fake browser"
     }
@@ -192,14 +192,16 @@ impl Backend for FakeSession {
         Ok(false)
     }
 
-    async fn input(&self, _: &str, inputs: &[Input]) -> Result<(), BackendError> {
+    async fn input(&self, _: &str, inputs: &[BrowserInput]) -> Result<(), BackendError> {
         for input in inputs {
             match input {
-                Input::Text(text) => self.form.lock().name.push_str(text),
-                Input::Mouse(mouse) if mouse.kind == MouseKind::Released && mouse.at == (Spot { x: 60.0, y: 60.0 }) => {
+                BrowserInput::Text(text) => self.form.lock().name.push_str(text),
+                BrowserInput::Mouse(mouse)
+                    if mouse.kind == MouseKind::Released && mouse.at == (Spot { x: 60.0, y: 60.0 }) =>
+                {
                     self.form.lock().is_sent = true;
                 }
-                Input::Mouse(mouse) => self.note(format!("{:?}", mouse.kind)),
+                BrowserInput::Mouse(mouse) => self.note(format!("{:?}", mouse.kind)),
                 input => self.note(format!("{input:?}")),
             }
         }
@@ -278,7 +280,7 @@ impl Backend for FakeSession {
         self.has_all.then_some(self)
     }
 
-    fn events(&self) -> Option<&dyn Events> {
+    fn events(&self) -> Option<&dyn BrowserEvents> {
         self.has_all.then_some(self)
     }
 
@@ -290,7 +292,7 @@ impl Backend for FakeSession {
         self.has_all.then_some(self)
     }
 
-    fn layout(&self) -> Option<&dyn Layout> {
+    fn layout(&self) -> Option<&dyn PageLayout> {
         self.has_all.then_some(self)
     }
 
@@ -344,7 +346,7 @@ impl Interception for FakeSession {
 }
 
 #[async_trait]
-impl Events for FakeSession {
+impl BrowserEvents for FakeSession {
     async fn answer_dialog(&self, dialog: &str, accept: bool, text: &str) -> Result<(), BackendError> {
         self.note(format!("answer {dialog} {accept} {text}"));
         self.tell(BrowserEvent::Changed);
@@ -359,8 +361,8 @@ impl Events for FakeSession {
         Ok(())
     }
 
-    async fn history(&self, _: &str) -> Result<History, BackendError> {
-        Ok(History { index: 0, entries: vec![1] })
+    async fn history(&self, _: &str) -> Result<TabHistory, BackendError> {
+        Ok(TabHistory { index: 0, entries: vec![1] })
     }
 }
 
@@ -393,7 +395,7 @@ impl Storage for FakeSession {
 }
 
 #[async_trait]
-impl Layout for FakeSession {
+impl PageLayout for FakeSession {
     async fn displayed_texts(&self, _: &str) -> Result<Vec<DisplayedText>, BackendError> {
         Ok(vec![DisplayedText { text: "Shop".to_string(), boxes: Vec::new() }])
     }

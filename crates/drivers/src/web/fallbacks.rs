@@ -15,7 +15,7 @@ use trailblaze_core::driver::{Browse, Budget, DisplayedText, DriverError};
 use trailblaze_protocol::driver::Platform;
 
 use super::backend::{
-    BackendError, BrowserEvent, Contexts, FrameInfo, History, Interception, Realm, Scope, Storage, World,
+    BackendError, BrowserEvent, Contexts, FrameInfo, Interception, Realm, Scope, Storage, TabHistory, World,
 };
 use super::events::change;
 use super::page::{LOADING, Page};
@@ -201,7 +201,7 @@ impl Page {
         }
     }
 
-    pub async fn history(&self, tab: &str) -> Option<History> {
+    pub async fn history(&self, tab: &str) -> Option<TabHistory> {
         self.backend.events()?.history(tab).await.ok()
     }
 

@@ -17,7 +17,7 @@ impl From<Point> for Spot {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Input {
+pub enum BrowserInput {
     Key(KeyInput),
     /// Inserts a text at once, as an input method does.
     Text(String),

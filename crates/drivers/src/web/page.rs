@@ -11,11 +11,11 @@ use trailblaze_core::driver::{Budget, DriverError};
 use trailblaze_core::screen::SnapshotId;
 use trailblaze_protocol::geometry::Size;
 
-use super::backend::{Backend, BackendError, Connector, EventSink, Realm, Setup, TabId, World};
+use super::backend::{Backend, BackendError, BrowserConnector, BrowserEventSink, Realm, Setup, TabId, World};
 use super::emulation::Emulation;
 use super::events::PageEvents;
 use super::fallbacks::POLL;
-use super::input::Input;
+use super::input::BrowserInput;
 use super::screencast::Screencast;
 use super::scripts;
 use super::state::{Shared, State, Tab};
@@ -44,7 +44,7 @@ pub struct Page {
 impl Page {
     /// Opens a session with one empty tab.
     pub async fn open(
-        connector: &dyn Connector,
+        connector: &dyn BrowserConnector,
         emulation: Emulation,
         screencast: &Arc<Screencast>,
         budget: &Budget,
@@ -59,7 +59,7 @@ impl Page {
             emulation: emulation.clone(),
             script: scripts::walker(World::Isolated),
             channel: scripts::CHANNEL,
-            sink: Arc::clone(&events) as Arc<dyn EventSink>,
+            sink: Arc::clone(&events) as Arc<dyn BrowserEventSink>,
         };
         let backend = connector.open(setup, budget).await?;
         let page = Arc::new(Page {
@@ -141,7 +141,7 @@ impl Page {
     }
 
     /// Sends input in one go; it arrives in order. If the tab closes because of it, the input has arrived.
-    pub async fn input(&self, budget: &Budget, inputs: &[Input]) -> Result<(), DriverError> {
+    pub async fn input(&self, budget: &Budget, inputs: &[BrowserInput]) -> Result<(), DriverError> {
         let tab = self.front()?;
         match budget.run("the input to arrive", self.backend.input(&tab, inputs)).await? {
             Err(BackendError::Refused(_)) if !self.has(&tab) => Ok(()),

@@ -14,7 +14,7 @@ use trailblaze_core::driver::{Budget, Button, Click, Deed, DriverError, Modifier
 use trailblaze_core::screen::Screen;
 use trailblaze_protocol::geometry::Point;
 
-use super::backend::{History, Realm, Scope, TabId, TabInfo, World};
+use super::backend::{Realm, Scope, TabHistory, TabId, TabInfo, World};
 use super::look::{Look, Part, node_id, screen_of};
 use super::page::Page;
 use super::state::State;
@@ -169,7 +169,7 @@ struct PersonFollower {
     /// The address that was last opened in a new tab.
     last_opened: String,
     /// The position of each tab in its history.
-    history: HashMap<TabId, History>,
+    history: HashMap<TabId, TabHistory>,
 }
 
 impl PersonFollower {
@@ -446,7 +446,7 @@ impl PersonFollower {
 
 /// How far a tab moved in its history: negative for back. An address that was opened then may not have had its entry yet; it is where
 /// the tab was.
-fn moves_since(now: &History, before: &History) -> i64 {
+fn moves_since(now: &TabHistory, before: &TabHistory) -> i64 {
     let added = now.entries.iter().rposition(|id| !before.entries.contains(id));
     let start = added.and_then(|index| i64::try_from(index).ok()).unwrap_or(before.index);
     now.index - start

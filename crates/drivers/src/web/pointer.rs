@@ -9,7 +9,7 @@ use trailblaze_protocol::geometry::Point;
 
 use super::act::Actor;
 use super::backend::DragStep;
-use super::input::{Input, MouseInput, MouseKind, Spot, TouchInput};
+use super::input::{BrowserInput, MouseInput, MouseKind, Spot, TouchInput};
 use super::keys::HeldKeys;
 use super::look::{Contact, Use};
 
@@ -51,24 +51,24 @@ impl Actor<'_> {
         let keys = HeldKeys::of(&click.modifiers);
         let mouse = |kind: MouseKind, clicks: u32| {
             let button = (clicks > 0).then_some(click.button);
-            Input::Mouse(MouseInput { kind, at: point, button, clicks, modifiers: keys.bits() })
+            BrowserInput::Mouse(MouseInput { kind, at: point, button, clicks, modifiers: keys.bits() })
         };
-        let mut inputs: Vec<Input> = keys.down().map(Input::Key).collect();
+        let mut inputs: Vec<BrowserInput> = keys.down().map(BrowserInput::Key).collect();
         inputs.push(mouse(MouseKind::Moved, 0));
         for count in 1..=click.count {
             inputs.extend([mouse(MouseKind::Pressed, count), mouse(MouseKind::Released, count)]);
         }
-        inputs.extend(keys.up().map(Input::Key));
+        inputs.extend(keys.up().map(BrowserInput::Key));
         self.page.input(self.budget, &inputs).await
     }
 
     async fn mouse(&self, inputs: &[MouseInput]) -> Result<(), DriverError> {
-        let inputs: Vec<Input> = inputs.iter().cloned().map(Input::Mouse).collect();
+        let inputs: Vec<BrowserInput> = inputs.iter().cloned().map(BrowserInput::Mouse).collect();
         self.page.input(self.budget, &inputs).await
     }
 
     async fn finger(&self, inputs: &[TouchInput]) -> Result<(), DriverError> {
-        let inputs: Vec<Input> = inputs.iter().copied().map(Input::Touch).collect();
+        let inputs: Vec<BrowserInput> = inputs.iter().copied().map(BrowserInput::Touch).collect();
         self.page.input(self.budget, &inputs).await
     }
 
@@ -298,7 +298,7 @@ impl Actor<'_> {
 
     /// Turns the wheel, and waits until scrolling has ended.
     async fn wheel(&self, target: &Target, at: Point, by: (i64, i64), speed: i64) -> Result<(), DriverError> {
-        self.page.input(self.budget, &[Input::Wheel { at, by, speed }]).await?;
+        self.page.input(self.budget, &[BrowserInput::Wheel { at, by, speed }]).await?;
         let scrolled = "trailblaze.scrolled()";
         let _: Value = match target {
             Target::Element(found) => self.page.ask_about(self.budget, found.node, |_| scrolled.to_string()).await?,

@@ -19,7 +19,7 @@ use super::devtools::browser::{BrowserOptions, find};
 use super::devtools::browsers::Browsers;
 use super::driver::{Start, Web};
 use super::emulation::Emulation;
-use crate::provider::{ConfigKeys, Machine, ProjectPart, Provider, ProviderConfig, WantedDevice};
+use crate::provider::{ConfigKeys, DeviceProvider, Machine, ProjectPart, ProviderConfig, WantedDevice};
 
 const DRIVER: &str = "playwright-native";
 /// The browser that needs no entry in a project.
@@ -27,7 +27,7 @@ const CHROMIUM: &str = "web/chromium";
 /// Browsers that are not based on Chromium.
 const OTHER_BROWSERS: [&str; 3] = ["firefox", "safari", "webkit"];
 
-pub const PROVIDER: Provider = Provider {
+pub const PROVIDER: DeviceProvider = DeviceProvider {
     name: "chromium",
     plural: "browsers",
     drivers: &[DRIVER],
@@ -117,11 +117,7 @@ struct WebConfig {
 
 impl WebConfig {
     fn read(part: &ProjectPart<'_>, found: &mut Vec<Problem>) -> WebConfig {
-        let mut problems = Problems::new(part.source);
-        let project = WebProject::decode(&part.section, &mut problems);
-        let entry = |(id, node): &(&str, Node)| Some((id.to_string(), WebEntry::decode(node, &mut problems)?));
-        let entries = part.devices.iter().filter_map(entry).collect();
-        found.extend(problems.into_vec());
+        let (project, entries) = part.decode::<WebProject, WebEntry>(found);
         let (browser, dialogs) = project.map(|project| (project.browser, project.dialogs)).unwrap_or_default();
         WebConfig { root: part.root.to_path_buf(), browser, dialogs, entries }
     }

@@ -9,7 +9,7 @@ use trailblaze_core::screen::SnapshotId;
 use trailblaze_protocol::driver::Platform;
 
 use super::act::{Actor, element};
-use super::input::{Input, KeyInput};
+use super::input::{BrowserInput, KeyInput};
 use super::keys::Chord;
 use super::look::{node_id, parts_of};
 
@@ -30,18 +30,18 @@ impl Actor<'_> {
             let _: Value =
                 self.page.ask_about(self.budget, found.node, |id| format!("trailblaze.moveToEnd({id})")).await?;
         }
-        let mut steps: Vec<Vec<Input>> = vec![Vec::new()];
+        let mut steps: Vec<Vec<BrowserInput>> = vec![Vec::new()];
         let mut count = 0;
         for sign in text.chars() {
             let Some(chord) = Chord::typing(sign) else {
-                steps.push(vec![Input::Text(sign.to_string())]);
+                steps.push(vec![BrowserInput::Text(sign.to_string())]);
                 continue;
             };
             count += 1;
             // A key is released when the next one is pressed: separate events, but only one answer to wait for per key.
             let last = steps.last_mut().expect("there is a first one");
-            last.extend(chord.down().into_iter().map(Input::Key));
-            steps.push(chord.up().into_iter().map(Input::Key).collect());
+            last.extend(chord.down().into_iter().map(BrowserInput::Key));
+            steps.push(chord.up().into_iter().map(BrowserInput::Key).collect());
         }
         for step in steps {
             self.page.input(self.budget, &step).await?;
@@ -102,7 +102,7 @@ impl Actor<'_> {
     }
 
     pub async fn insert(&self, text: &str) -> Result<(), DriverError> {
-        self.page.input(self.budget, &[Input::Text(text.to_string())]).await
+        self.page.input(self.budget, &[BrowserInput::Text(text.to_string())]).await
     }
 
     /// Clears the focused field.
@@ -199,7 +199,7 @@ impl Actor<'_> {
 
     /// Sends keys without pauses.
     async fn keys(&self, keys: impl IntoIterator<Item = KeyInput>) -> Result<(), DriverError> {
-        let inputs: Vec<Input> = keys.into_iter().map(Input::Key).collect();
+        let inputs: Vec<BrowserInput> = keys.into_iter().map(BrowserInput::Key).collect();
         self.page.input(self.budget, &inputs).await
     }
 

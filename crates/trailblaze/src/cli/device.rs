@@ -107,7 +107,7 @@ async fn doctor(context: &Context, json: bool) -> Result<Exit, Refusal> {
     if found.is_empty() {
         found.push(Finding::good("devices", "the devices of this project need nothing"));
     }
-    findings::print(("devices of", &loaded.root.display().to_string()), &found, json);
+    findings::print(("project", &loaded.root.display().to_string()), &found, json);
     let is_bad = found.iter().any(|finding| finding.state == FindingState::Bad);
     Ok(if is_bad { Exit::Environment } else { Exit::Passed })
 }

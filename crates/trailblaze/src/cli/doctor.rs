@@ -7,7 +7,7 @@ use clap::Args;
 use trailblaze_core::yaml::Severity;
 use trailblaze_protocol::exit::Exit;
 use trailblaze_supervise::{Launch, Supervisor};
-use trailblaze_toolhost::build::Build;
+use trailblaze_toolhost::build::ServerBuild;
 use trailblaze_toolhost::launch::{Place, Runtimes, launch};
 
 use super::findings::{self, Finding, FindingState};
@@ -127,14 +127,14 @@ impl Doctor<'_> {
                 }
                 None => match launch(&named.entry, &place, &runtimes).await {
                     Err(error) => Finding::bad("server", format!("server `{name}` cannot start: {error}")),
-                    Ok(found) => self.server(name, &found, Build::of(&named.entry, &self.loaded.root).as_ref()),
+                    Ok(found) => self.server(name, &found, ServerBuild::of(&named.entry, &self.loaded.root).as_ref()),
                 },
             });
         }
         findings
     }
 
-    fn server(&self, name: &str, found: &Launch, build: Option<&Build>) -> Finding {
+    fn server(&self, name: &str, found: &Launch, build: Option<&ServerBuild>) -> Finding {
         if let Some((build, missing)) = build.and_then(|build| Some((build, build.missing()?))) {
             return Finding::bad("server", format!("server `{name}` cannot start: {missing}")).hint(build.advice());
         }

@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 use clap::Args;
 use serde_json::{Value, json};
 use tokio::time::sleep;
+use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::event::StepKind;
 use trailblaze_protocol::exit::Exit;
 
@@ -15,6 +16,7 @@ use super::interrupt::Signals;
 use super::shell::OnDeviceArgs;
 use super::{Context, Refusal};
 use crate::output::print;
+use crate::project::providers::default_device;
 use crate::sessions::interactive::{Command, Reply, Save};
 use crate::sessions::service::{Answer, ExecuteRequest, OpenRequest, Request, SessionChoice};
 
@@ -208,7 +210,7 @@ fn browser(context: &Context) -> Result<String, Refusal> {
     let loaded = context.load(None)?;
     let devices = loaded.all_devices()?;
     let own = devices.iter().find(|device| device.follows_person).map(|device| device.id.to_string());
-    Ok(own.unwrap_or_else(|| "web/chromium".to_string()))
+    Ok(own.unwrap_or_else(|| default_device(Platform::Web).to_string()))
 }
 
 /// The secrets that a run needs.

@@ -13,7 +13,7 @@ use trailblaze_protocol::exit::Exit;
 
 use super::device::DeviceArgs;
 use super::{Context, Refusal};
-use crate::kit::lint::{self, Finding};
+use crate::kit::lint::{self, LintFinding};
 use crate::output::print;
 use crate::output::progress::Progress;
 use crate::servers::tool_servers::{Mode, Needed, Outlets};
@@ -78,7 +78,7 @@ pub async fn lint(context: &Context, args: &LintArgs) -> Result<Exit, Refusal> {
         args.names.is_empty() || tool.is_some_and(|tool| args.names.iter().any(|name| name == tool))
     };
     let granted = &loaded.project.reserved_prefixes;
-    let mut findings: Vec<Finding> = own.iter().flat_map(|batch| lint::lint(batch, granted)).collect();
+    let mut findings: Vec<LintFinding> = own.iter().flat_map(|batch| lint::lint(batch, granted)).collect();
     findings.retain(|finding| is_wanted(finding.tool.as_deref()));
     let all = loaded.batches.iter().chain(servers.batches());
     let registry = Registry::build(1, all, &wiring.scope(&device, target.as_deref()));
@@ -90,10 +90,10 @@ pub async fn lint(context: &Context, args: &LintArgs) -> Result<Exit, Refusal> {
 }
 
 /// Tools that were refused for a reason outside the tool itself, such as a name that two sources claim.
-fn refused(registry: &Registry, found: &[Finding], is_wanted: &dyn Fn(Option<&str>) -> bool) -> Vec<Finding> {
+fn refused(registry: &Registry, found: &[LintFinding], is_wanted: &dyn Fn(Option<&str>) -> bool) -> Vec<LintFinding> {
     let is_new = |reason: &str| !found.iter().any(|finding| finding.message == reason);
     let refused = registry.refused.iter().filter(|refused| is_new(&refused.reason));
-    let finding = |refused: &trailblaze_core::engine::registry::Refusal| Finding {
+    let finding = |refused: &trailblaze_core::engine::registry::Refusal| LintFinding {
         severity: Severity::Error,
         rule: "name",
         tool: refused.tools.first().cloned(),
@@ -104,7 +104,7 @@ fn refused(registry: &Registry, found: &[Finding], is_wanted: &dyn Fn(Option<&st
     refused.map(finding).filter(|finding| is_wanted(finding.tool.as_deref())).collect()
 }
 
-fn show(findings: &[Finding], problems: &[Problem], n_tools: usize, args: &LintArgs) -> Exit {
+fn show(findings: &[LintFinding], problems: &[Problem], n_tools: usize, args: &LintArgs) -> Exit {
     let severities =
         findings.iter().map(|finding| finding.severity).chain(problems.iter().map(|problem| problem.severity));
     let n_errors = severities.filter(|severity| args.strict || *severity == Severity::Error).count();
@@ -137,7 +137,7 @@ fn show(findings: &[Finding], problems: &[Problem], n_tools: usize, args: &LintA
     exit
 }
 
-pub fn as_json(finding: &Finding) -> Value {
+pub fn as_json(finding: &LintFinding) -> Value {
     json!({
         "severity": word(finding.severity), "rule": finding.rule, "tool": finding.tool, "source": finding.source,
         "message": finding.message, "hint": finding.hint,

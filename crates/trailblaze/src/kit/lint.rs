@@ -15,7 +15,7 @@ const TOOL_TOKENS: usize = 600;
 
 /// A problem found in a tool.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Finding {
+pub struct LintFinding {
     pub severity: Severity,
     pub rule: &'static str,
     pub tool: Option<String>,
@@ -26,11 +26,11 @@ pub struct Finding {
 }
 
 /// All findings for the tools of one contributor. `granted` are the reserved prefixes that the project may use.
-pub fn lint(batch: &Batch, granted: &[String]) -> Vec<Finding> {
+pub fn lint(batch: &Batch, granted: &[String]) -> Vec<LintFinding> {
     let source = batch.contributor.label.to_string();
     let mut findings = Vec::new();
     for (tool, reason) in &batch.unusable {
-        findings.push(Finding {
+        findings.push(LintFinding {
             severity: Severity::Error,
             rule: "schema",
             tool: Some(tool.clone()),
@@ -45,7 +45,7 @@ pub fn lint(batch: &Batch, granted: &[String]) -> Vec<Finding> {
     };
     for warning in batch.warnings.iter().filter(|warning| !is_told(warning)) {
         let tool = batch.tools.iter().find(|tool| warning.starts_with(&format!("`{}`:", tool.name)));
-        findings.push(Finding {
+        findings.push(LintFinding {
             severity: Severity::Warning,
             rule: "metadata",
             tool: tool.map(|tool| tool.name.clone()),
@@ -69,12 +69,12 @@ pub fn lint(batch: &Batch, granted: &[String]) -> Vec<Finding> {
 
 struct LintFindings<'a> {
     tool: &'a Tool,
-    findings: &'a mut Vec<Finding>,
+    findings: &'a mut Vec<LintFinding>,
 }
 
 impl LintFindings<'_> {
     fn add(&mut self, severity: Severity, rule: &'static str, message: String, hint: Option<&str>) {
-        self.findings.push(Finding {
+        self.findings.push(LintFinding {
             severity,
             rule,
             tool: Some(self.tool.name.clone()),

@@ -17,7 +17,7 @@ use trailblaze_core::engine::registry::{Batch, Group};
 use trailblaze_core::engine::tool::{Body, Contributor, Tool};
 use trailblaze_core::names::ToolOrigin;
 use trailblaze_core::schema::Schema;
-use trailblaze_drivers::provider::{PROVIDERS, Provider};
+use trailblaze_drivers::provider::{DeviceProvider, PROVIDERS};
 use trailblaze_protocol::event::{CallOrigin, Level};
 use trailblaze_protocol::outcome::Outcome;
 use trailblaze_toolhost::limits;
@@ -30,7 +30,7 @@ use trailblaze_tools::{Device, Host, ToolContext, ToolError, Toolset};
 #[derive(Clone, Default)]
 pub struct CompiledIn {
     batches: Vec<Batch>,
-    providers: Vec<&'static Provider>,
+    providers: Vec<&'static DeviceProvider>,
 }
 
 impl CompiledIn {
@@ -39,7 +39,7 @@ impl CompiledIn {
     }
 
     /// Adds a kind of devices.
-    pub fn with_provider(mut self, provider: &'static Provider) -> CompiledIn {
+    pub fn with_provider(mut self, provider: &'static DeviceProvider) -> CompiledIn {
         self.providers.push(provider);
         self
     }
@@ -50,7 +50,7 @@ impl CompiledIn {
     }
 
     /// Every kind of devices, those of every build last: they take any name of a browser.
-    pub fn providers(&self) -> Vec<&'static Provider> {
+    pub fn providers(&self) -> Vec<&'static DeviceProvider> {
         self.providers.iter().chain(PROVIDERS).copied().collect()
     }
 }

@@ -171,7 +171,8 @@ impl Loaded {
     /// Every device of the project, or one of each platform.
     pub fn all_devices(&self) -> Result<Vec<DeviceSpec>, DeviceError> {
         if self.project.devices.is_empty() {
-            let web = if self.project.platform == Some(Platform::Web) { "web/chromium" } else { "web/sim-1" };
+            let web =
+                if self.project.platform == Some(Platform::Web) { default_device(Platform::Web) } else { "web/sim-1" };
             return self.specs(&["android/sim-1", "ios/sim-1", web, "desktop/sim-1"]);
         }
         self.devices(&[])

@@ -18,7 +18,7 @@ use trailblaze_protocol::driver::Platform;
 
 use crate::files::stamp::Stamp;
 use crate::project::environment::Environment;
-use crate::project::providers::Providers;
+use crate::project::providers::DeviceProviders;
 use crate::project::scripts;
 use crate::project::select::{SelectError, trail_files};
 use crate::project::source::{FILE_START, read_source, shown};
@@ -39,7 +39,7 @@ pub struct Loaded {
     /// Where each server is declared, by its contributor label.
     server_places: BTreeMap<String, (Arc<Source>, Span)>,
     pub files: Files,
-    pub providers: Providers,
+    pub providers: DeviceProviders,
     pub problems: Vec<Problem>,
     pub environment: Arc<Environment>,
 }
@@ -81,7 +81,7 @@ impl Loaded {
         let file = source.as_ref().and_then(|source| Some((source, read(source, &mut Problems::new(source))?)));
         let (source_of, file) = file.unwrap_or((&empty, project.of_providers.clone()));
         let known = environment.compiled_in().providers();
-        let providers = Providers::read(&known, root, (source_of, &file), &mut problems);
+        let providers = DeviceProviders::read(&known, root, (source_of, &file), &mut problems);
         let mut loaded = Loaded {
             root: root.to_path_buf(),
             project,

@@ -7,7 +7,7 @@ use serde_json::Value;
 use trailblaze_core::config::{DeviceEntry, Project};
 use trailblaze_core::yaml::{Decode, Node, Problem, Problems, Source, Table};
 use trailblaze_drivers::provider::{
-    ConfigKeys, FileError, Machine, PROVIDERS, ProjectPart, Provider, ProviderConfig, WantedDevice,
+    ConfigKeys, DeviceProvider, FileError, Machine, PROVIDERS, ProjectPart, ProviderConfig, WantedDevice,
 };
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::ids::DeviceId;
@@ -17,17 +17,17 @@ use crate::project::devices::DeviceSpec;
 use crate::project::source::read_source;
 
 /// The providers of this build, with their part of a project's configuration.
-pub struct Providers(Vec<(&'static Provider, Arc<dyn ProviderConfig>)>);
+pub struct DeviceProviders(Vec<(&'static DeviceProvider, Arc<dyn ProviderConfig>)>);
 
-impl Providers {
+impl DeviceProviders {
     /// Reads what each provider has in the project file, even if other parts of the file have errors. Keys that belong to nobody are
     /// problems.
     pub fn read(
-        providers: &[&'static Provider],
+        providers: &[&'static DeviceProvider],
         root: &Path,
         (source, file): (&Arc<Source>, &Node),
         found: &mut Vec<Problem>,
-    ) -> Providers {
+    ) -> DeviceProviders {
         let entries: Vec<(&str, &Node)> = file
             .get("devices")
             .and_then(Node::items)
@@ -37,7 +37,7 @@ impl Providers {
             .collect();
         let mut problems = Problems::new(source);
         let of_providers =
-            |keys: fn(&Provider) -> &ConfigKeys| providers.iter().flat_map(move |provider| keys(provider).names);
+            |keys: fn(&DeviceProvider) -> &ConfigKeys| providers.iter().flat_map(move |provider| keys(provider).names);
         refuse_others(file, Project::KEYS.iter().chain(of_providers(|provider| &provider.project_keys)), &mut problems);
         for (_, entry) in &entries {
             refuse_others(
@@ -58,15 +58,15 @@ impl Providers {
             let mut problems = Vec::new();
             read_source(root, &file, &mut problems).ok_or(FileError::Unreadable(problems))
         };
-        let config = |provider: &&'static Provider| {
+        let config = |provider: &&'static DeviceProvider| {
             let devices = entries.iter().map(|(id, entry)| (*id, provider.device_keys.of(entry))).collect();
             let section = provider.project_keys.of(file);
             (*provider, (provider.read)(&ProjectPart { root, source, section, devices, read: &read }, found))
         };
-        Providers(providers.iter().map(config).collect())
+        DeviceProviders(providers.iter().map(config).collect())
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = (&'static Provider, &dyn ProviderConfig)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&'static DeviceProvider, &dyn ProviderConfig)> {
         self.0.iter().map(|(provider, config)| (*provider, &**config))
     }
 
@@ -86,7 +86,7 @@ impl Providers {
     }
 
     /// The provider of a device.
-    pub fn of(&self, device: &DeviceSpec) -> &'static Provider {
+    pub fn of(&self, device: &DeviceSpec) -> &'static DeviceProvider {
         let provider = self.iter().map(|(provider, _)| provider).find(|provider| provider.name == device.provider);
         provider.expect("a device names its provider")
     }
@@ -97,7 +97,7 @@ impl Providers {
     }
 
     /// The first key of a device's entry that only the devices of another provider have.
-    pub fn foreign_key(&self, entry: &DeviceEntry, own: &Provider) -> Option<(String, &'static Provider)> {
+    pub fn foreign_key(&self, entry: &DeviceEntry, own: &DeviceProvider) -> Option<(String, &'static DeviceProvider)> {
         let keys = entry.of_providers.entries().unwrap_or_default().iter().filter_map(|(key, _)| key.raw());
         let mut foreign = keys.filter(|key| !own.device_keys.names.contains(key));
         foreign.find_map(|key| {

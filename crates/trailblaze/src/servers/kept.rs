@@ -10,7 +10,7 @@ use trailblaze_protocol::ids::SessionId;
 use trailblaze_toolhost::server::Server;
 use trailblaze_toolhost::stderr::ServerLog;
 
-use crate::servers::server_sources::{Key, Origin};
+use crate::servers::server_sources::{Key, StartedFrom};
 use crate::servers::tool_servers::{Record, Started};
 
 /// A device, its driver, and a target.
@@ -56,7 +56,7 @@ impl KeptServers {
     }
 
     /// A server that was started with these terms and from these files, if it is still alive.
-    pub(crate) async fn take(&self, key: &KeptKey, terms: &str, origin: &Origin) -> Option<Kept> {
+    pub(crate) async fn take(&self, key: &KeptKey, terms: &str, origin: &StartedFrom) -> Option<Kept> {
         let kept = self.servers.lock().remove(key)?;
         let is_same = kept.started.terms == terms && *kept.started.origin.lock() == *origin;
         if is_same && kept.server.death().is_none() {

@@ -24,7 +24,7 @@ pub type Key = (Option<String>, String);
 
 /// The files that a server was started from.
 #[derive(Clone, PartialEq)]
-pub(crate) struct Origin {
+pub(crate) struct StartedFrom {
     pub imported: Vec<PathBuf>,
     pub stamp: Stamp,
 }

@@ -14,7 +14,7 @@ use trailblaze_core::limits;
 use trailblaze_drivers::provider::Machine;
 
 use crate::files::device_lock::{DeviceLock, LockError};
-use crate::project::providers::Providers;
+use crate::project::providers::DeviceProviders;
 
 /// The sources of a run's devices.
 pub struct DeviceSources {
@@ -39,7 +39,7 @@ pub struct SettingError(pub String);
 impl DeviceSources {
     /// Starts nothing.
     pub fn open(
-        providers: &Providers,
+        providers: &DeviceProviders,
         machine: &Machine,
         locks: PathBuf,
         holder: String,

@@ -12,7 +12,7 @@ use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 use trailblaze_supervise::{Child, Grace, Launch, Running, StartError, Supervisor};
 
-use super::super::backend::EventSink;
+use super::super::backend::BrowserEventSink;
 use super::attach::attach;
 use super::cdp::{Cdp, CdpError};
 
@@ -81,7 +81,7 @@ pub struct Browser {
     /// `None` if it was already running; then we do not stop it.
     child: Option<Child>,
     /// Its devices.
-    devices: Mutex<Vec<Weak<dyn EventSink>>>,
+    devices: Mutex<Vec<Weak<dyn BrowserEventSink>>>,
     /// Why the process of a page was just killed.
     kill: Mutex<Option<String>>,
     /// Why it was ended.
@@ -183,7 +183,7 @@ impl Browser {
     }
 
     /// Registers a device.
-    pub(super) fn add(&self, device: &Arc<dyn EventSink>) {
+    pub(super) fn add(&self, device: &Arc<dyn BrowserEventSink>) {
         let mut devices = self.devices.lock();
         devices.retain(|device| device.strong_count() > 0);
         devices.push(Arc::downgrade(device));
@@ -191,7 +191,7 @@ impl Browser {
 
     /// The addresses that its devices show.
     pub(super) fn open_pages(&self) -> Vec<String> {
-        let devices: Vec<Arc<dyn EventSink>> = self.devices.lock().iter().filter_map(Weak::upgrade).collect();
+        let devices: Vec<Arc<dyn BrowserEventSink>> = self.devices.lock().iter().filter_map(Weak::upgrade).collect();
         devices.iter().filter_map(|device| device.url()).collect()
     }
 

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use trailblaze_core::driver::{Budget, DriverError};
 use trailblaze_supervise::Supervisor;
 
-use super::super::backend::{Backend, Connector, Setup};
+use super::super::backend::{Backend, BrowserConnector, Setup};
 use super::browser::{Browser, BrowserOptions};
 use super::{DevTools, memory};
 
@@ -60,7 +60,7 @@ impl Browsers {
 }
 
 #[async_trait]
-impl Connector for Browsers {
+impl BrowserConnector for Browsers {
     fn name(&self) -> &'static str {
         "Chromium"
     }

@@ -8,8 +8,8 @@ use tokio::time::timeout;
 use trailblaze_core::driver::DisplayedText;
 
 use super::super::backend::{
-    BackendError, Contexts, DragStep, Events, History, Interception, IsolatedWorld, Layout, OldContext, Realm, Scope,
-    Screencasting, Storage, World,
+    BackendError, BrowserEvents, Contexts, DragStep, Interception, IsolatedWorld, OldContext, PageLayout, Realm, Scope,
+    Screencasting, Storage, TabHistory, World,
 };
 use super::super::input::Spot;
 use super::{DevTools, SessionId, WORLD, layout, new_context, place_of, realm, scripts};
@@ -109,7 +109,7 @@ impl Interception for DevTools {
 }
 
 #[async_trait]
-impl Events for DevTools {
+impl BrowserEvents for DevTools {
     async fn answer_dialog(&self, dialog: &str, accept: bool, text: &str) -> Result<(), BackendError> {
         let answer = json!({"accept": accept, "promptText": text});
         self.call_session(dialog, "Page.handleJavaScriptDialog", answer).await.map(drop)
@@ -123,12 +123,12 @@ impl Events for DevTools {
         self.call_tab(tab, "Page.crash", json!({})).await.map(drop)
     }
 
-    async fn history(&self, tab: &str) -> Result<History, BackendError> {
+    async fn history(&self, tab: &str) -> Result<TabHistory, BackendError> {
         let history = self.call_tab(tab, "Page.getNavigationHistory", json!({})).await?;
         let index = history.get("currentIndex").and_then(Value::as_i64).unwrap_or(0);
         let entries = history.get("entries").and_then(Value::as_array).into_iter().flatten();
         let entries = entries.filter_map(|entry| entry.get("id").and_then(Value::as_i64)).collect();
-        Ok(History { index, entries })
+        Ok(TabHistory { index, entries })
     }
 }
 
@@ -182,7 +182,7 @@ impl Storage for DevTools {
 }
 
 #[async_trait]
-impl Layout for DevTools {
+impl PageLayout for DevTools {
     async fn displayed_texts(&self, tab: &str) -> Result<Vec<DisplayedText>, BackendError> {
         layout::displayed(self, tab).await
     }

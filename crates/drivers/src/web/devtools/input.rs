@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use trailblaze_core::driver::Button;
 
-use super::super::input::{Input, KeyInput, MouseInput, MouseKind, Spot, TouchInput};
+use super::super::input::{BrowserInput, KeyInput, MouseInput, MouseKind, Spot, TouchInput};
 
 /// The pressure of a pointer that cannot measure it, while it is down.
 const PRESSURE: f64 = 0.5;
@@ -11,30 +11,30 @@ const PRESSURE: f64 = 0.5;
 type Command = (&'static str, Value);
 
 /// Commands in groups: those of a group are sent in one go, and answered before the next group is sent.
-pub fn commands(inputs: &[Input]) -> Vec<Vec<Command>> {
+pub fn commands(inputs: &[BrowserInput]) -> Vec<Vec<Command>> {
     let mut groups: Vec<Vec<Command>> = vec![Vec::new()];
     for input in inputs {
         let own = match input {
-            Input::Touch(TouchInput::Hold(at)) => {
+            BrowserInput::Touch(TouchInput::Hold(at)) => {
                 groups.push(vec![emit_touches(true)]);
                 groups.push(vec![emulated_touch("mousePressed", *at)]);
                 groups.push(Vec::new());
                 continue;
             }
             // Either change ends the gesture that Chromium is in, without an event.
-            Input::Touch(TouchInput::EndGesture) => {
+            BrowserInput::Touch(TouchInput::EndGesture) => {
                 groups.extend([vec![emit_touches(true)], vec![emit_touches(false)], Vec::new()]);
                 continue;
             }
-            Input::Touch(TouchInput::EndHold) => emit_touches(false),
-            Input::Touch(TouchInput::Release(at)) => emulated_touch("mouseReleased", *at),
-            Input::Touch(TouchInput::Start(at)) => touch("touchStart", Some(*at)),
-            Input::Touch(TouchInput::Move(at)) => touch("touchMove", Some(*at)),
-            Input::Touch(TouchInput::End) => touch("touchEnd", None),
-            Input::Key(key) => ("Input.dispatchKeyEvent", key_event(key)),
-            Input::Text(text) => ("Input.insertText", json!({"text": text})),
-            Input::Mouse(mouse) => ("Input.dispatchMouseEvent", mouse_event(mouse)),
-            Input::Wheel { at, by, speed } => {
+            BrowserInput::Touch(TouchInput::EndHold) => emit_touches(false),
+            BrowserInput::Touch(TouchInput::Release(at)) => emulated_touch("mouseReleased", *at),
+            BrowserInput::Touch(TouchInput::Start(at)) => touch("touchStart", Some(*at)),
+            BrowserInput::Touch(TouchInput::Move(at)) => touch("touchMove", Some(*at)),
+            BrowserInput::Touch(TouchInput::End) => touch("touchEnd", None),
+            BrowserInput::Key(key) => ("Input.dispatchKeyEvent", key_event(key)),
+            BrowserInput::Text(text) => ("Input.insertText", json!({"text": text})),
+            BrowserInput::Mouse(mouse) => ("Input.dispatchMouseEvent", mouse_event(mouse)),
+            BrowserInput::Wheel { at, by, speed } => {
                 let params = json!({
                     "x": at.x, "y": at.y, "xDistance": -by.0, "yDistance": -by.1, "speed": speed,
                     "gestureSourceType": "mouse",
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn a_long_press_is_a_touch_that_the_browser_makes_of_the_mouse() {
         let at = Spot { x: 1.4, y: 2.6 };
-        let press = [TouchInput::Hold(at), TouchInput::Release(at), TouchInput::EndHold].map(Input::Touch);
+        let press = [TouchInput::Hold(at), TouchInput::Release(at), TouchInput::EndHold].map(BrowserInput::Touch);
         let sent: Vec<Vec<String>> = commands(&press)
             .iter()
             .map(|group| group.iter().map(|(method, params)| format!("{method} {params}")).collect())

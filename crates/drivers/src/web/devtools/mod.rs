@@ -29,11 +29,11 @@ use self::browsers::Browsers;
 use self::cdp::{CdpError, Listener};
 use self::emulation::commands;
 use super::backend::{
-    Backend, BackendError, BrowserEvent, Contexts, EventSink, Events, FrameId, FrameInfo, Interception, IsolatedWorld,
-    Layout, Navigation, Realm, Screencasting, Setup, Storage, TabId, TabInfo, World,
+    Backend, BackendError, BrowserEvent, BrowserEventSink, BrowserEvents, Contexts, FrameId, FrameInfo, Interception,
+    IsolatedWorld, Navigation, PageLayout, Realm, Screencasting, Setup, Storage, TabId, TabInfo, World,
 };
 use super::emulation::Emulation;
-use super::input::Input;
+use super::input::BrowserInput;
 
 /// The name of the world in which our scripts run.
 const WORLD: &str = "trailblaze";
@@ -49,7 +49,7 @@ pub struct DevTools {
     me: Weak<DevTools>,
     browser: Arc<Browser>,
     browsers: Weak<Browsers>,
-    sink: Arc<dyn EventSink>,
+    sink: Arc<dyn BrowserEventSink>,
     channel: &'static str,
     /// What the device emulates when it starts.
     start: Emulation,
@@ -377,7 +377,7 @@ impl Backend for DevTools {
         Ok(true)
     }
 
-    async fn input(&self, tab: &str, inputs: &[Input]) -> Result<(), BackendError> {
+    async fn input(&self, tab: &str, inputs: &[BrowserInput]) -> Result<(), BackendError> {
         let session = self.session(tab)?;
         for commands in input::commands(inputs) {
             self.call_all(&session, commands).await?;
@@ -480,7 +480,7 @@ impl Backend for DevTools {
         Some(self)
     }
 
-    fn events(&self) -> Option<&dyn Events> {
+    fn events(&self) -> Option<&dyn BrowserEvents> {
         Some(self)
     }
 
@@ -492,7 +492,7 @@ impl Backend for DevTools {
         Some(self)
     }
 
-    fn layout(&self) -> Option<&dyn Layout> {
+    fn layout(&self) -> Option<&dyn PageLayout> {
         Some(self)
     }
 

@@ -72,7 +72,7 @@ impl Painter {
     }
 
     fn paint(&self) {
-        let _gone = Gone(self);
+        let _gone = PainterGone(self);
         let mut album = self.album.lock();
         loop {
             let shot = {
@@ -91,9 +91,9 @@ impl Painter {
 }
 
 /// Even if the thread panics, no caller may wait for it forever.
-struct Gone<'a>(&'a Painter);
+struct PainterGone<'a>(&'a Painter);
 
-impl Drop for Gone<'_> {
+impl Drop for PainterGone<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let mut queue = self.0.queue.lock();

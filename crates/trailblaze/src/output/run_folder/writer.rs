@@ -147,7 +147,7 @@ impl SharedWriter {
 
     fn write(&self) {
         // Even if this thread panics, no caller may wait for it forever.
-        let _gone = Gone(self);
+        let _gone = WriterGone(self);
         let mut file = self.file.lock();
         // Swapped with the waiting buffer, so that neither is allocated again each time.
         let mut lines = Vec::new();
@@ -194,9 +194,9 @@ impl SharedWriter {
     }
 }
 
-struct Gone<'a>(&'a SharedWriter);
+struct WriterGone<'a>(&'a SharedWriter);
 
-impl Drop for Gone<'_> {
+impl Drop for WriterGone<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let mut waiting = self.0.waiting.lock();

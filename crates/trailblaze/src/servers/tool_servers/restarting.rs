@@ -13,7 +13,7 @@ use super::ToolServers;
 use super::waiting::Waiting;
 use crate::servers::imports::Parts;
 use crate::servers::kept::Attached;
-use crate::servers::server_sources::{Key, Origin};
+use crate::servers::server_sources::{Key, StartedFrom};
 
 /// A server that was started.
 #[derive(Clone)]
@@ -21,7 +21,7 @@ pub(crate) struct Started {
     pub key: Key,
     pub server: Weak<Server>,
     /// What its newest instance was started from.
-    pub origin: Arc<Mutex<Origin>>,
+    pub origin: Arc<Mutex<StartedFrom>>,
     /// What it was started with, besides its files.
     pub terms: String,
     pub attached: Attached,
@@ -43,10 +43,10 @@ impl ToolServers {
     }
 
     /// The files of a server as they are now.
-    pub(super) fn origin(&self, key: &Key) -> Origin {
+    pub(super) fn origin(&self, key: &Key) -> StartedFrom {
         let entry = self.entries.iter().find(|named| named.key() == *key).map(|named| &named.entry);
         let imported = entry.map(|entry| Parts::of(&self.root, entry).imported).unwrap_or_default();
-        Origin { stamp: self.concerns.stamp(key, &imported), imported }
+        StartedFrom { stamp: self.concerns.stamp(key, &imported), imported }
     }
 
     /// The same for all servers whose files changed, and if `retries` for those whose last restart failed. Also waits for the
@@ -91,7 +91,7 @@ impl ToolServers {
     }
 
     /// `None` if the newest instance of a server was started from its files as they are now.
-    fn begin_restart<'o>(&self, key: &Key, origin: &'o Mutex<Origin>) -> Option<FileRestart<'o>> {
+    fn begin_restart<'o>(&self, key: &Key, origin: &'o Mutex<StartedFrom>) -> Option<FileRestart<'o>> {
         let mut known = origin.lock();
         if self.concerns.stamp(key, &known.imported) == known.stamp {
             return None;
@@ -101,10 +101,10 @@ impl ToolServers {
     }
 }
 
-/// A restart because files changed. If it is dropped before it has finished, the next one begins anew.
+/// A restart because files changed. If it is dropped before it has finished, the files still count as changed.
 struct FileRestart<'o> {
-    origin: &'o Mutex<Origin>,
-    before: Option<Origin>,
+    origin: &'o Mutex<StartedFrom>,
+    before: Option<StartedFrom>,
 }
 
 impl FileRestart<'_> {

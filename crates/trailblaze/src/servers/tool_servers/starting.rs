@@ -15,7 +15,7 @@ use trailblaze_core::values::secret::Secrets;
 use trailblaze_core::yaml::Millis;
 use trailblaze_protocol::event::Level;
 use trailblaze_protocol::ids::SessionId;
-use trailblaze_toolhost::build::Build;
+use trailblaze_toolhost::build::ServerBuild;
 use trailblaze_toolhost::launch::{Place, missing_package};
 use trailblaze_toolhost::listing::RawListing;
 use trailblaze_toolhost::notification_router::ServerEvents;
@@ -210,7 +210,7 @@ impl ToolServers {
     }
 
     fn warn_of_stale_build(&self, named: &Named) {
-        let stale = Build::of(&named.entry, &self.root).and_then(|build| Some((build.stale()?, build.advice())));
+        let stale = ServerBuild::of(&named.entry, &self.root).and_then(|build| Some((build.stale()?, build.advice())));
         let Some((stale, advice)) = stale else { return drop(self.stale.lock().remove(&named.key())) };
         if self.stale.lock().insert(named.key(), stale.clone()).is_none_or(|told| told != stale) {
             self.tell(Level::Warning, &format!("server `{}`: {stale}; {advice}", named.name));
@@ -269,8 +269,9 @@ fn hints(entry: Entry, root: PathBuf, path: OsString) -> impl Fn(&str) -> Option
     move |said| {
         let command = entry.command.as_deref().unwrap_or_default();
         let script = || entry.script.as_ref().map(|script| root.join(script));
-        let build =
-            || Build::of(&entry, &root).and_then(|build| Some(format!("{}; {}", build.missing()?, build.advice())));
+        let build = || {
+            ServerBuild::of(&entry, &root).and_then(|build| Some(format!("{}; {}", build.missing()?, build.advice())))
+        };
         missing_module(command, &root, &path, said).or_else(build).or_else(|| missing_package(&script()?, said))
     }
 }

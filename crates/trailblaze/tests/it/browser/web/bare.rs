@@ -9,10 +9,10 @@ use tokio_util::sync::CancellationToken;
 use trailblaze_core::driver::{Action, Budget, Driver, DriverError, Target, TrailStart, Want};
 use trailblaze_core::query::{Checks, Element, Find, Found, Query, TextMatch, What};
 use trailblaze_drivers::web::backend::{
-    Backend, BackendError, BrowserEvent, Connector, Contexts, EventSink, Events, FrameInfo, Interception,
-    IsolatedWorld, Layout, Navigation, Realm, Screencasting, Setup, Storage, TabId, TabInfo,
+    Backend, BackendError, BrowserConnector, BrowserEvent, BrowserEventSink, BrowserEvents, Contexts, FrameInfo,
+    Interception, IsolatedWorld, Navigation, PageLayout, Realm, Screencasting, Setup, Storage, TabId, TabInfo,
 };
-use trailblaze_drivers::web::input::Input;
+use trailblaze_drivers::web::input::BrowserInput;
 use trailblaze_drivers::web::{BrowserOptions, Browsers, Emulation, Start, Web, web_device};
 use trailblaze_protocol::ids::DeviceId;
 use trailblaze_supervise::Supervisor;
@@ -26,7 +26,7 @@ struct BareSession(Arc<dyn Backend>);
 
 struct Deaf;
 
-impl EventSink for Deaf {
+impl BrowserEventSink for Deaf {
     fn take(&self, _: BrowserEvent) {}
 
     fn url(&self) -> Option<String> {
@@ -35,7 +35,7 @@ impl EventSink for Deaf {
 }
 
 #[async_trait]
-impl Connector for Bare {
+impl BrowserConnector for Bare {
     fn name(&self) -> &'static str {
         "bare Chromium"
     }
@@ -86,7 +86,7 @@ impl Backend for BareSession {
         self.0.travel(tab, by).await
     }
 
-    async fn input(&self, tab: &str, inputs: &[Input]) -> Result<(), BackendError> {
+    async fn input(&self, tab: &str, inputs: &[BrowserInput]) -> Result<(), BackendError> {
         self.0.input(tab, inputs).await
     }
 
@@ -151,7 +151,7 @@ impl Backend for BareSession {
         None
     }
 
-    fn events(&self) -> Option<&dyn Events> {
+    fn events(&self) -> Option<&dyn BrowserEvents> {
         None
     }
 
@@ -163,7 +163,7 @@ impl Backend for BareSession {
         None
     }
 
-    fn layout(&self) -> Option<&dyn Layout> {
+    fn layout(&self) -> Option<&dyn PageLayout> {
         None
     }
 

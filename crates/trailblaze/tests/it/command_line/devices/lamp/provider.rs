@@ -10,15 +10,15 @@ use trailblaze_core::device_source::{DeviceSettings, DeviceSource, DeviceSpec};
 use trailblaze_core::driver::{Budget, Description, Driver, DriverError};
 use trailblaze_core::finding::Finding;
 use trailblaze_core::table;
-use trailblaze_core::yaml::{Decode, Node, Problem, Problems, Table};
-use trailblaze_drivers::provider::{ConfigKeys, Machine, ProjectPart, Provider, ProviderConfig, WantedDevice};
+use trailblaze_core::yaml::{Decode, Problem, Table};
+use trailblaze_drivers::provider::{ConfigKeys, DeviceProvider, Machine, ProjectPart, ProviderConfig, WantedDevice};
 use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::geometry::Size;
 use trailblaze_protocol::ids::DeviceId;
 
 use super::driver::Lamp;
 
-pub const PROVIDER: Provider = Provider {
+pub const PROVIDER: DeviceProvider = DeviceProvider {
     name: "lamps",
     plural: "lamps",
     drivers: &["compose"],
@@ -51,11 +51,7 @@ struct LampConfig {
 
 impl LampConfig {
     fn read(part: &ProjectPart<'_>, found: &mut Vec<Problem>) -> LampConfig {
-        let mut problems = Problems::new(part.source);
-        let project = LampProject::decode(&part.section, &mut problems);
-        let entry = |(id, node): &(&str, Node)| Some((id.to_string(), LampEntry::decode(node, &mut problems)?));
-        let entries = part.devices.iter().filter_map(entry).collect();
-        found.extend(problems.into_vec());
+        let (project, entries) = part.decode::<LampProject, LampEntry>(found);
         LampConfig { serials: project.map(|project| project.lamps).unwrap_or_default(), entries }
     }
 }
