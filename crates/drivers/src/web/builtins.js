@@ -5,13 +5,16 @@
 // What cannot be had that way is the page's: properties of elements such as `children`, and methods that are not listed here. If the page
 // forbids `eval`, so are the built-ins of the language; if it prevents frames, all built-ins are.
 ((isShared) => {
-  if (globalThis.trailblaze) return;
+  // The first page in a window keeps the global object of the empty document before it, with our listeners: in a world of our own,
+  // `document` is always the present one, and nothing runs again.
+  const shown = document;
+  if (globalThis.trailblaze && (!isShared || globalThis.trailblaze.document === shown)) return;
   const script = function ({
     $assignedElements, $assignedNodes, $checkVisibility, $closest, $composedPath, $contains, $createRange, $dispatchEvent, $elementFromPoint,
     $elementsFromPoint, $focus, $getAnimations, $getAttribute, $getBoundingClientRect, $getClientRects, $getElementById, $getRootNode,
     $hasAttribute, $hasAttributes, $matches, $preventDefault, $querySelector, $querySelectorAll, $scrollIntoView, $stopImmediatePropagation,
   }, {
-    window, document, location, navigator, performance, getComputedStyle, setTimeout, requestAnimationFrame, on, MutationObserver, Event, Node, DOMRect, CSS,
+    window, location, navigator, performance, getComputedStyle, setTimeout, requestAnimationFrame, on, MutationObserver, Event, Node, DOMRect, CSS,
     wait, task,
   }) {
     const globalThis = window;
@@ -57,7 +60,7 @@
 
   // The browser calls only functions of documents that are shown, which the function above is not: these are of the page's document.
   const on = (target, name, callback, options) => {
-    const listener = (event) => { callback(event); };
+    const listener = (event) => { if (!isShared || shown === document) callback(event); };
     apply(add, target, [name, listener, options]);
     return () => { apply(remove, target, [name, listener, options]); };
   };
@@ -75,7 +78,7 @@
     return promise;
   };
   const page = {
-    window: globalThis, document, location, navigator, Event, Node: own.Node, DOMRect: own.DOMRect, CSS: own.CSS,
+    window: globalThis, location, navigator, Event, Node: own.Node, DOMRect: own.DOMRect, CSS: own.CSS,
     performance: { now: () => apply(now, performance, []) },
     getComputedStyle: (element) => apply(getComputedStyle, globalThis, [element]),
     setTimeout: (callback, delay) => { apply(setTimeout, globalThis, [() => { callback(); }, delay]); },
@@ -88,7 +91,7 @@
   try {
     let run = script;
     try {
-      if (frame) run = own.eval(`(${apply(own.Function.prototype.toString, script, [])})`);
+      if (frame) run = own.eval(`(document) => ${apply(own.Function.prototype.toString, script, [])}`)(shown);
     } catch { /* The page forbids it. */ }
     run(symbols, page);
     if (isShared) defineProperty(globalThis, "trailblaze", { enumerable: false });

@@ -148,7 +148,7 @@ impl Backend for FakeSession {
         }
         // As a browser would: without the script, there is no `trailblaze`.
         let has_script = self.form.lock().has_script;
-        if let Some(guarded) = expression.strip_prefix("globalThis.trailblaze ? (") {
+        if let Some(guarded) = expression.strip_prefix("globalThis.trailblaze?.document === document ? (") {
             let (inner, otherwise) = guarded.rsplit_once(") : ").expect("it says what the answer is otherwise");
             return if has_script { self.answer(inner) } else { Ok(otherwise.trim_matches('"').into()) };
         }

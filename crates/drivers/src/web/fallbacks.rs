@@ -36,7 +36,7 @@ impl Page {
         if self.backend.isolated_world().is_some() {
             return self.backend.evaluate(realm, expression).await;
         }
-        let guarded = format!("globalThis.trailblaze ? ({expression}) : \"{ABSENT}\"");
+        let guarded = format!("globalThis.trailblaze?.document === document ? ({expression}) : \"{ABSENT}\"");
         let answer = self.backend.evaluate(realm, &guarded).await?;
         if answer != ABSENT {
             return Ok(answer);

@@ -972,6 +972,7 @@
     changed();
   };
   const changed = () => {
+    observe();
     changedAt = performance.now();
     if (isDue) return;
     isDue = true;
@@ -979,22 +980,32 @@
   };
   const CHANGES = { subtree: true, childList: true, attributes: true, characterData: true };
   const observer = new MutationObserver(mutated);
-  observer.observe(document, CHANGES);
-  for (const name of ["scroll", "input", "change", "focusin", "focusout", "transitionend", "animationend", "load", "toggle"]) {
+  /** @type {Document | null} */
+  let observed = null;
+  // See builtins.js: the document may be another than the one that this began with.
+  const observe = () => {
+    if (observed === document) return;
+    observed = document;
+    observer.observe(document, CHANGES);
+  };
+  observe();
+  for (const name of ["DOMContentLoaded", "scroll", "input", "change", "focusin", "focusout", "transitionend", "animationend", "load", "toggle"]) {
     listen(name, changed, { capture: true, passive: true });
   }
 
   globalThis.trailblaze = {
+    document,
     idOf,
     elementOf,
     /** @type {(host: El, root: Root) => void} */
     open: (host, root) => { closedRoots.set(host, root); },
     /** @param {Want} want */
-    look: (want) => JSON.stringify(look(want)[0]),
+    look: (want) => { observe(); return JSON.stringify(look(want)[0]); },
 
     // Looks for elements that may match; if there is just one, makes it ready.
     /** @param {Want} want */
     find: task(function* (want) {
+      observe();
       const [seen, found] = look(want);
       const innermost = found.filter((e) => e.tagName !== "IFRAME" && !found.some((other) => other !== e && isWithin(other, e)));
       if (want.ready && innermost.length === 1) seen.ready = yield* ready(innermost[0], want.ready);

@@ -358,11 +358,16 @@ fn an_emulated_phone_is_touched_with_a_finger() {
     assert!(ran.stdout.contains("A veil"), "a veil takes the last touch: {}", ran.stdout);
 }
 
-/// A server of one page with a script that it sends when the page asks for it in another way, and one that never comes.
+/// A server of pages with something that it sends only once the page asks for `/release`, and one with a picture that never comes.
 fn slow_server() -> String {
     const PAGE: &str = "<!doctype html><button id=go>Go</button><script async src=/late.js></script>\
                         <script>setTimeout(() => fetch('/release'), 1500)</script>";
-    const LATE: &str = "go.onclick = () => { go.textContent = 'Went' }";
+    const OPENER: &str = "<!doctype html><button onclick=\"window.open('/late'); setTimeout(() => fetch('/release'), 1000)\">Open</button>";
+    const SCRIPT: (&str, &str) = ("text/javascript", "go.onclick = () => { go.textContent = 'Went' }");
+    const WINDOW: (&str, &str) = (
+        "text/html",
+        "<!doctype html><title>Late</title><button onclick='this.textContent = `Pressed`'>Press</button>",
+    );
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = format!("http://{}", listener.local_addr().expect("an address"));
     let send = |stream: &mut TcpStream, kind: &str, body: &str| {
@@ -373,18 +378,20 @@ fn slow_server() -> String {
         );
     };
     std::thread::spawn(move || {
-        let mut waiting: Vec<TcpStream> = Vec::new();
+        let mut waiting: Vec<(TcpStream, (&str, &str))> = Vec::new();
         for mut stream in listener.incoming().flatten() {
             let mut request = [0; 4096];
             let n = stream.read(&mut request).unwrap_or(0);
             let text = String::from_utf8_lossy(&request[..n]).into_owned();
             match text.split(' ').nth(1).unwrap_or("/") {
-                "/late.js" | "/never.png" => waiting.push(stream),
+                "/late.js" | "/never.png" => waiting.push((stream, SCRIPT)),
+                "/late" => waiting.push((stream, WINDOW)),
                 "/release" => {
-                    waiting.iter_mut().for_each(|late| send(late, "text/javascript", LATE));
+                    waiting.iter_mut().for_each(|(late, (kind, body))| send(late, kind, body));
                     waiting.clear();
                     send(&mut stream, "text/plain", "");
                 }
+                "/opener" => send(&mut stream, "text/html", OPENER),
                 "/stuck" => send(&mut stream, "text/html", "<!doctype html><p>Stuck</p><img src=/never.png>"),
                 _ => send(&mut stream, "text/html", PAGE),
             }
@@ -397,6 +404,14 @@ fn slow_server() -> String {
 fn a_page_is_clicked_when_its_scripts_have_loaded() {
     let open = format!("web_navigate: {{url: '{}/'}}", slow_server());
     let Some(shop) = Shop::open(&calls(&[&open, "tap: {text: Go}", "assertVisible: {text: Went}"])) else { return };
+    shop.run(&[], 0);
+}
+
+#[test]
+fn a_window_is_used_when_its_page_has_come() {
+    let open = format!("web_navigate: {{url: '{}/opener'}}", slow_server());
+    let seen = "assertVisible: {text: Pressed}";
+    let Some(shop) = Shop::open(&calls(&[&open, "tap: {text: Open}", "tap: {text: Press}", seen])) else { return };
     shop.run(&[], 0);
 }
 
