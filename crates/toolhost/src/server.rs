@@ -223,6 +223,10 @@ impl Server {
         tokio::spawn(async move {
             loop {
                 let Some(end) = watching.run_until_cancelled(instance.ended()).await else { return };
+                // It may have been stopped, and have ended, before this task ran again.
+                if watching.is_cancelled() {
+                    return;
+                }
                 let Some(server) = server.upgrade() else { return };
                 let evidence = server.evidence(&end, &instance.stderr);
                 let died = SourceError::Died { source_name: server.spec.name.clone(), evidence };
