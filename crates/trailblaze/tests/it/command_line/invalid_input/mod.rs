@@ -31,6 +31,12 @@ fn refused_trail(text: &str) -> String {
 }
 
 #[test]
+fn a_browser_that_cannot_be_like_that() {
+    let devices = "devices:\n  - {id: web/phone, emulate: Nokia}\n  - {id: web/wide, viewport: 1280}\n";
+    insta::assert_snapshot!(refused(&[("trailblaze.yaml", devices)]), @"");
+}
+
+#[test]
 fn a_tab() {
     insta::assert_snapshot!(refused_trail("trail:\n\t- step: Look\n"), @"
     exit 3
