@@ -476,6 +476,16 @@ impl RunFolder {
         lines.map(parse).collect()
     }
 
+    /// The texts of warnings, those about the device included.
+    pub fn warnings(&self) -> Vec<String> {
+        let warning = |event: Event| match event {
+            Event::Noted { level: Level::Warning, text, .. } => Some(text),
+            Event::Device { happened, .. } if happened.level() == Level::Warning => Some(happened.to_string()),
+            _ => None,
+        };
+        self.events().into_iter().filter_map(warning).collect()
+    }
+
     pub fn calls(&self) -> Vec<Called> {
         let call = |event: Event| match event {
             Event::Called(called) => Some(Arc::unwrap_or_clone(called)),
