@@ -95,7 +95,9 @@ pub enum DeviceEvent {
 impl DeviceEvent {
     pub fn level(&self) -> Level {
         match self {
-            DeviceEvent::Console { kind, .. } if matches!(kind.as_str(), "error" | "assert" | "warning") => Level::Warning,
+            DeviceEvent::Console { kind, .. } if matches!(kind.as_str(), "error" | "assert" | "warning") => {
+                Level::Warning
+            }
             DeviceEvent::Exception { .. } | DeviceEvent::Crash { .. } => Level::Warning,
             DeviceEvent::Response { url, kind, status, failure, .. } => {
                 let is_bad = failure.is_some() || status.is_some_and(|status| status >= 400);
@@ -134,7 +136,9 @@ impl DeviceEvent {
     /// Its texts, which may contain secrets.
     pub fn texts_mut(&mut self) -> Vec<&mut String> {
         match self {
-            DeviceEvent::Console { text, .. } | DeviceEvent::Exception { text } | DeviceEvent::Log { text, .. } => vec![text],
+            DeviceEvent::Console { text, .. } | DeviceEvent::Exception { text } | DeviceEvent::Log { text, .. } => {
+                vec![text]
+            }
             DeviceEvent::Request { url, .. } | DeviceEvent::Navigation { url } => vec![url],
             DeviceEvent::Response { url, failure, .. } => [url].into_iter().chain(failure).collect(),
             DeviceEvent::Dialog { message, text, .. } => [message].into_iter().chain(text).collect(),

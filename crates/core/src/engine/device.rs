@@ -18,8 +18,8 @@ use trailblaze_protocol::ids::Parent;
 use trailblaze_protocol::outcome::Outcome;
 
 use crate::driver::{
-    Acted, Action, Budget, Deed, Description, DeviceEvents, Driver, DriverError, Frame, Person, PersonAction, Target, TrailStart,
-    Want,
+    Acted, Action, Budget, Deed, Description, DeviceEvents, Driver, DriverError, Frame, Person, PersonAction, Target,
+    TrailStart, Want,
 };
 use crate::engine::cx::Cx;
 use crate::engine::destination;
@@ -392,7 +392,10 @@ impl Device {
         if name.is_some_and(|name| meaning::is_same(&name, &expects.name)) {
             return None;
         }
-        Some((format!("{summary} is not named {} any more, as when the trail was recorded", quoted(&expects.name)), expects))
+        Some((
+            format!("{summary} is not named {} any more, as when the trail was recorded", quoted(&expects.name)),
+            expects,
+        ))
     }
 
     fn take_events(&self) -> Vec<DeviceEvent> {

@@ -91,7 +91,8 @@ impl Web {
     }
 
     async fn open(&self, budget: &Budget) -> Result<Arc<Page>, DriverError> {
-        let page = Page::open(&*self.connector, self.start.emulation.clone(), (&self.screencast, &self.events), budget).await?;
+        let page = Page::open(&*self.connector, self.start.emulation.clone(), (&self.screencast, &self.events), budget)
+            .await?;
         self.set_up(&page, budget).await?;
         *self.page.lock() = Some(Arc::clone(&page));
         Ok(page)

@@ -135,7 +135,15 @@ mod tests {
 
     fn response(request: u64, url: &str, status: Option<u16>, failure: Option<&str>, micros: u64) -> DeviceEvent {
         let (failure, micros) = (failure.map(str::to_string), Some(micros));
-        DeviceEvent::Response { request, method: "GET".into(), url: url.into(), kind: "fetch".into(), status, failure, micros }
+        DeviceEvent::Response {
+            request,
+            method: "GET".into(),
+            url: url.into(),
+            kind: "fetch".into(),
+            status,
+            failure,
+            micros,
+        }
     }
 
     #[test]
@@ -147,7 +155,10 @@ mod tests {
         let ended = take(&mut requests, "1", vec![(1.1, answered), (1.25, RequestStage::Finished)]);
         assert_eq!(ended, [response(1, "http://a/", Some(404), None, 250_000)]);
         let failed = |is_cancelled| (1.5, RequestStage::Failed { why: "gone".to_string(), is_cancelled });
-        assert_eq!(take(&mut requests, "2", vec![failed(false)]), [response(2, "http://b/", None, Some("gone"), 500_000)]);
+        assert_eq!(
+            take(&mut requests, "2", vec![failed(false)]),
+            [response(2, "http://b/", None, Some("gone"), 500_000)]
+        );
         assert_eq!(take(&mut requests, "2", vec![failed(false)]), [], "it ends once");
         take(&mut requests, "3", vec![sent("http://c/", 1.0, None)]);
         assert_eq!(take(&mut requests, "3", vec![failed(true)]), [response(3, "http://c/", None, None, 500_000)]);
@@ -156,7 +167,8 @@ mod tests {
     #[test]
     fn a_redirect_ends_one_request_and_begins_another() {
         let mut requests = Requests::default();
-        let told = take(&mut requests, "1", vec![sent("http://a/", 1.0, None), sent("http://b/", 2.0, Some(Some(302)))]);
+        let told =
+            take(&mut requests, "1", vec![sent("http://a/", 1.0, None), sent("http://b/", 2.0, Some(Some(302)))]);
         let ended = response(1, "http://a/", Some(302), None, 1_000_000);
         assert_eq!(told, [request(1, "http://a/"), ended, request(2, "http://b/")]);
     }

@@ -228,11 +228,7 @@ mod tests {
         let text = "x".repeat(8192);
         std::thread::scope(|scope| {
             for _ in 0..4 {
-                scope.spawn(|| {
-                    (0..400).for_each(|_| {
-                        writer.event(&Event::note(None, Level::Info, text.clone()))
-                    })
-                });
+                scope.spawn(|| (0..400).for_each(|_| writer.event(&Event::note(None, Level::Info, text.clone()))));
             }
         });
         writer.file(folder.path().join("a/b.bin"), Arc::from(&b"bytes"[..]));

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use trailblaze_protocol::event::{Called, Event, Header, Line, Parsed};
+use trailblaze_protocol::event::{Called, Event, Header, Level, Line, Parsed};
 use trailblaze_protocol::ids::Parent;
 
 /// How long anything may take before a test gives up.

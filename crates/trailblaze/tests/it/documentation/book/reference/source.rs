@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, Fields, GenericArgument, Item, Lit, Meta, PathArguments, Token, Type};
 
-const FILES: [&str; 6] = [
+const FILES: [&str; 7] = [
+    include_str!("../../../../../../protocol/src/device_event.rs"),
     include_str!("../../../../../../protocol/src/driver.rs"),
     include_str!("../../../../../../protocol/src/event.rs"),
     include_str!("../../../../../../protocol/src/exit.rs"),
