@@ -43,7 +43,8 @@ impl Default for Invocations {
 /// How many calls of tools outside are remembered after they have ended.
 const ENDED_KEPT: usize = 256;
 /// How the warning about a tool ends that calls back after it has ended.
-pub const TOO_LATE: &str = "made a call after it had ended, and nothing was done; wait for each call before the tool returns";
+pub const TOO_LATE: &str =
+    "made a call after it had ended, and nothing was done; wait for each call before the tool returns";
 
 /// Assertions that wait for something. A tool may start several of them, and go on with whichever ends first.
 const WAITS: &[&str] = &["waitUntilVisible", "waitUntilNotVisible", "waitForSelector", "web_wait", "web_waitForUrl"];

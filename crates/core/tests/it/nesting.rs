@@ -258,8 +258,13 @@ async fn what_a_tool_did_not_wait_for_fails_it_unless_it_only_waits_itself() {
         .tool("waits", hasty("waitUntilVisible", later));
     let session = session([source.batch()]);
     for (tool, cut_off) in [("taps", "tap"), ("checks", "assertVisible")] {
-        let text = format!("`{tool}` answered before its call of `{cut_off}` had ended, which cut it off; wait for the call");
+        let text =
+            format!("`{tool}` answered before its call of `{cut_off}` had ended, which cut it off; wait for the call");
         assert_eq!(session.call(tool, json!({})).await.unwrap(), Outcome::failed(text));
     }
-    assert_eq!(session.call("waits", json!({})).await.unwrap(), Outcome::success("done"), "another may have come first");
+    assert_eq!(
+        session.call("waits", json!({})).await.unwrap(),
+        Outcome::success("done"),
+        "another may have come first"
+    );
 }
