@@ -392,7 +392,7 @@ fn many_paths_through_the_same_tools_are_checked_quickly() {
         ))
     };
     let mut batches: Vec<Batch> = (0..40).map(tool).collect();
-    batches.push(own("id: t40\ndescription: d\nparameters: []\ntools: [{pressKey: {key: BACK}}]\n"));
+    batches.push(own("id: t40\ndescription: d\nparameters: []\ntools: [{pressKey: {keyCode: BACK}}]\n"));
     assert_eq!(check_tools(&session(batches).inner.registry()), []);
 }
 

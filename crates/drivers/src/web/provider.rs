@@ -86,7 +86,8 @@ table! {
 }
 
 /// What a browser is like that stands for a phone or a tablet.
-struct EmulatedDevice(Emulation);
+#[derive(Debug, Clone, PartialEq)]
+pub struct EmulatedDevice(Emulation);
 
 impl Decode for EmulatedDevice {
     fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
@@ -105,7 +106,8 @@ impl Decode for EmulatedDevice {
 }
 
 /// The size of a window, such as 1280x800.
-struct Viewport(Size);
+#[derive(Debug, Clone, PartialEq)]
+pub struct Viewport(Size);
 
 impl Decode for Viewport {
     fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
