@@ -49,7 +49,7 @@
       listen("pagehide", () => { this.flush(); this.letGo(); }, { capture: true });
       // What the page itself does with the history and its window (see `MAIN` in person.rs).
       for (const kind of ["travels", "closes"]) listen(`trailblaze-${kind}`, () => this.send({ kind, at: Date.now() }), { capture: true });
-      listen("visibilitychange", () => { if (document.visibilityState === "visible") this.send({ kind: "shown", at: Date.now() }); });
+      listen("visibilitychange", () => { if (document.visibilityState === "visible") this.send({ kind: "shown", at: Date.now() }); }, {});
     }
 
     /** @param {object} message */

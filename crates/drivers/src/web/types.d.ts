@@ -166,7 +166,7 @@ interface XY {
 }
 
 /** What Rust calls in the page, by name. */
-declare var trailblaze: Record<string, Function>;
+declare var trailblaze: Record<string, Function | Document>;
 /** The binding that reports changes to Rust. */
 declare var trailblazeChanged: ((payload: string) => void) | undefined;
 

@@ -558,7 +558,10 @@ fn an_element_that_has_another_name_than_recorded_is_told() {
     let warned = run(&project, &[], 0);
     assert!(warned.stderr.contains(&format!("warning: android/sim-1: {told}")), "{}", warned.stderr);
     let strict = run(&project, &["--strict=tools,names"], 1);
-    assert!(strict.stdout.contains(&format!("could not tap id \"save\" within 0.3 s: {told}")), "{}", strict.stdout);
+    // How long it waited depends on the machine.
+    let is_refused =
+        strict.stdout.contains("could not tap id \"save\" within ") && strict.stdout.contains(&format!(" s: {told}"));
+    assert!(is_refused, "{}", strict.stdout);
     assert!(
         strict.stdout.contains("instead, it could be:\n    1. `tap: {id: delete, timeoutMs: 300}`"),
         "{}",
