@@ -93,8 +93,14 @@ fn misplaced(answer: &Map<String, Value>) -> Option<String> {
             return Some(format!("unknown key `{key}`; did you mean `{meant}`?"));
         }
     }
-    let meta = answer.get("_meta").and_then(Value::as_object);
-    let outside = meta.into_iter().flat_map(Map::keys).chain(answer.keys());
+    let object = |key: &str| answer.get(key).and_then(Value::as_object);
+    let meta = object("_meta");
+    let is_ours = |value: &Value| OWN_KEYS.iter().any(|key| value.get(key).is_some());
+    let mut others = meta.into_iter().flatten().filter(|(_, value)| is_ours(value));
+    if let Some((key, _)) = others.find(|(key, _)| misspelled(key, ["trailblaze"]).is_some()) {
+        return Some(format!("unknown key `{key}` in `_meta`; did you mean `trailblaze`?"));
+    }
+    let outside = [Some(answer), meta, object("structuredContent")].into_iter().flatten().flat_map(Map::keys);
     let mut lost = outside.filter(|key| [MEMORY_DELTA, MEMORY_DELETIONS].contains(&key.as_str()));
     lost.next().map(|key| format!("`{key}` has no effect there; put it into `_meta.trailblaze`"))
 }
@@ -331,6 +337,11 @@ mod tests {
         let inside = "has no effect there; put it into `_meta.trailblaze`";
         check(json!({"content": [], "memoryDelta": {"a": 1}}), &format!("`memoryDelta` {inside}"));
         check(json!({"content": [], "_meta": {"memoryDeletions": []}}), &format!("`memoryDeletions` {inside}"));
+        check(json!({"content": [], "structuredContent": {"memoryDelta": {}}}), &format!("`memoryDelta` {inside}"));
+        check(
+            json!({"content": [], "_meta": {"trailblase": {"memoryDelta": {}}}}),
+            "unknown key `trailblase` in `_meta`; did you mean `trailblaze`?",
+        );
         check(json!({"content": [], "is_error": true}), "unknown key `is_error`; did you mean `isError`?");
         check(json!({"content": "paid"}), "`content` must be a list, got \"paid\"");
         check(

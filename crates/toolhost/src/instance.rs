@@ -433,6 +433,9 @@ fn not_started(error: &trailblaze_supervise::StartError) -> String {
 
 fn ended_early(end: &End) -> String {
     match end {
+        End::Exited(how) if how == "exited with code 0" => format!(
+            "{end} before it answered; a server runs until its stdin closes, so check that the program starts it, as with `run()`"
+        ),
         End::Exited(_) => format!("{end} before it answered"),
         end => end.to_string(),
     }

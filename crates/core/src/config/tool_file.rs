@@ -189,6 +189,10 @@ fn check_mode(node: &Node, problems: &mut Problems) -> bool {
             false
         }
     };
+    if let Some(calls) = given("tools").filter(|calls| is_one && calls.items().is_some_and(<[Node]>::is_empty)) {
+        problems.error_with_hint(calls.span, "`tools` is empty, so the tool would do nothing", "add a call to it");
+        is_one = false;
+    }
     if let Some(script) = given("script").filter(|script| script.entries().is_some())
         && script.get("source").is_some() == script.get("file").is_some()
     {

@@ -349,17 +349,17 @@ impl OpenedCall {
         OpenedCall { cx: beneath, id, started, is_closed: false, registered, callbacks }
     }
 
-    /// Fails a call whose code answered while actions that it started were still in flight: they are about to be cancelled, so that
-    /// they may not have happened.
+    /// Fails a call whose code answered while actions or assertions that it started were still in flight: they are about to be
+    /// cancelled, so that they may not have happened.
     fn unless_cut_off(&self, outcome: Outcome) -> Outcome {
         let unfinished = match &self.callbacks {
-            Some(_) if !outcome.is_error() => self.cx.session.invocations.actions_beneath(&self.id),
+            Some(_) if !outcome.is_error() => self.cx.session.invocations.unfinished_beneath(&self.id),
             _ => Vec::new(),
         };
-        let (Some(action), Some(frame)) = (unfinished.first(), self.cx.frame()) else { return outcome };
+        let (Some(cut_off), Some(frame)) = (unfinished.first(), self.cx.frame()) else { return outcome };
         let tool = &frame.called.tool;
         let text =
-            format!("`{tool}` answered before its call of `{action}` had ended, which cut it off; wait for the call");
+            format!("`{tool}` answered before its call of `{cut_off}` had ended, which cut it off; wait for the call");
         let Outcome { structured, attachments, .. } = outcome;
         Outcome { structured, attachments, ..Outcome::failed(text) }
     }

@@ -1,12 +1,12 @@
 //! What callers from outside may act on: the calls in flight, by their ids, and the open sessions, by their keys. One process has
 //! one of it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 use tokio::sync::watch;
-use trailblaze_protocol::event::{Called, ToolKind};
+use trailblaze_protocol::event::{Called, Event, Level, ToolKind};
 use trailblaze_protocol::ids::{CallId, DeviceId, Parent, SessionId};
 
 use crate::engine::cx::Cx;
@@ -17,15 +17,37 @@ use crate::engine::session_key::SessionKey;
 pub struct Invocations {
     live: Mutex<HashMap<CallId, Cx>>,
     sessions: Mutex<HashMap<SessionKey, Weak<Session>>>,
+    /// The calls that ended last, of tools that may call back.
+    ended: Mutex<VecDeque<EndedCall>>,
     /// Counts the changes of `sessions`.
     changes: watch::Sender<i32>,
 }
 
+struct EndedCall {
+    call: CallId,
+    tool: String,
+    session: Weak<Session>,
+}
+
 impl Default for Invocations {
     fn default() -> Invocations {
-        Invocations { live: Mutex::default(), sessions: Mutex::default(), changes: watch::Sender::new(0) }
+        Invocations {
+            live: Mutex::default(),
+            sessions: Mutex::default(),
+            ended: Mutex::default(),
+            changes: watch::Sender::new(0),
+        }
     }
 }
+
+/// How many calls of tools outside are remembered after they have ended.
+const ENDED_KEPT: usize = 256;
+/// How the warning about a tool ends that calls back after it has ended.
+pub const TOO_LATE: &str =
+    "made a call after it had ended, and nothing was done; wait for each call before the tool returns";
+
+/// Assertions that wait for something. A tool may start several of them, and go on with whichever ends first.
+const WAITS: &[&str] = &["waitUntilVisible", "waitUntilNotVisible", "waitForSelector", "web_wait", "web_waitForUrl"];
 
 /// Why a callback was refused. Nothing was dispatched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -60,6 +82,20 @@ impl Invocations {
             return Err(Refused::OtherDevice(call.clone()));
         }
         Ok(cx)
+    }
+
+    /// Warns once in the session of a call that has ended, if there is one of this id: its tool has not waited for what it started.
+    pub fn note_late(&self, call: &CallId) {
+        let late = {
+            let mut ended = self.ended.lock();
+            let index = ended.iter().position(|ended| ended.call == *call);
+            index.and_then(|index| ended.remove(index))
+        };
+        if let Some(EndedCall { tool, session, .. }) = late
+            && let Some(session) = session.upgrade()
+        {
+            session.emit(Event::Noted { about: None, level: Level::Warning, text: format!("`{tool}` {TOO_LATE}") });
+        }
     }
 
     /// The open session that a key belongs to.
@@ -98,12 +134,16 @@ impl Invocations {
         Cx::innermost(foreign).cloned().ok_or(NoChain::Several)
     }
 
-    /// The tools of the actions in flight that a call made itself.
-    pub(crate) fn actions_beneath(&self, call: &CallId) -> Vec<String> {
+    /// The tools in flight that a call started itself and may not leave: those that act, and those that check.
+    pub(crate) fn unfinished_beneath(&self, call: &CallId) -> Vec<String> {
         let live = self.live.lock();
+        let must_end = |called: &Called| match called.kind {
+            ToolKind::Action => true,
+            ToolKind::Assertion => !WAITS.contains(&called.tool.as_str()),
+            ToolKind::Query | ToolKind::Meta => false,
+        };
         let called = live.values().filter_map(|cx| cx.frame()).map(|frame| &frame.called);
-        let is_its =
-            |called: &&Arc<Called>| called.kind == ToolKind::Action && called.parent == Parent::Call(call.clone());
+        let is_its = |called: &&Arc<Called>| called.parent == Parent::Call(call.clone()) && must_end(called);
         called.filter(is_its).map(|called| called.tool.clone()).collect()
     }
 
@@ -139,7 +179,15 @@ pub(crate) struct Open(Cx);
 
 impl Drop for Open {
     fn drop(&mut self) {
+        let invocations = &self.0.session.invocations;
+        let Some(call) = self.0.call_id() else { return };
         // Bound to a variable, so that the context is dropped after the lock is released.
-        let _closed = self.0.call_id().and_then(|call| self.0.session.invocations.live.lock().remove(call));
+        let _closed = invocations.live.lock().remove(call);
+        if let Some(frame) = self.0.frame().filter(|frame| frame.source.is_some()) {
+            let (call, tool) = (call.clone(), frame.called.tool.clone());
+            let mut ended = invocations.ended.lock();
+            ended.truncate(ENDED_KEPT - 1);
+            ended.push_front(EndedCall { call, tool, session: Arc::downgrade(&self.0.session) });
+        }
     }
 }

@@ -236,22 +236,35 @@ async fn a_fatal_error_stays_fatal_in_calling_tools() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_action_that_a_tool_did_not_wait_for_fails_it() {
-    let hasty = |tool: &'static str| {
-        move |cx: Cx, _: Map<String, Value>| async move {
-            let call = tokio::spawn(async move { cx.call(tool, args(json!({"text": "nowhere"}))).await });
-            for _ in 0..50 {
-                tokio::task::yield_now().await;
+async fn what_a_tool_did_not_wait_for_fails_it_unless_it_only_waits_itself() {
+    let hasty = |tool: &'static str, given: Value| {
+        move |cx: Cx, _: Map<String, Value>| {
+            let given = args(given.clone());
+            async move {
+                let call = tokio::spawn(async move { cx.call(tool, given).await });
+                for _ in 0..50 {
+                    tokio::task::yield_now().await;
+                }
+                assert!(!call.is_finished(), "it waits for an element that is not there");
+                Outcome::success("done")
             }
-            assert!(!call.is_finished(), "it waits for an element that is not there");
-            Outcome::success("done")
         }
     };
-    let source = FakeSource::new("acme").tool("taps", hasty("tap")).tool("looks", hasty("assertVisible"));
+    let nowhere = json!({"text": "nowhere"});
+    let later = json!({"text": "nowhere", "timeoutMs": 60_000});
+    let source = FakeSource::new("acme")
+        .tool("taps", hasty("tap", nowhere.clone()))
+        .tool("checks", hasty("assertVisible", nowhere))
+        .tool("waits", hasty("waitUntilVisible", later));
     let session = session([source.batch()]);
+    for (tool, cut_off) in [("taps", "tap"), ("checks", "assertVisible")] {
+        let text =
+            format!("`{tool}` answered before its call of `{cut_off}` had ended, which cut it off; wait for the call");
+        assert_eq!(session.call(tool, json!({})).await.unwrap(), Outcome::failed(text));
+    }
     assert_eq!(
-        session.call("taps", json!({})).await.unwrap(),
-        Outcome::failed("`taps` answered before its call of `tap` had ended, which cut it off; wait for the call")
+        session.call("waits", json!({})).await.unwrap(),
+        Outcome::success("done"),
+        "another may have come first"
     );
-    assert_eq!(session.call("looks", json!({})).await.unwrap(), Outcome::success("done"), "nothing was to happen");
 }

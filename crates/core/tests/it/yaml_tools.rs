@@ -324,6 +324,10 @@ fn a_file_has_exactly_one_mode() {
         ["tool.yaml:1:1: a tool must have one of `class`, `tools` or `script`; this one has none"]
     );
     assert_eq!(
+        problems(&format!("{common}tools: []\n")),
+        ["tool.yaml:4:8: `tools` is empty, so the tool would do nothing (add a call to it)"]
+    );
+    assert_eq!(
         problems(&format!("{common}tools: []\nscript: {{source: '1'}}\n")),
         [
             "tool.yaml:5:9: a tool must have only one of `class`, `tools` or `script`; this one has tools and script (keep one of them)"
@@ -388,7 +392,7 @@ fn many_paths_through_the_same_tools_are_checked_quickly() {
         ))
     };
     let mut batches: Vec<Batch> = (0..40).map(tool).collect();
-    batches.push(own("id: t40\ndescription: d\nparameters: []\ntools: []\n"));
+    batches.push(own("id: t40\ndescription: d\nparameters: []\ntools: [{pressKey: {keyCode: BACK}}]\n"));
     assert_eq!(check_tools(&session(batches).inner.registry()), []);
 }
 

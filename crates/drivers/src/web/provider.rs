@@ -69,9 +69,9 @@ table! {
     /// What the entry of a device says if it is a web device.
     pub struct WebEntry {
         /// The phone or tablet that a web device emulates: iPhone 14.
-        "emulate" => emulate: Option<String> = None,
+        "emulate" => emulate: Option<EmulatedDevice> = None,
         /// The size of a web device's window: 1280x800.
-        "viewport" => viewport: Option<String> = None,
+        "viewport" => viewport: Option<Viewport> = None,
         /// The language of a web device: de-DE.
         "locale" => locale: Option<String> = None,
         /// The time zone of a web device: Europe/Berlin.
@@ -82,6 +82,46 @@ table! {
         "dialogs" => dialogs: Option<DialogAnswer> = None,
         /// A file with the cookies and local storage that a web device starts with, as returned by web_getStorageState.
         "storageState" => storage_state: Option<Spanned<String>> = None,
+    }
+}
+
+/// What a browser is like that stands for a phone or a tablet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EmulatedDevice(Emulation);
+
+impl Decode for EmulatedDevice {
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+        let name = String::decode(node, problems)?;
+        let emulation = Emulation::device(&name);
+        if emulation.is_none() {
+            let names = Emulation::names().collect::<Vec<_>>().join(", ");
+            problems.error(node.span, format!("`{name}` cannot be emulated; choose one of {names}"));
+        }
+        emulation.map(EmulatedDevice)
+    }
+
+    fn schema() -> Value {
+        String::schema()
+    }
+}
+
+/// The size of a window, such as 1280x800.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Viewport(Size);
+
+impl Decode for Viewport {
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+        let text = String::decode(node, problems)?;
+        let side = |text: &str| text.trim().parse::<u32>().ok().filter(|side| (1..=10_000).contains(side));
+        let size = text.split_once('x').and_then(|(width, height)| Some((side(width)?, side(height)?)));
+        if size.is_none() {
+            problems.error(node.span, format!("`{text}` is not a window size; write it as 1280x800"));
+        }
+        size.map(|(width, height)| Viewport(Size { width, height }))
+    }
+
+    fn schema() -> Value {
+        String::schema()
     }
 }
 
@@ -122,16 +162,16 @@ impl WebConfig {
         WebConfig { root: part.root.to_path_buf(), browser, dialogs, entries }
     }
 
-    fn spec(&self, wanted: &WantedDevice<'_>) -> Result<DeviceSpec, String> {
+    fn spec(&self, wanted: &WantedDevice<'_>) -> DeviceSpec {
         let entry = self.entries.get(wanted.id);
         let start = Start {
-            emulation: entry.map(emulation).transpose()?.unwrap_or_default(),
+            emulation: entry.map(emulation).unwrap_or_default(),
             dialogs: entry.and_then(|entry| entry.dialogs).or(self.dialogs),
             storage_state: entry.and_then(|entry| entry.storage_state.as_ref()).map(|file| self.root.join(&file.value)),
         };
         let id = DeviceId::new(format!("{}/{}", wanted.platform, wanted.name));
         let driver = wanted.driver.filter(|driver| driver.as_str() != DriverKey::SIM);
-        Ok(web_device(id, driver, wanted.classifiers, start))
+        web_device(id, driver, wanted.classifiers, start)
     }
 
     /// Which browser, and how it must be started here.
@@ -164,7 +204,7 @@ impl ProviderConfig for WebConfig {
                 "`{id}` cannot be driven: this build drives Chromium and browsers based on it; write {CHROMIUM}"
             )));
         }
-        Some(self.spec(wanted))
+        Some(Ok(self.spec(wanted)))
     }
 
     fn open(&self, machine: &Machine) -> Result<Arc<dyn DeviceSource>, String> {
@@ -192,25 +232,15 @@ pub fn web_device(id: DeviceId, driver: Option<&DriverKey>, classifiers: &[Strin
     }
 }
 
-fn emulation(entry: &WebEntry) -> Result<Emulation, String> {
-    let mut emulation = match &entry.emulate {
-        Some(name) => Emulation::device(name).ok_or_else(|| {
-            let names = Emulation::names().collect::<Vec<_>>().join(", ");
-            format!("`{name}` is no device to emulate; there are {names}")
-        })?,
-        None => Emulation::default(),
-    };
+fn emulation(entry: &WebEntry) -> Emulation {
+    let mut emulation = entry.emulate.as_ref().map(|device| device.0.clone()).unwrap_or_default();
     if let Some(viewport) = &entry.viewport {
-        let side = |text: &str| text.trim().parse::<u32>().ok().filter(|side| (1..=10_000).contains(side));
-        let size = viewport.split_once('x').and_then(|(width, height)| Some((side(width)?, side(height)?)));
-        let (width, height) =
-            size.ok_or_else(|| format!("`{viewport}` is no size of a window; write it as 1280x800"))?;
-        emulation.size = Size { width, height };
+        emulation.size = viewport.0;
     }
     emulation.locale.clone_from(&entry.locale);
     emulation.timezone.clone_from(&entry.timezone);
     emulation.is_dark = entry.color_scheme.map(|scheme| scheme == ColorScheme::Dark);
-    Ok(emulation)
+    emulation
 }
 
 struct WebDevices {

@@ -101,7 +101,11 @@ impl Callers {
         let session = Some(&ids.session).filter(|id| !id.is_empty()).map(|id| SessionId::new(id.clone()));
         let device = Some(&ids.device).filter(|id| !id.is_empty()).map(|id| DeviceId::new(id.clone()));
         let call = CallId::new(ids.invocation.clone());
-        let cx = self.invocations.find(&call, session.as_ref(), device.as_ref())?;
+        let found = self.invocations.find(&call, session.as_ref(), device.as_ref());
+        if let Err(Refused::Unknown(call)) = &found {
+            self.invocations.note_late(call);
+        }
+        let cx = found?;
         Ok(Caller { cx, is_tool: true, is_bare: false })
     }
 

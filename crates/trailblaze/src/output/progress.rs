@@ -8,6 +8,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use parking_lot::Mutex;
 use trailblaze_core::driver::DIALOG_BY_DEFAULT;
 use trailblaze_core::engine::device::AS_RECORDED;
+use trailblaze_core::engine::invocations::TOO_LATE;
 use trailblaze_core::values::memory::LEFT_UNCHANGED;
 use trailblaze_core::yaml::Problem;
 use trailblaze_protocol::event::{Event, Level, ModelReplied, Verdict};
@@ -42,7 +43,7 @@ struct DeviceProgress {
 /// Whether a warning means that a trail may pass and yet not have tested what it says.
 fn is_doubt(event: &Event) -> bool {
     let Event::Noted { level: Level::Warning, text, .. } = event else { return false };
-    [LEFT_UNCHANGED, AS_RECORDED, DIALOG_BY_DEFAULT].iter().any(|end| text.ends_with(end))
+    [LEFT_UNCHANGED, AS_RECORDED, DIALOG_BY_DEFAULT, TOO_LATE].iter().any(|end| text.ends_with(end))
 }
 
 impl Progress {

@@ -61,7 +61,18 @@ fn program(
     }
     let Some(file) = &tool.script.file else { return Err(Vec::new()) };
     if !script_root.join(&file.value).is_file() {
-        problems.error(file.span, format!("there is no file `{}`", file.value));
+        let message = format!("there is no file `{}`", file.value);
+        match script_root == root {
+            true => problems.error(file.span, message),
+            false => {
+                let folder = script_root.strip_prefix(root).unwrap_or(script_root).display();
+                let hint = match script_root.is_dir() {
+                    true => format!("paths of scripts start at `{folder}`, the `scriptRoot` of trailblaze.yaml"),
+                    false => format!("there is no folder `{folder}`, the `scriptRoot` of trailblaze.yaml"),
+                };
+                problems.error_with_hint(file.span, message, hint);
+            }
+        }
         return Err(Vec::new());
     }
     match link(script_root, Entry::file(Path::new(&file.value), Role::Tool)) {

@@ -181,6 +181,11 @@ def exits_at_once(server):
 
 
 @behaviour
+def never_runs(server):
+    sys.exit(0)
+
+
+@behaviour
 def prints_and_exits(server):
     server.write("Rogue 1.0 needs a licence\n")
     sys.exit(1)

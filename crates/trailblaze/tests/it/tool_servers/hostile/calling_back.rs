@@ -24,6 +24,9 @@ fn with_the_id_of_an_earlier_call() {
     nothing yet
     refused: Unknown invocation ID: [invocation_id]. The tool call may have completed or timed out.
     ");
+    let warning = "warning: android/sim-1: `rogue_act` made a call after it had ended, and nothing was done; \
+                   wait for each call before the tool returns";
+    assert_eq!(played.said().matches(warning).count(), 1, "{}", played.said());
 }
 
 #[test]

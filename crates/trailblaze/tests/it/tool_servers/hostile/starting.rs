@@ -53,6 +53,16 @@ fn a_server_that_exits_immediately() {
 }
 
 #[test]
+fn a_program_that_does_not_start_its_server() {
+    insta::assert_snapshot!(check(Stage::new("never_runs")), @r"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      server `rogue` did not start: it exited with code 0 before it answered; a server runs until its stdin closes, so check that the program starts it, as with `run()`
+
+    0 passed, 1 broken by the environment in [time]
+    ");
+}
+
+#[test]
 fn a_server_that_prints_its_error_on_stdout() {
     insta::assert_snapshot!(check(Stage::new("prints_and_exits")), @r"
     warning: server `rogue`: it prints to stdout, which carries the protocol: `Rogue 1.0 needs a licence`; print to stderr instead

@@ -83,6 +83,14 @@ fn paths_start_at_the_script_root() {
     project.write("src/x.ts", "export default 1;\n");
     let said = call(&project, 3);
     assert!(said.contains("`../x.ts` is outside"), "{said}");
+    for (folder, hint) in [
+        ("src", "paths of scripts start at `src`, the `scriptRoot` of trailblaze.yaml"),
+        ("scr", "there is no folder `scr`, the `scriptRoot` of trailblaze.yaml"),
+    ] {
+        project.write("trailblaze.yaml", format!("script_root: {folder}\n{app}"));
+        let said = call(&project, 3);
+        assert!(said.contains("there is no file `a.ts`") && said.contains(hint), "{said}");
+    }
 }
 
 #[test]
