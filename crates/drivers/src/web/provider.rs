@@ -95,7 +95,7 @@ impl Decode for EmulatedDevice {
         let emulation = Emulation::device(&name);
         if emulation.is_none() {
             let names = Emulation::names().collect::<Vec<_>>().join(", ");
-            problems.error(node.span, format!("`{name}` is no device to emulate; there are {names}"));
+            problems.error(node.span, format!("`{name}` cannot be emulated; choose one of {names}"));
         }
         emulation.map(EmulatedDevice)
     }
@@ -115,7 +115,7 @@ impl Decode for Viewport {
         let side = |text: &str| text.trim().parse::<u32>().ok().filter(|side| (1..=10_000).contains(side));
         let size = text.split_once('x').and_then(|(width, height)| Some((side(width)?, side(height)?)));
         if size.is_none() {
-            problems.error(node.span, format!("`{text}` is no size of a window; write it as 1280x800"));
+            problems.error(node.span, format!("`{text}` is not a window size; write it as 1280x800"));
         }
         size.map(|(width, height)| Viewport(Size { width, height }))
     }

@@ -33,7 +33,22 @@ fn refused_trail(text: &str) -> String {
 #[test]
 fn a_browser_that_cannot_be_like_that() {
     let devices = "devices:\n  - {id: web/phone, emulate: Nokia}\n  - {id: web/wide, viewport: 1280}\n";
-    insta::assert_snapshot!(refused(&[("trailblaze.yaml", devices)]), @"");
+    insta::assert_snapshot!(refused(&[("trailblaze.yaml", devices)]), @"
+    exit 3
+    error: `Nokia` cannot be emulated; choose one of iPhone SE, iPhone 14, iPhone 15, iPhone 15 Pro Max, iPad, iPad Pro, Pixel 7, Pixel 9, Galaxy S24
+     --> trailblaze.yaml:2:30
+      |
+    2 |   - {id: web/phone, emulate: Nokia}
+      |                              ^^^^^
+
+    error: `1280` is not a window size; write it as 1280x800
+     --> trailblaze.yaml:3:30
+      |
+    3 |   - {id: web/wide, viewport: 1280}
+      |                              ^^^^
+
+    error: 2 problems
+    ");
 }
 
 #[test]
