@@ -198,9 +198,10 @@ async fn requests_are_listed_when_they_are_made_and_when_they_end() {
     bare.script("fetch('data:text/plain,hello').then((answer) => answer.text())").await;
     bare.script("fetch('http://127.0.0.1:9/').catch(() => 'refused')").await;
     let mut told = Vec::new();
+    let is_fetched = |url: &str| url == "data:text/plain,hello" || url == "http://127.0.0.1:9/";
     let of_fetches = |event: &DeviceEvent| match event {
-        DeviceEvent::Request { kind, method, url, .. } if kind == "fetch" => Some(format!("{method} {url}")),
-        DeviceEvent::Response { kind, url, status, failure, .. } if kind == "fetch" => {
+        DeviceEvent::Request { method, url, .. } if is_fetched(url) => Some(format!("{method} {url}")),
+        DeviceEvent::Response { url, status, failure, .. } if is_fetched(url) => {
             let failure = failure.as_ref().map(|failure| failure.split(':').next().unwrap_or_default().to_string());
             Some(format!("{url} {status:?} {failure:?}"))
         }

@@ -112,7 +112,7 @@ fn holds(of: &Type) -> Holds {
         "Box" | "Arc" => holds(inner()),
         "String" | "str" | "DeviceId" | "DriverKey" => Holds::Plain("text"),
         "bool" => Holds::Plain("boolean"),
-        "u8" | "u32" | "i32" | "u64" | "usize" | "f64" => Holds::Plain("number"),
+        "u8" | "u16" | "u32" | "i32" | "u64" | "usize" | "f64" => Holds::Plain("number"),
         "Value" => Holds::Plain("JSON"),
         "Map" => Holds::Plain("object"),
         name if name.ends_with("Id") => Holds::Plain("id"),
