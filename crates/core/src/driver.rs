@@ -1,6 +1,7 @@
 //! The port to a device. Drivers know nothing about tools, trails or models.
 
 mod browse;
+mod events;
 mod live;
 mod person;
 
@@ -12,13 +13,13 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_protocol::driver::{DriverKey, Platform};
-use trailblaze_protocol::event::Level;
 use trailblaze_protocol::geometry::{Point, Rect, Size};
 use trailblaze_protocol::ids::DeviceId;
 use trailblaze_protocol::outcome::Attachment;
 
 pub use self::browse::Browse;
-pub use self::live::{Frame, NetworkRequest};
+pub use self::events::{DeviceEvents, cut};
+pub use self::live::Frame;
 pub use self::person::{Deed, Person, PersonAction};
 use crate::query::{Checks, Find, Found, Query};
 use crate::screen::{Screen, Shape, SnapshotId};
@@ -61,9 +62,9 @@ pub trait Driver: Send + Sync {
     /// Returns when the screen may differ from `since`, or when the budget ends.
     async fn changed(&self, budget: &Budget, since: SnapshotId) -> Result<(), DriverError>;
 
-    /// Messages of the device since the last call, such as a page's console or failed requests.
-    fn heard(&self) -> Vec<Heard> {
-        Vec::new()
+    /// What the device says and does by itself; `None` if it never says anything.
+    fn events(&self) -> Option<&DeviceEvents> {
+        None
     }
 
     /// Follows the screen: the newest picture whenever it changes, `None` before the first. Pictures are taken only while a
@@ -71,13 +72,6 @@ pub trait Driver: Send + Sync {
     /// request.
     fn frames(&self) -> Option<watch::Receiver<Option<Frame>>> {
         None
-    }
-
-    /// The newest requests of the device's page whose number is greater than `after`, in the order of their numbers. At most
-    /// 500.
-    fn requests(&self, after: u64) -> Vec<NetworkRequest> {
-        let _ = after;
-        Vec::new()
     }
 
     /// Starts to report what a person does on the device itself, such as in the window of a browser. What the engine does
@@ -121,19 +115,6 @@ pub struct DisplayedText {
     /// The boxes of its lines, in pixels of the screen.
     pub boxes: Vec<Rect>,
 }
-
-/// A message that a device emitted.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Heard {
-    pub level: Level,
-    pub text: String,
-    /// Whether those who act on the device must know it: a dialog, an error of a page, a download.
-    pub is_notable: bool,
-}
-
-/// How the note about a dialog ends that was answered although nothing says how.
-pub const DIALOG_BY_DEFAULT: &str = ", because nothing says how to answer it; `dialogs: accept` or `dialogs: dismiss` in \
-                                     trailblaze.yaml or in the trail says it, and so does `web_dialogs`";
 
 /// What a trail says about the device that it starts on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

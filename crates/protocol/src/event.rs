@@ -10,6 +10,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::device_event::DeviceEvent;
 use crate::driver::{AgentMode, DriverKey, Platform};
 use crate::exit::Exit;
 use crate::geometry::{Point, Rect, Size};
@@ -190,6 +191,18 @@ pub enum Event {
         level: Level,
         /// The message.
         text: String,
+        /// Whether it means that a trail may pass and yet not have tested what it says. Absent if false.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_doubt: bool,
+    },
+    /// The device said or did something by itself.
+    Device {
+        /// The session of the device.
+        session: SessionId,
+        /// The step or call that was in progress; `null` if there was none.
+        about: Option<Parent>,
+        /// What it said or did.
+        happened: DeviceEvent,
     },
     /// A tool call ended. Every `called` has exactly one `answered`, unless the run was killed.
     Answered {
@@ -276,6 +289,18 @@ pub enum Event {
         #[serde(default)]
         leaked_processes: usize,
     },
+}
+
+impl Event {
+    /// A message for people.
+    pub fn note(about: Option<Parent>, level: Level, text: impl Into<String>) -> Event {
+        Event::Noted { about, level, text: text.into(), is_doubt: false }
+    }
+
+    /// A warning that a trail may pass and yet not have tested what it says.
+    pub fn doubt(about: Option<Parent>, text: impl Into<String>) -> Event {
+        Event::Noted { about, level: Level::Warning, text: text.into(), is_doubt: true }
+    }
 }
 
 /// The device of a session.

@@ -283,7 +283,7 @@ impl TrailRunner<'_> {
                 self.attempt.memory().restore(memory);
             }
             let text = format!("try {number} of {tries} failed, retrying: {}", ended.message);
-            self.session.emit(Event::Noted { about: Some(Parent::Step(id)), level: Level::Warning, text });
+            self.session.emit(Event::note(Some(Parent::Step(id)), Level::Warning, text));
         }
         unreachable!("the last try returns")
     }
@@ -467,7 +467,7 @@ impl TrailRunner<'_> {
         let diff = diff.lines().map(|line| format!("\n  {line}")).collect::<String>();
         let text = format!("`{tool}` behaved differently from its recording:{diff}");
         let about = Some(Parent::Call(call.clone()));
-        self.session.emit(Event::Noted { about, level: Level::Warning, text: text.clone() });
+        self.session.emit(Event::note(about, Level::Warning, text.clone()));
         let place =
             if self.has_head && step == 0 { "trailhead".to_string() } else { format!("step {}", self.number(step)) };
         let mut differences = self.differences.lock();

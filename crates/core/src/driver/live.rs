@@ -1,4 +1,4 @@
-//! What a device shows and does while someone watches it.
+//! What a device shows while someone watches it.
 
 use std::sync::Arc;
 
@@ -19,22 +19,4 @@ impl std::fmt::Debug for Frame {
         let Frame { number, size, jpeg } = self;
         write!(f, "Frame {number} of {} x {}, {} bytes", size.width, size.height, jpeg.len())
     }
-}
-
-/// A request that a page has made.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct NetworkRequest {
-    /// Grows with each request, and with each change of a request: one that has ended has a new number.
-    pub number: u64,
-    pub method: String,
-    /// At most 2 KB; ends with `…` if it is longer.
-    pub url: String,
-    /// What it is for: `document`, `fetch`, `image` …
-    pub kind: String,
-    /// The status of its answer, once there is one.
-    pub status: Option<u16>,
-    /// Why it failed, if it did.
-    pub failure: Option<String>,
-    /// How long it took, once it has ended.
-    pub micros: Option<u64>,
 }

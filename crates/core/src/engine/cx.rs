@@ -272,7 +272,12 @@ impl Cx {
 
     /// Emits a note about this call.
     pub fn note(&self, level: Level, text: impl Into<String>) {
-        self.emit(Event::Noted { about: Some(self.parent()), level, text: text.into() });
+        self.emit(Event::note(Some(self.parent()), level, text));
+    }
+
+    /// Emits a warning about this call: that the trail may pass and yet not have tested what it says.
+    pub fn doubt(&self, text: impl Into<String>) {
+        self.emit(Event::doubt(Some(self.parent()), text));
     }
 
     /// Reports progress: emits a note and restarts the idle deadlines.

@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use trailblaze_protocol::device_event::DeviceEvent;
 use trailblaze_protocol::event::{Event, Level, Moment};
 use trailblaze_protocol::geometry::{Rect, Size};
 use trailblaze_protocol::heal::ElementIdentity;
@@ -17,8 +18,8 @@ use trailblaze_protocol::ids::Parent;
 use trailblaze_protocol::outcome::Outcome;
 
 use crate::driver::{
-    Acted, Action, Budget, Deed, Description, Driver, DriverError, Frame, Heard, NetworkRequest, Person, PersonAction,
-    Target, TrailStart, Want,
+    Acted, Action, Budget, Deed, Description, DeviceEvents, Driver, DriverError, Frame, Person, PersonAction, Target,
+    TrailStart, Want,
 };
 use crate::engine::cx::Cx;
 use crate::engine::destination;
@@ -39,8 +40,6 @@ use crate::{refs, snapshot};
 pub const NOT_FOUND: &str = "notFound";
 /// The key in the structured result of a call that failed because its element has another name than when it was recorded.
 pub const OTHER_NAME: &str = "otherName";
-/// How the warning about such an element ends.
-pub const AS_RECORDED: &str = "as when the trail was recorded";
 
 /// The device of a session. Serializes access to its driver.
 pub struct Device {
@@ -123,16 +122,6 @@ impl Device {
     /// cannot be masked.
     pub fn frames(&self) -> Option<watch::Receiver<Option<Frame>>> {
         if self.secrets.is_empty() { self.driver.frames() } else { None }
-    }
-
-    /// The newest requests of the device's page; see [`Driver::requests`].
-    pub fn requests(&self, after: u64) -> Vec<NetworkRequest> {
-        let mut requests = self.driver.requests(after);
-        for request in &mut requests {
-            self.secrets.redact_in_place(&mut request.url);
-            request.failure.iter_mut().for_each(|failure| self.secrets.redact_in_place(failure));
-        }
-        requests
     }
 
     /// Starts to follow what a person does on the device itself; see [`Driver::follow_person`].
@@ -293,7 +282,7 @@ impl Device {
 
     async fn observe_leased(&self, cx: &Cx, want: Want) -> Result<(Screen, Vec<Rect>), DriverError> {
         let observed = self.driver.observe(&cx.budget(), want).await;
-        self.emit_messages(cx);
+        self.emit_events(cx);
         let mut screen = observed?;
         refs::assign(&mut screen.root, want.all);
         let mut masks = Vec::new();
@@ -375,7 +364,7 @@ impl Device {
         }
         destination::check(cx, &*self.driver, (target, action), budget).await?;
         let acted = self.driver.act(budget, target, &reveal::action_with_values(&self.secrets, action)).await;
-        self.emit_messages(cx);
+        self.emit_events(cx);
         let mut acted = acted?;
         self.secrets.defuse(&mut acted.text);
         acted.value.iter_mut().for_each(|value| self.secrets.defuse_value(value));
@@ -403,22 +392,38 @@ impl Device {
         if name.is_some_and(|name| meaning::is_same(&name, &expects.name)) {
             return None;
         }
-        Some((format!("{summary} is not named {} any more, {AS_RECORDED}", quoted(&expects.name)), expects))
+        Some((
+            format!("{summary} is not named {} any more, as when the trail was recorded", quoted(&expects.name)),
+            expects,
+        ))
     }
 
-    /// Emits the device's own messages as notes of the current call.
-    fn emit_messages(&self, cx: &Cx) {
-        for heard in self.driver.heard() {
-            self.keep_remark(&heard);
-            cx.note(heard.level, heard.text);
+    fn take_events(&self) -> Vec<DeviceEvent> {
+        self.driver.events().map(DeviceEvents::take).unwrap_or_default()
+    }
+
+    /// Emits what the device said and did by itself, as events of the current call.
+    fn emit_events(&self, cx: &Cx) {
+        for happened in self.take_events() {
+            self.keep_remark(&happened);
+            let (session, about) = (cx.session.id.clone(), Some(cx.parent()));
+            cx.emit(Event::Device { session, about, happened });
         }
     }
 
-    fn keep_remark(&self, heard: &Heard) {
-        if !heard.is_notable {
+    /// The same between calls.
+    pub(crate) fn emit_events_of_no_call(&self, session: &Session) {
+        for happened in self.take_events() {
+            self.keep_remark(&happened);
+            session.emit(Event::Device { session: session.id.clone(), about: None, happened });
+        }
+    }
+
+    fn keep_remark(&self, happened: &DeviceEvent) {
+        if !happened.is_notable() {
             return;
         }
-        let text = self.secrets.redact(&heard.text).into_owned();
+        let text = self.secrets.redact(&happened.to_string()).into_owned();
         let text = match text.char_indices().nth(REMARK) {
             Some((end, _)) => format!("{}…", &text[..end]),
             None => text,
@@ -453,13 +458,10 @@ impl Device {
             let _lease = self.lease.lock().await;
             self.driver.begin_trail(&budget, trail).await
         };
-        let failed = begun.err().map(|error| Heard {
-            level: Level::Warning,
-            text: format!("the device could not be prepared for the trail: {error}"),
-            is_notable: false,
-        });
-        for Heard { level, text, .. } in self.driver.heard().into_iter().chain(failed) {
-            session.emit(Event::Noted { about: None, level, text });
+        self.emit_events_of_no_call(session);
+        if let Err(error) = begun {
+            let text = format!("the device could not be prepared for the trail: {error}");
+            session.emit(Event::note(None, Level::Warning, text));
         }
     }
 
@@ -522,7 +524,7 @@ impl Device {
                     }
                     if let Some((text, _)) = renamed {
                         cx.session.strictness.let_pass("names");
-                        cx.note(Level::Warning, text);
+                        cx.doubt(text);
                     }
                     let acted = self.act_leased(cx, &target, action, &cx.budget()).await;
                     let Target::Element(found) = target else { unreachable!("the target is an element") };

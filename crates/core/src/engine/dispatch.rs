@@ -24,7 +24,7 @@ use crate::engine::tool::{Args, Body, Tool};
 use crate::engine::withhold::withhold;
 use crate::template::{self, Fill, Token};
 use crate::trail::ToolCall;
-use crate::values::memory::{LEFT_UNCHANGED, Memory, unknown_token};
+use crate::values::memory::{Memory, unknown_token};
 use crate::yaml::{Problems, loose, to_json};
 use crate::{ids, limits};
 
@@ -186,7 +186,7 @@ fn prepare(cx: &Cx, call: &mut Call, tool: Option<&Tool>, registry: &Registry) -
             Stop::from(Fault::BadTemplate { tool: tool.name.clone(), message: unknown.to_string() })
         })?;
         for token in &resolved.to_warn_of {
-            cx.note(Level::Warning, format!("{}; {LEFT_UNCHANGED}", unknown_token(token)));
+            cx.doubt(format!("{}; it is left unchanged", unknown_token(token)));
         }
         unknown = std::mem::take(&mut resolved.unknown);
         if !matches!(tool.body, Body::Foreign(_)) {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 use tokio::sync::watch;
-use trailblaze_protocol::event::{Called, Event, Level, ToolKind};
+use trailblaze_protocol::event::{Called, Event, ToolKind};
 use trailblaze_protocol::ids::{CallId, DeviceId, Parent, SessionId};
 
 use crate::engine::cx::Cx;
@@ -42,9 +42,6 @@ impl Default for Invocations {
 
 /// How many calls of tools outside are remembered after they have ended.
 const ENDED_KEPT: usize = 256;
-/// How the warning about a tool ends that calls back after it has ended.
-pub const TOO_LATE: &str =
-    "made a call after it had ended, and nothing was done; wait for each call before the tool returns";
 
 /// Assertions that wait for something. A tool may start several of them, and go on with whichever ends first.
 const WAITS: &[&str] = &["waitUntilVisible", "waitUntilNotVisible", "waitForSelector", "web_wait", "web_waitForUrl"];
@@ -94,7 +91,10 @@ impl Invocations {
         if let Some(EndedCall { tool, session, .. }) = late
             && let Some(session) = session.upgrade()
         {
-            session.emit(Event::Noted { about: None, level: Level::Warning, text: format!("`{tool}` {TOO_LATE}") });
+            let text = format!(
+                "`{tool}` made a call after it had ended, and nothing was done; wait for each call before the tool returns"
+            );
+            session.emit(Event::doubt(None, text));
         }
     }
 

@@ -55,8 +55,8 @@ pub struct Session {
     admitted: Mutex<Option<AdmittedStep>>,
     /// Held by the running top-level call. Fair: first come, first served.
     pub(crate) turn: tokio::sync::Mutex<()>,
-    /// The task that watches the sources for changes.
-    follower: Mutex<Option<AbortHandle>>,
+    /// The tasks that watch the sources for changes, and the device for events.
+    followers: Mutex<Vec<AbortHandle>>,
     /// Held while the session is open.
     claim: Mutex<Option<DeviceClaim>>,
 }
@@ -117,6 +117,7 @@ pub async fn stop_own(sources: &[SessionSource]) {
 
 impl Session {
     pub fn open(parts: Parts) -> Arc<Session> {
+        let driver = Arc::clone(&parts.driver);
         let session = Arc::new(Session {
             id: parts.id,
             key: SessionKey::random(),
@@ -138,14 +139,12 @@ impl Session {
             events: Redacted::new(parts.events, Arc::clone(&parts.secrets)),
             admitted: Mutex::default(),
             turn: tokio::sync::Mutex::new(()),
-            follower: Mutex::default(),
+            followers: Mutex::default(),
         });
         session.invocations.admit(&session);
-        if !session.sources.is_empty() {
-            let sources = session.sources.clone();
-            let follower = tokio::spawn(follow(Arc::downgrade(&session), sources)).abort_handle();
-            *session.follower.lock() = Some(follower);
-        }
+        let device = tokio::spawn(follow_device(Arc::downgrade(&session), driver));
+        let sources = tokio::spawn(follow_sources(Arc::downgrade(&session), session.sources.clone()));
+        *session.followers.lock() = vec![device.abort_handle(), sources.abort_handle()];
         session
     }
 
@@ -153,6 +152,7 @@ impl Session {
     pub async fn close(&self, message: &str) {
         self.invocations.dismiss(&self.key);
         self.stop_following();
+        self.device.emit_events_of_no_call(self);
         tokio::join!(stop_own(&self.sources), self.device.close());
         self.claim.lock().take();
         self.emit(Event::SessionClosed { session: self.id.clone(), message: message.to_string() });
@@ -225,7 +225,7 @@ impl Session {
             }
         };
         if text != *last {
-            self.emit(Event::Noted { about: None, level, text: text.clone() });
+            self.emit(Event::note(None, level, text.clone()));
             *last = text;
         }
     }
@@ -302,9 +302,7 @@ impl Session {
     }
 
     fn stop_following(&self) {
-        if let Some(follower) = self.follower.lock().take() {
-            follower.abort();
-        }
+        self.followers.lock().drain(..).for_each(|follower| follower.abort());
     }
 }
 
@@ -327,8 +325,19 @@ impl std::fmt::Display for Reloaded {
     }
 }
 
+/// Emits what the device says and does between calls. During a call, the call does.
+async fn follow_device(session: Weak<Session>, driver: Arc<dyn Driver>) {
+    let Some(events) = driver.events() else { return };
+    loop {
+        events.any().await;
+        let Some(session) = session.upgrade() else { return };
+        let _turn = session.turn.lock().await;
+        session.device.emit_events_of_no_call(&session);
+    }
+}
+
 /// Reloads the tools whenever a source announces changes.
-async fn follow(session: Weak<Session>, sources: Vec<SessionSource>) {
+async fn follow_sources(session: Weak<Session>, sources: Vec<SessionSource>) {
     let next = |source: SessionSource| async move {
         source.tools.changes(source.revision).await;
         source

@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     fn note(text: &str) -> Event {
-        Event::Noted { about: None, level: Level::Info, text: text.into() }
+        Event::note(None, Level::Info, text)
     }
 
     fn number(feed: &Feed, after: i32) -> Option<i32> {

@@ -44,6 +44,7 @@ impl Events {
     pub fn warnings(&self) -> Vec<String> {
         let warning = |event: Event| match event {
             Event::Noted { level: Level::Warning | Level::Error, text, .. } => Some(text),
+            Event::Device { happened, .. } if happened.level() >= Level::Warning => Some(happened.to_string()),
             _ => None,
         };
         self.all().into_iter().filter_map(warning).collect()

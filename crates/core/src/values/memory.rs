@@ -41,9 +41,6 @@ pub struct Resolved {
     pub to_warn_of: Vec<String>,
 }
 
-/// How the note about an unknown token ends if the call is made all the same.
-pub const LEFT_UNCHANGED: &str = "it is left unchanged";
-
 /// The warning for a token that refers to an unknown name.
 pub fn unknown_token(token: &str) -> String {
     format!("`{token}` is unknown: no value is remembered under that name")

@@ -53,6 +53,7 @@ impl Secrets {
             // Files are named by a hash of their content.
             Event::Pictured(_) => {}
             Event::Noted { text: words, .. } => text(words),
+            Event::Device { happened, .. } => happened.texts_mut().into_iter().for_each(text),
             Event::Answered { answer, .. } => match answer {
                 CallResult::Outcome(outcome) => self.redact_outcome(outcome),
                 CallResult::Fault { message, .. } => text(message),

@@ -9,11 +9,12 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use trailblaze_core::device_source::DeviceSpec;
 use trailblaze_core::driver::{
-    Acted, Action, Budget, Description, DialogAnswer, DisplayedText, Driver, DriverError, Frame, Heard, LaunchMode,
-    NetworkRequest, Person, Target, TrailStart, Want,
+    Acted, Action, Budget, Description, DeviceEvents, DialogAnswer, DisplayedText, Driver, DriverError, Frame,
+    LaunchMode, Person, Target, TrailStart, Want,
 };
 use trailblaze_core::query::{Checks, Find, Found, Query, Reason, WhyNot};
 use trailblaze_core::screen::{Picture, Pixels, Screen, Shape, SnapshotId};
+use trailblaze_protocol::device_event::DeviceEvent;
 use trailblaze_protocol::event::Level;
 use trailblaze_protocol::geometry::{Rect, Size};
 
@@ -49,6 +50,7 @@ pub struct Web {
     dialogs: Mutex<Option<DialogAnswer>>,
     clipboard: Mutex<String>,
     screencast: Arc<Screencast>,
+    events: Arc<DeviceEvents>,
 }
 
 impl Web {
@@ -65,6 +67,7 @@ impl Web {
             dialogs: Mutex::default(),
             clipboard: Mutex::default(),
             screencast: Arc::default(),
+            events: Arc::default(),
         }
     }
 
@@ -88,7 +91,8 @@ impl Web {
     }
 
     async fn open(&self, budget: &Budget) -> Result<Arc<Page>, DriverError> {
-        let page = Page::open(&*self.connector, self.start.emulation.clone(), &self.screencast, budget).await?;
+        let page = Page::open(&*self.connector, self.start.emulation.clone(), (&self.screencast, &self.events), budget)
+            .await?;
         self.set_up(&page, budget).await?;
         *self.page.lock() = Some(Arc::clone(&page));
         Ok(page)
@@ -132,7 +136,7 @@ impl Web {
         page.backend.abandon().await;
         let page = self.open(budget).await?;
         let text = format!("a new browser was started, because the one that showed {url} cannot be used: {failed}");
-        page.shared.state().tell(Level::Warning, &text);
+        self.events.add(DeviceEvent::Log { level: Level::Warning, text });
         Ok(page)
     }
 }
@@ -222,8 +226,8 @@ impl Driver for Web {
         page.wait(budget, budget.deadline, |state| SnapshotId(state.version) != since).await.map(drop)
     }
 
-    fn heard(&self) -> Vec<Heard> {
-        self.opened().map(|page| page.shared.state().untold()).unwrap_or_default()
+    fn events(&self) -> Option<&DeviceEvents> {
+        Some(&self.events)
     }
 
     fn frames(&self) -> Option<watch::Receiver<Option<Frame>>> {
@@ -231,10 +235,6 @@ impl Driver for Web {
             return None;
         }
         self.screencast.frames()
-    }
-
-    fn requests(&self, after: u64) -> Vec<NetworkRequest> {
-        self.opened().map(|page| page.shared.state().requests.after(after)).unwrap_or_default()
     }
 
     async fn follow_person(&self, budget: &Budget) -> Result<Person, DriverError> {

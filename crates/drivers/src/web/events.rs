@@ -4,14 +4,14 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use serde_json::json;
 use tokio::time::Instant;
-use trailblaze_core::driver::DIALOG_BY_DEFAULT;
-use trailblaze_protocol::event::Level;
+use trailblaze_core::driver::cut;
+use trailblaze_protocol::device_event::DeviceEvent;
 
 use super::backend::{BrowserEvent, BrowserEventSink, Dialog, RequestEvent, RequestStage};
 use super::page::Page;
 use super::person::Told;
 use super::screencast::Screencast;
-use super::state::{Download, LONGEST, Shared, State, Tab, cut};
+use super::state::{Download, LONGEST, Shared, State, Tab};
 
 /// The longest address in a message, in bytes.
 const SHORT: usize = 300;
@@ -79,20 +79,24 @@ pub fn change(state: &mut State, event: BrowserEvent) {
         BrowserEvent::DownloadBegan { id, name, file } => {
             state.add_download(Download { id, name, file, is_whole: false, failure: None });
         }
+        BrowserEvent::Committed { ref url, .. } => {
+            state.events.add(DeviceEvent::Navigation { url: cut(url, SHORT) });
+            change_tab(state, event);
+        }
+        BrowserEvent::Crashed { ref why, .. } => {
+            let why = why.clone().unwrap_or_else(|| "the page crashed".to_string());
+            state.events.add(DeviceEvent::Crash { why });
+            change_tab(state, event);
+        }
         BrowserEvent::DownloadEnded { id, is_whole } => download_ended(state, &id, is_whole),
         BrowserEvent::Console { kind, text } => {
-            let said = format!("console.{kind}: {text}");
-            match kind.as_str() {
-                "error" | "assert" => state.tell_notable(Level::Warning, &said),
-                "warning" => state.tell(Level::Warning, &said),
-                _ => state.tell(Level::Debug, &said),
-            }
             state.console(&format!("{kind}: {text}"));
+            state.events.add(DeviceEvent::Console { kind, text });
         }
         BrowserEvent::Exception { text } => {
-            let line = cut(&text, LONGEST);
-            state.tell_notable(Level::Warning, &format!("the page threw: {line}"));
-            state.console(&format!("error: {line}"));
+            let text = cut(&text, LONGEST);
+            state.console(&format!("error: {text}"));
+            state.events.add(DeviceEvent::Exception { text });
         }
         event => change_tab(state, event),
     }
@@ -150,20 +154,15 @@ fn change_tab(state: &mut State, event: BrowserEvent) {
     }
 }
 
-fn download_ended(state: &mut State, id: &str, is_whole: bool) {
+fn download_ended(state: &mut State, id: &str, is_complete: bool) {
     let Some(download) = state.downloads.iter_mut().find(|download| download.id == id) else { return };
-    let said = match is_whole {
-        true if download.is_whole => return,
-        true => {
-            download.is_whole = true;
-            format!("downloaded `{}`", download.name)
-        }
-        false => {
-            download.failure = Some("it was cancelled".to_string());
-            format!("the download of `{}` was cancelled", download.name)
-        }
-    };
-    state.tell_notable(Level::Debug, &said);
+    if is_complete && std::mem::replace(&mut download.is_whole, true) {
+        return;
+    }
+    if !is_complete {
+        download.failure = Some("it was cancelled".to_string());
+    }
+    state.events.add(DeviceEvent::Download { name: download.name.clone(), is_complete });
 }
 
 impl PageEvents {
@@ -186,14 +185,14 @@ impl PageEvents {
                 given.unwrap_or_else(|| cut(&default_text, DIALOG))
             });
             let how = if accept { "accepted" } else { "dismissed" };
-            let with = prompt.as_ref().map(|text| format!(" with \"{text}\"")).unwrap_or_default();
-            let dialog = format!("{kind} \"{message}\"");
             let is_by_default = state.dialogs.answer.is_none() && rule.is_none() && !is_leaving;
-            if is_by_default && page.is_new_dialog(&dialog) {
-                state.tell_notable(Level::Warning, &format!("{dialog} was {how}{with}{DIALOG_BY_DEFAULT}"));
-            } else {
-                state.tell_notable(Level::Debug, &format!("{dialog} was {how}{with}"));
-            }
+            state.events.add(DeviceEvent::Dialog {
+                kind: kind.clone(),
+                message: message.clone(),
+                is_accepted: accept,
+                text: prompt.clone(),
+                is_unexpected: is_by_default && page.is_new_dialog(&format!("{kind} \"{message}\"")),
+            });
             state.dialogs.note(json!({"type": kind, "message": message, "answer": how}));
             Some((accept, prompt.unwrap_or_default()))
         });
@@ -209,7 +208,11 @@ impl PageEvents {
     }
 
     fn request(&self, tab: Option<&str>, request: RequestEvent) {
-        self.shared.state().requests.take(&request);
+        {
+            let mut state = self.shared.state();
+            let told = state.requests.take(&request);
+            told.into_iter().for_each(|event| state.events.add(event));
+        }
         let RequestEvent { id, kind, stage, .. } = request;
         match stage {
             RequestStage::Sent { .. } => self.shared.bump(|state| {
@@ -218,19 +221,10 @@ impl PageEvents {
                     tab.pending.insert(id);
                 }
             }),
-            RequestStage::Answered { url, status: Some(status @ 400..) } => {
-                let level = level_of(&kind, &url);
-                self.shared.bump(|state| state.tell(level, &format!("{url} answered {status}")));
-            }
             RequestStage::Answered { .. } => {}
-            RequestStage::Finished => self.shared.bump(|state| end_request(state, tab, &id)),
-            RequestStage::Failed { why, is_cancelled } => self.shared.bump(|state| {
-                end_request(state, tab, &id);
-                let url = state.requests.url_of(&id).map(str::to_string);
-                if let (false, Some(url)) = (is_cancelled, url) {
-                    state.tell(level_of(&kind, &url), &format!("{url} failed: {why}"));
-                }
-            }),
+            RequestStage::Finished | RequestStage::Failed { .. } => {
+                self.shared.bump(|state| end_request(state, tab, &id));
+            }
         }
     }
 }
@@ -239,12 +233,6 @@ fn end_request(state: &mut State, tab: Option<&str>, id: &str) {
     if let Some(tab) = tab.and_then(|tab| state.tab_mut(tab)) {
         tab.pending.remove(id);
     }
-}
-
-/// The severity of a failed request. Browsers request the icon of a site, and many sites have none.
-fn level_of(kind: &str, url: &str) -> Level {
-    let path = url.split(['?', '#']).next().unwrap_or_default();
-    if kind == "Other" && path.ends_with("/favicon.ico") { Level::Debug } else { Level::Warning }
 }
 
 impl State {

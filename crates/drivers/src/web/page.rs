@@ -7,7 +7,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::time::Instant;
-use trailblaze_core::driver::{Budget, DriverError};
+use trailblaze_core::driver::{Budget, DeviceEvents, DriverError};
 use trailblaze_core::screen::SnapshotId;
 use trailblaze_protocol::geometry::Size;
 
@@ -46,10 +46,11 @@ impl Page {
     pub async fn open(
         connector: &dyn BrowserConnector,
         emulation: Emulation,
-        screencast: &Arc<Screencast>,
+        (screencast, device_events): (&Arc<Screencast>, &Arc<DeviceEvents>),
         budget: &Budget,
     ) -> Result<Arc<Page>, DriverError> {
         let shared = Arc::new(Shared::default());
+        shared.state().events = Arc::clone(device_events);
         let events = Arc::new(PageEvents {
             shared: Arc::clone(&shared),
             screencast: Arc::clone(screencast),

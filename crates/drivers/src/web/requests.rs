@@ -3,17 +3,16 @@
 use std::collections::VecDeque;
 
 use serde_json::{Value, json};
-use trailblaze_core::driver::NetworkRequest;
+use trailblaze_core::driver::cut;
+use trailblaze_protocol::device_event::DeviceEvent;
 
 use super::backend::{RequestEvent, RequestStage};
-use super::state::cut;
 
-/// How many requests are kept, and how many of them are listed.
+/// How many requests are kept.
 const KEPT: usize = 1000;
-const LISTED: usize = 500;
 /// The longest request body that is kept.
 const BODY: usize = 4096;
-/// The longest address that is kept, and that is listed, in bytes.
+/// The longest address that is kept, and that is in an event, in bytes.
 const KEPT_ADDRESS: usize = 16 << 10;
 const ADDRESS: usize = 2048;
 
@@ -32,29 +31,27 @@ struct LoggedRequest {
     body: String,
     kind: String,
     status: Option<u16>,
-    failure: Option<String>,
     /// When it was sent, in seconds of the browser's clock.
     sent_at: f64,
-    micros: Option<u64>,
+    has_ended: bool,
 }
 
 impl Requests {
-    /// Takes an event of the browser.
-    pub fn take(&mut self, event: &RequestEvent) {
+    /// Takes an event of the browser. Returns what others learn from it.
+    pub fn take(&mut self, event: &RequestEvent) -> Vec<DeviceEvent> {
         let RequestEvent { id, at, kind, stage } = event;
         match stage {
             RequestStage::Sent { method, url, body, redirect } => {
-                if let Some(status) = redirect {
-                    self.change(id, |request| {
-                        request.status = *status;
-                        request.end(*at);
-                    });
-                }
+                let redirected = redirect.and_then(|status| {
+                    let request = self.known(id)?;
+                    request.status = status;
+                    request.end(*at, None)
+                });
                 self.last_number += 1;
                 if self.all.len() == KEPT {
                     self.all.pop_front();
                 }
-                self.all.push_back(LoggedRequest {
+                let request = LoggedRequest {
                     id: id.clone(),
                     number: self.last_number,
                     method: method.clone(),
@@ -62,39 +59,37 @@ impl Requests {
                     body: body.chars().take(BODY).collect(),
                     kind: kind.to_lowercase(),
                     status: None,
-                    failure: None,
                     sent_at: *at,
-                    micros: None,
-                });
+                    has_ended: false,
+                };
+                let sent = DeviceEvent::Request {
+                    request: request.number,
+                    method: request.method.clone(),
+                    url: cut(url, ADDRESS),
+                    kind: request.kind.clone(),
+                };
+                self.all.push_back(request);
+                redirected.into_iter().chain([sent]).collect()
             }
-            RequestStage::Answered { status, .. } => self.change(id, |request| request.status = *status),
-            RequestStage::Finished => self.change(id, |request| request.end(*at)),
-            RequestStage::Failed { why, .. } => self.change(id, |request| {
-                request.failure = Some(why.clone());
-                request.end(*at);
-            }),
+            RequestStage::Answered { status, .. } => {
+                if let Some(request) = self.known(id) {
+                    request.status = *status;
+                }
+                Vec::new()
+            }
+            RequestStage::Finished => self.known(id).and_then(|request| request.end(*at, None)).into_iter().collect(),
+            RequestStage::Failed { why, is_cancelled } => {
+                let failure = (!is_cancelled).then(|| why.clone());
+                self.known(id).and_then(|request| request.end(*at, failure)).into_iter().collect()
+            }
         }
     }
 
-    fn change(&mut self, id: &str, change: impl FnOnce(&mut LoggedRequest)) {
-        let Some(request) = self.all.iter_mut().rev().find(|request| request.id == id) else { return };
-        self.last_number += 1;
-        request.number = self.last_number;
-        change(request);
+    fn known(&mut self, id: &str) -> Option<&mut LoggedRequest> {
+        self.all.iter_mut().rev().find(|request| request.id == id)
     }
 
-    pub fn url_of(&self, id: &str) -> Option<&str> {
-        self.all.iter().rev().find(|request| request.id == id).map(|request| request.url.as_str())
-    }
-
-    /// Those with a greater number, in the order of their numbers.
-    pub fn after(&self, number: u64) -> Vec<NetworkRequest> {
-        let mut newer: Vec<&LoggedRequest> = self.all.iter().filter(|request| request.number > number).collect();
-        newer.sort_unstable_by_key(|request| request.number);
-        newer.split_off(newer.len().saturating_sub(LISTED)).into_iter().map(LoggedRequest::listed).collect()
-    }
-
-    /// Forgets all. Numbers go on, so that a reader misses nothing.
+    /// Forgets all. Numbers go on.
     pub fn clear(&mut self) {
         self.all.clear();
     }
@@ -107,20 +102,17 @@ impl Requests {
 }
 
 impl LoggedRequest {
-    fn end(&mut self, at: f64) {
-        self.micros = Some(((at - self.sent_at).max(0.0) * 1e6) as u64);
-    }
-
-    fn listed(&self) -> NetworkRequest {
-        NetworkRequest {
-            number: self.number,
+    /// `None` if it had ended before.
+    fn end(&mut self, at: f64, failure: Option<String>) -> Option<DeviceEvent> {
+        (!std::mem::replace(&mut self.has_ended, true)).then(|| DeviceEvent::Response {
+            request: self.number,
             method: self.method.clone(),
             url: cut(&self.url, ADDRESS),
             kind: self.kind.clone(),
             status: self.status,
-            failure: self.failure.clone(),
-            micros: self.micros,
-        }
+            failure,
+            micros: Some(((at - self.sent_at).max(0.0) * 1e6) as u64),
+        })
     }
 }
 
@@ -128,55 +120,68 @@ impl LoggedRequest {
 mod tests {
     use super::*;
 
-    fn take(requests: &mut Requests, id: &str, events: Vec<(f64, RequestStage)>) {
-        for (at, stage) in events {
-            requests.take(&RequestEvent { id: id.to_string(), at, kind: "Fetch".to_string(), stage });
-        }
+    fn take(requests: &mut Requests, id: &str, events: Vec<(f64, RequestStage)>) -> Vec<DeviceEvent> {
+        let event = |(at, stage)| RequestEvent { id: id.to_string(), at, kind: "Fetch".to_string(), stage };
+        events.into_iter().flat_map(|stage| requests.take(&event(stage))).collect()
     }
 
     fn sent(url: &str, at: f64, redirect: Option<Option<u16>>) -> (f64, RequestStage) {
         (at, RequestStage::Sent { method: "GET".to_string(), url: url.to_string(), body: String::new(), redirect })
     }
 
-    #[test]
-    fn a_request_that_ends_is_listed_again() {
-        let mut requests = Requests::default();
-        take(&mut requests, "1", vec![sent("http://a/", 1.0, None)]);
-        take(&mut requests, "2", vec![sent("http://b/", 1.0, None)]);
-        let last = requests.after(0).last().map_or(0, |request| request.number);
-        assert_eq!(requests.after(last), []);
-        let answered = RequestStage::Answered { url: "http://a/".to_string(), status: Some(404) };
-        take(&mut requests, "1", vec![(1.1, answered), (1.25, RequestStage::Finished)]);
-        let expected = NetworkRequest {
-            number: 4,
+    fn request(request: u64, url: &str) -> DeviceEvent {
+        DeviceEvent::Request { request, method: "GET".into(), url: url.into(), kind: "fetch".into() }
+    }
+
+    fn response(request: u64, url: &str, status: Option<u16>, failure: Option<&str>, micros: u64) -> DeviceEvent {
+        let (failure, micros) = (failure.map(str::to_string), Some(micros));
+        DeviceEvent::Response {
+            request,
             method: "GET".into(),
-            url: "http://a/".into(),
+            url: url.into(),
             kind: "fetch".into(),
-            status: Some(404),
-            failure: None,
-            micros: Some(250_000),
-        };
-        assert_eq!(requests.after(last), [expected]);
+            status,
+            failure,
+            micros,
+        }
+    }
+
+    #[test]
+    fn a_request_is_told_when_it_is_sent_and_when_it_ends() {
+        let mut requests = Requests::default();
+        assert_eq!(take(&mut requests, "1", vec![sent("http://a/", 1.0, None)]), [request(1, "http://a/")]);
+        assert_eq!(take(&mut requests, "2", vec![sent("http://b/", 1.0, None)]), [request(2, "http://b/")]);
+        let answered = RequestStage::Answered { url: "http://a/".to_string(), status: Some(404) };
+        let ended = take(&mut requests, "1", vec![(1.1, answered), (1.25, RequestStage::Finished)]);
+        assert_eq!(ended, [response(1, "http://a/", Some(404), None, 250_000)]);
+        let failed = |is_cancelled| (1.5, RequestStage::Failed { why: "gone".to_string(), is_cancelled });
+        assert_eq!(
+            take(&mut requests, "2", vec![failed(false)]),
+            [response(2, "http://b/", None, Some("gone"), 500_000)]
+        );
+        assert_eq!(take(&mut requests, "2", vec![failed(false)]), [], "it ends once");
+        take(&mut requests, "3", vec![sent("http://c/", 1.0, None)]);
+        assert_eq!(take(&mut requests, "3", vec![failed(true)]), [response(3, "http://c/", None, None, 500_000)]);
     }
 
     #[test]
     fn a_redirect_ends_one_request_and_begins_another() {
         let mut requests = Requests::default();
-        take(&mut requests, "1", vec![sent("http://a/", 1.0, None), sent("http://b/", 2.0, Some(Some(302)))]);
-        let rows: Vec<_> = requests.after(0).into_iter().map(|one| (one.url, one.status, one.micros)).collect();
-        assert_eq!(rows, [("http://a/".into(), Some(302), Some(1_000_000)), ("http://b/".into(), None, None)]);
+        let told =
+            take(&mut requests, "1", vec![sent("http://a/", 1.0, None), sent("http://b/", 2.0, Some(Some(302)))]);
+        let ended = response(1, "http://a/", Some(302), None, 1_000_000);
+        assert_eq!(told, [request(1, "http://a/"), ended, request(2, "http://b/")]);
     }
 
     #[test]
-    fn only_the_newest_requests_with_short_addresses_are_listed() {
+    fn only_the_newest_requests_are_kept_and_addresses_are_cut() {
         let mut requests = Requests::default();
+        let url = format!("data:{}", "é".repeat(5000));
         for id in 0..1500 {
-            let url = format!("data:{}", "é".repeat(5000));
-            take(&mut requests, &id.to_string(), vec![sent(&url, 1.0, None)]);
+            let told = take(&mut requests, &id.to_string(), vec![sent(&url, 1.0, None)]);
+            let DeviceEvent::Request { url, .. } = &told[0] else { panic!("{told:?}") };
+            assert!(url.len() <= 2048 && url.ends_with("é…"), "{url}");
         }
-        let listed = requests.after(0);
-        assert_eq!((listed.len(), listed[0].number, listed[499].number), (500, 1001, 1500));
-        assert!(listed[0].url.len() <= 2048 && listed[0].url.ends_with("é…"), "{}", listed[0].url);
         assert_eq!(requests.json().len(), 1000);
     }
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 use trailblaze_core::driver::{Budget, DriverError};
+use trailblaze_protocol::device_event::DeviceEvent;
 use trailblaze_protocol::event::Level;
 
 use super::page::Page;
@@ -22,7 +23,8 @@ impl Page {
         }
         self.shared.bump(|state| {
             let url = state.front().map(|tab| tab.url.clone()).unwrap_or_default();
-            state.tell(Level::Warning, &format!("{url} did not give way to another page, so its process was ended"));
+            let text = format!("{url} did not give way to another page, so its process was ended");
+            state.events.add(DeviceEvent::Log { level: Level::Warning, text });
         });
         let crash = self.crash(&tab);
         let has_crashed = async {

@@ -2,22 +2,21 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
-use trailblaze_core::driver::Heard;
-use trailblaze_protocol::event::Level;
+use trailblaze_core::driver::{DeviceEvents, cut};
 
 use super::acting::Acting;
 use super::backend::{FrameId, Realm, TabId};
 use super::person::Told;
 use super::requests::Requests;
 
-/// How many console lines are kept, and how many notes wait to be recorded.
+/// How many console lines are kept.
 const KEPT: usize = 1000;
-const UNTOLD: usize = 200;
 /// How many dialogs and downloads are kept.
 const DIALOGS: usize = 100;
 const DOWNLOADS: usize = 1000;
@@ -51,7 +50,7 @@ pub struct State {
     pub downloads: Vec<Download>,
     pub chooser: Option<Value>,
     pub drag: Option<Value>,
-    untold: Vec<Heard>,
+    pub events: Arc<DeviceEvents>,
     /// When the driver acts.
     pub acting: Acting,
     /// Receives what a person may have done, if one is followed.
@@ -120,15 +119,6 @@ impl Dialogs {
     }
 }
 
-/// A text of a page, cut off if it is too long. The ellipsis tells the engine, which redacts secrets, that the end is missing.
-pub fn cut(text: &str, longest: usize) -> String {
-    if text.len() <= longest {
-        return text.to_string();
-    }
-    let end = text.floor_char_boundary(longest.saturating_sub('…'.len_utf8()));
-    format!("{}…", &text[..end])
-}
-
 pub struct Download {
     pub id: String,
     pub name: String,
@@ -166,31 +156,6 @@ impl State {
 
     pub fn tab_mut(&mut self, id: &str) -> Option<&mut Tab> {
         self.tabs.iter_mut().find(|tab| tab.id == id)
-    }
-
-    /// Adds a note for the record, up to a limit.
-    pub fn tell(&mut self, level: Level, text: &str) {
-        self.tell_all(Heard { level, text: cut(text, LONGEST), is_notable: false });
-    }
-
-    /// The same for what those who act on the page must know: a dialog, an error, a download.
-    pub fn tell_notable(&mut self, level: Level, text: &str) {
-        self.tell_all(Heard { level, text: cut(text, LONGEST), is_notable: true });
-    }
-
-    fn tell_all(&mut self, heard: Heard) {
-        match self.untold.len() {
-            UNTOLD => {
-                let text = "the page logs too much; the rest is left out".to_string();
-                self.untold.push(Heard { text, is_notable: false, ..heard });
-            }
-            n if n > UNTOLD => {}
-            _ => self.untold.push(heard),
-        }
-    }
-
-    pub fn untold(&mut self) -> Vec<Heard> {
-        std::mem::take(&mut self.untold)
     }
 
     pub fn console(&mut self, line: &str) {

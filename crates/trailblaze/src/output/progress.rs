@@ -6,11 +6,8 @@ use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use parking_lot::Mutex;
-use trailblaze_core::driver::DIALOG_BY_DEFAULT;
-use trailblaze_core::engine::device::AS_RECORDED;
-use trailblaze_core::engine::invocations::TOO_LATE;
-use trailblaze_core::values::memory::LEFT_UNCHANGED;
 use trailblaze_core::yaml::Problem;
+use trailblaze_protocol::device_event::DeviceEvent;
 use trailblaze_protocol::event::{Event, Level, ModelReplied, Verdict};
 use trailblaze_protocol::ids::{DeviceId, Parent};
 
@@ -42,8 +39,11 @@ struct DeviceProgress {
 
 /// Whether a warning means that a trail may pass and yet not have tested what it says.
 fn is_doubt(event: &Event) -> bool {
-    let Event::Noted { level: Level::Warning, text, .. } = event else { return false };
-    [LEFT_UNCHANGED, AS_RECORDED, DIALOG_BY_DEFAULT, TOO_LATE].iter().any(|end| text.ends_with(end))
+    matches!(
+        event,
+        Event::Noted { is_doubt: true, .. }
+            | Event::Device { happened: DeviceEvent::Dialog { is_unexpected: true, .. }, .. }
+    )
 }
 
 impl Progress {
@@ -101,13 +101,16 @@ impl Progress {
                 self.show_line(line);
             }
             // How far a call is, in its own words.
-            Event::Noted { about: Some(Parent::Call(_)), level: Level::Info, text } => {
+            Event::Noted { about: Some(Parent::Call(_)), level: Level::Info, text, .. } => {
                 self.show(device, progress, text)
             }
-            Event::Noted { text, .. } if is_doubt(event) => {
-                let line = print::warning_line(format!("{device}: {text}"));
+            Event::Noted { is_doubt: true, text, .. } => {
                 drop(devices);
-                self.show_line(line);
+                self.show_line(print::warning_line(format!("{device}: {text}")));
+            }
+            Event::Device { happened, .. } if is_doubt(event) => {
+                drop(devices);
+                self.show_line(print::warning_line(format!("{device}: {happened}")));
             }
             Event::AttemptEnded { verdict, message, .. } => {
                 let micros =

@@ -32,6 +32,9 @@ impl ToolOutput {
             Event::Noted { about: Some(Parent::Call(call)), text, .. } => {
                 self.tools.get(call).map(|tool| format!("{tool}: {text}"))
             }
+            Event::Device { about: Some(Parent::Call(call)), happened, .. } if !happened.is_routine() => {
+                self.tools.get(call).map(|tool| format!("{tool}: {happened}"))
+            }
             _ => None,
         }
     }

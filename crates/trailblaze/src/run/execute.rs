@@ -103,7 +103,7 @@ pub async fn execute(mut plan: RunPlan, sinks: Sinks, mut watch: Option<&mut Wat
             for error in &judgement.unneeded {
                 let text = format!("{error}\nno trail of this run needs it, so the run continues");
                 console.warn(&text);
-                record.emit(Event::Noted { about: None, level: Level::Warning, text });
+                record.emit(Event::note(None, Level::Warning, text));
             }
         }
         () = cancel.cancelled() => {}
@@ -113,7 +113,7 @@ pub async fn execute(mut plan: RunPlan, sinks: Sinks, mut watch: Option<&mut Wat
     let n_errors = preflight::n_errors(&problems);
     if n_errors > 0 {
         for problem in &problems {
-            record.emit(Event::Noted { about: None, level: Level::Error, text: problem.to_string() });
+            record.emit(Event::note(None, Level::Error, problem.to_string()));
         }
         plan.wiring.close().await;
         let written = finish(&folder, Exit::Invalid, plan.wiring.supervisor.leaked());
@@ -124,7 +124,7 @@ pub async fn execute(mut plan: RunPlan, sinks: Sinks, mut watch: Option<&mut Wat
     if let Some(shard) = plan.options.shard.filter(|_| plan.kinds.is_empty()) {
         let text = format!("shard {shard} has no trails, so nothing runs: there are fewer trails than shards");
         console.warn(&text);
-        record.emit(Event::Noted { about: None, level: Level::Warning, text });
+        record.emit(Event::note(None, Level::Warning, text));
     }
     // Without faults the seed is not used.
     if plan.options.sim.seed.is_none() && plan.wiring.uses_seed() {

@@ -245,7 +245,7 @@ impl ToolServers {
             (None, _) => {}
         }
         if let Some(events) = &self.outlets.events {
-            events.emit(Event::Noted { about: None, level, text: text.to_string() });
+            events.emit(Event::note(None, level, text.to_string()));
         }
     }
 

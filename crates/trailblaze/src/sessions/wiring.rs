@@ -334,7 +334,7 @@ impl Wiring {
             tools: session.registry().len(),
         });
         for warning in &session.registry().warnings {
-            session.emit(Event::Noted { about: None, level: Level::Warning, text: warning.clone() });
+            session.emit(Event::note(None, Level::Warning, warning.clone()));
         }
         session
     }

@@ -3,10 +3,11 @@
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
+use trailblaze_core::driver::cut;
 use trailblaze_protocol::geometry::Size;
 
 use super::super::backend::{BrowserEvent, Dialog, RequestEvent, RequestStage, TabId};
-use super::super::state::{LONGEST, cut};
+use super::super::state::LONGEST;
 use super::cdp::Listener;
 use super::{DevTools, WORLD, realm};
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use trailblaze_protocol::device_event::DeviceEvent;
 use trailblaze_protocol::event::{CallResult, Event, Level};
 use trailblaze_protocol::ids::{CallId, ModelRequestId};
 
@@ -65,17 +66,35 @@ impl LogFold {
                 Some(LogEntry { level: level.to_string(), title, detail: cut(&said.join("\n"), LONGEST), ..made })
             }
             Event::Noted { level, text, .. } => {
-                let kind = if text.starts_with("console.") { "console" } else { "note" };
-                let level = match level {
-                    Level::Debug | Level::Info => "ok",
-                    Level::Warning => "warning",
-                    Level::Error => "error",
-                };
-                let (title, detail) = text.split_once('\n').map_or((text.as_str(), ""), |(first, rest)| (first, rest));
-                Some(entry(kind, level, title.to_string(), detail.to_string()))
+                let (title, detail) = text.split_once('\n').unwrap_or((text, ""));
+                Some(entry("note", word(*level), title.to_string(), detail.to_string()))
             }
+            Event::Device { happened, .. } => match happened {
+                DeviceEvent::Response { method, url, kind, status, failure, micros, .. } => {
+                    let is_bad = failure.is_some() || status.is_some_and(|status| status >= 400);
+                    let result = failure.clone().or_else(|| Some(status.as_ref()?.to_string()))?;
+                    let took = micros.map(|micros| format!(", {:.1} ms", micros as f64 / 1000.0)).unwrap_or_default();
+                    let level = if is_bad { "error" } else { "ok" };
+                    Some(entry("request", level, format!("{result} {method} {url}"), format!("{kind}{took}")))
+                }
+                routine if routine.is_routine() => None,
+                other => {
+                    let kind = if matches!(other, DeviceEvent::Console { .. }) { "console" } else { "note" };
+                    let text = other.to_string();
+                    let (title, detail) = text.split_once('\n').unwrap_or((&text, ""));
+                    Some(entry(kind, word(other.level()), title.to_string(), detail.to_string()))
+                }
+            },
             _ => None,
         }
+    }
+}
+
+fn word(level: Level) -> &'static str {
+    match level {
+        Level::Debug | Level::Info => "ok",
+        Level::Warning => "warning",
+        Level::Error => "error",
     }
 }
 

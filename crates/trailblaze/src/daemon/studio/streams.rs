@@ -11,7 +11,6 @@ use futures::StreamExt;
 use futures::stream::{BoxStream, select_all, unfold};
 use tokio::sync::watch;
 use tokio::time::Instant;
-use trailblaze_core::driver::NetworkRequest;
 use trailblaze_core::record::feed::{Feed, Next};
 use trailblaze_protocol::event::{Event, StepKind};
 
@@ -29,10 +28,6 @@ use crate::sessions::viewing::View;
 const MOST_ENTRIES: usize = 200;
 /// How often a page gets a sign of life when nothing happens, so that it notices a connection that is gone.
 const ALIVE_EVERY: Duration = Duration::from_secs(20);
-/// How often the requests of a page are listed.
-const REQUESTS_EVERY: Duration = Duration::from_millis(500);
-/// Entries of requests have numbers above those of events.
-const REQUESTS: i32 = 1 << 30;
 
 type Guard = Counted<Arc<LocalService>>;
 
@@ -143,8 +138,6 @@ struct LogStream {
     last: watch::Receiver<i32>,
     after: i32,
     fold: LogFold,
-    /// The number of the last request that was seen.
-    request: u64,
     is_first: bool,
     has_ended: bool,
 }
@@ -157,7 +150,6 @@ fn log(live: &Arc<Live>) -> BoxStream<'static, LogUpdate> {
         feed,
         after: 0,
         fold: LogFold::default(),
-        request: 0,
         is_first: true,
         has_ended: false,
     };
@@ -187,42 +179,16 @@ fn log(live: &Arc<Live>) -> BoxStream<'static, LogUpdate> {
                     }
                 }
             }
-            let at = state.live.opened().elapsed().as_secs_f64();
-            for request in state.live.viewer.session().device.requests(state.request) {
-                state.request = state.request.max(request.number);
-                entries.extend(request_entry(&request, at));
-            }
             if !entries.is_empty() || is_reset {
                 return Some((LogUpdate { is_reset, entries }, state));
             }
             tokio::select! {
                 changed = state.last.changed() => changed.ok()?,
                 () = state.live.until_ended() => return None,
-                // The device does not tell when its page makes a request.
-                () = tokio::time::sleep(REQUESTS_EVERY) => {}
             }
         }
     };
     unfold(state, next).boxed()
-}
-
-/// A request of the page that has ended.
-fn request_entry(request: &NetworkRequest, at: f64) -> Option<LogEntry> {
-    let level = match (&request.failure, request.status) {
-        (Some(_), _) | (None, Some(400..)) => "error",
-        (None, Some(_)) => "ok",
-        (None, None) => return None,
-    };
-    let result = request.failure.clone().unwrap_or_else(|| request.status.unwrap_or_default().to_string());
-    let took = request.micros.map(|micros| format!(", {:.1} ms", micros as f64 / 1000.0)).unwrap_or_default();
-    Some(LogEntry {
-        number: i32::try_from(request.number).map_or(i32::MAX, |number| REQUESTS.saturating_add(number)),
-        kind: "request".to_string(),
-        at,
-        level: level.to_string(),
-        title: format!("{result} {} {}", request.method, request.url),
-        detail: format!("{}{took}", request.kind),
-    })
 }
 
 struct RunStream {

@@ -149,7 +149,7 @@ fn lines(parts: &[ReportPart<'_>], id: RunId, command: Vec<String>, unfinished: 
     let ends = parts.iter().map(|part| part.run.micros().saturating_add(part.later));
     let micros = ends.max().unwrap_or_default();
     for why in unfinished {
-        let event = Event::Noted { about: None, level: Level::Warning, text: why.clone() };
+        let event = Event::note(None, Level::Warning, why.clone());
         text.extend(json(&Line { at: micros, event }));
     }
     let leaked_processes = parts.iter().filter_map(|part| part.run.end).map(|end| end.leaked_processes).sum();

@@ -129,7 +129,13 @@ impl Reader {
                     tree: pictured.tree,
                 });
             }
-            Event::Noted { about, level, text } => self.notes(about.as_ref())?.push(Note { at, level, text }),
+            Event::Noted { about, level, text, .. } => self.notes(about.as_ref())?.push(Note { at, level, text }),
+            Event::Device { about, happened, .. } => {
+                let notes = self.notes(about.as_ref())?;
+                if !happened.is_routine() {
+                    notes.push(Note { at, level: happened.level(), text: happened.to_string() });
+                }
+            }
             Event::HealSought(sought) => {
                 let (place, step) = *self.steps.get(&sought.step).ok_or(Stray)?;
                 self.run.attempts[place].heals.push(Heal { step, sought: *sought, tried: None });

@@ -228,11 +228,7 @@ mod tests {
         let text = "x".repeat(8192);
         std::thread::scope(|scope| {
             for _ in 0..4 {
-                scope.spawn(|| {
-                    (0..400).for_each(|_| {
-                        writer.event(&Event::Noted { about: None, level: Level::Info, text: text.clone() })
-                    })
-                });
+                scope.spawn(|| (0..400).for_each(|_| writer.event(&Event::note(None, Level::Info, text.clone()))));
             }
         });
         writer.file(folder.path().join("a/b.bin"), Arc::from(&b"bytes"[..]));
@@ -248,7 +244,7 @@ mod tests {
         let path = folder.path().join("events.jsonl");
         let writer = Writer::start(File::create(&path).unwrap());
         for n in 1..=2 {
-            writer.event(&Event::Noted { about: None, level: Level::Info, text: n.to_string() });
+            writer.event(&Event::note(None, Level::Info, n.to_string()));
             let mut waiting = writer.shared.waiting.lock();
             assert!(waiting.has_thread);
             let has_thread = |waiting: &mut WaitingWrite| waiting.has_thread;

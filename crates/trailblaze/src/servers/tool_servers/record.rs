@@ -44,7 +44,7 @@ impl ServerEvents for Record {
         if let (Level::Warning | Level::Error, Some(console)) = (level, console) {
             console.warn(&text);
         }
-        self.emit(Event::Noted { about: None, level, text });
+        self.emit(Event::note(None, level, text));
     }
 
     fn started(&self, server: &str, version: &str) {

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use trailblaze_protocol::event::{Called, Event, Header, Line, Parsed};
+use trailblaze_protocol::event::{Called, Event, Header, Level, Line, Parsed};
 use trailblaze_protocol::ids::Parent;
 
 /// How long anything may take before a test gives up.
@@ -474,6 +474,16 @@ impl RunFolder {
             other => panic!("{other:?}"),
         };
         lines.map(parse).collect()
+    }
+
+    /// The texts of warnings, those about the device included.
+    pub fn warnings(&self) -> Vec<String> {
+        let warning = |event: Event| match event {
+            Event::Noted { level: Level::Warning, text, .. } => Some(text),
+            Event::Device { happened, .. } if happened.level() == Level::Warning => Some(happened.to_string()),
+            _ => None,
+        };
+        self.events().into_iter().filter_map(warning).collect()
     }
 
     pub fn calls(&self) -> Vec<Called> {

@@ -195,7 +195,7 @@ impl Recorder {
     }
 
     pub fn note(&mut self, about: Option<Parent>, level: Level, text: &str) {
-        self.add(Event::Noted { about, level, text: text.to_string() });
+        self.add(Event::note(about, level, text.to_string()));
     }
 
     pub fn end_step(&mut self, step: &StepId, verdict: Verdict, message: &str) {

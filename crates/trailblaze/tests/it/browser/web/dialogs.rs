@@ -1,7 +1,5 @@
 //! The dialogs of pages: who says how they are answered, and who is told.
 
-use trailblaze_protocol::event::{Event, Level};
-
 use crate::browser::web::shop::{Shop, calls};
 use crate::support::chromium;
 
@@ -43,11 +41,7 @@ fn a_dialog_is_answered_as_the_closest_rule_says() {
 fn each_dialog_that_nothing_is_said_about_is_warned_of_once() {
     let Some(shop) = ask("", PLAIN, "", &[ASK, ASK]) else { return };
     shop.run(&["--repeat-each", "2"], 0);
-    let warnings = shop.project.last_run().events().into_iter().filter_map(|event| match event {
-        Event::Noted { level: Level::Warning, text, .. } => Some(text),
-        _ => None,
-    });
-    let warnings: Vec<String> = warnings.collect();
+    let warnings = shop.project.last_run().warnings();
     assert_eq!(warnings.len(), 1, "{warnings:?}");
     let ran = ask("dialogs: maybe\n", PLAIN, "", &[]).expect("there is a browser").run(&[], 3);
     assert!(ran.stderr.contains("unknown answer `maybe`"), "{}", ran.stderr);

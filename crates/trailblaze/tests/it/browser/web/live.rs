@@ -7,8 +7,9 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
-use trailblaze_core::driver::{Action, Browse, Budget, Driver, Frame, NetworkRequest, Target};
+use trailblaze_core::driver::{Action, Browse, Budget, Driver, Frame, Target};
 use trailblaze_drivers::web::{BrowserOptions, Browsers, Start, Web, web_device};
+use trailblaze_protocol::device_event::DeviceEvent;
 use trailblaze_protocol::geometry::Size;
 use trailblaze_protocol::ids::DeviceId;
 use trailblaze_supervise::Supervisor;
@@ -191,23 +192,31 @@ async fn no_pictures_are_taken_unless_someone_watches() {
 #[tokio::test]
 async fn requests_are_listed_when_they_are_made_and_when_they_end() {
     let Some(bare) = Bare::open(&[]) else { return };
-    assert_eq!(bare.web.requests(0), []);
+    let events = bare.web.events().expect("a browser has events");
+    assert_eq!(events.take(), []);
     bare.show("<h1>One</h1>").await;
-    let last = bare.web.requests(0).iter().map(|request| request.number).max().expect("the document");
     bare.script("fetch('data:text/plain,hello').then((answer) => answer.text())").await;
     bare.script("fetch('http://127.0.0.1:9/').catch(() => 'refused')").await;
-    let ends = |request: &NetworkRequest| request.micros.is_some();
-    let deadline = Instant::now() + PATIENCE;
-    let made = loop {
-        let made = bare.web.requests(last);
-        if made.len() == 2 && made.iter().all(ends) {
-            break made;
+    let mut told = Vec::new();
+    let is_fetched = |url: &str| url == "data:text/plain,hello" || url == "http://127.0.0.1:9/";
+    let of_fetches = |event: &DeviceEvent| match event {
+        DeviceEvent::Request { method, url, .. } if is_fetched(url) => Some(format!("{method} {url}")),
+        DeviceEvent::Response { url, status, failure, .. } if is_fetched(url) => {
+            let failure = failure.as_ref().map(|failure| failure.split(':').next().unwrap_or_default().to_string());
+            Some(format!("{url} {status:?} {failure:?}"))
         }
-        assert!(Instant::now() < deadline, "{made:?}");
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        _ => None,
     };
-    assert_eq!((made[0].url.as_str(), made[0].status), ("data:text/plain,hello", Some(200)));
-    assert_eq!((made[1].url.as_str(), made[1].kind.as_str()), ("http://127.0.0.1:9/", "fetch"));
-    assert!(made[1].failure.as_ref().is_some_and(|failure| failure.starts_with("net::ERR")), "{made:?}");
+    while told.len() < 4 {
+        tokio::time::timeout(PATIENCE, events.any()).await.unwrap_or_else(|_| panic!("{told:?}"));
+        told.extend(events.take().iter().filter_map(of_fetches));
+    }
+    let expected = [
+        "GET data:text/plain,hello",
+        "data:text/plain,hello Some(200) None",
+        "GET http://127.0.0.1:9/",
+        "http://127.0.0.1:9/ None Some(\"net\")",
+    ];
+    assert_eq!(told, expected);
     bare.close().await;
 }

@@ -170,7 +170,7 @@ fn progress_and_log_messages_are_noted_with_their_level_beneath_their_call() {
     let noted = |tool: &str| -> Vec<(Level, String)> {
         let call = calls.iter().find(|call| call.tool == tool).expect("it was called").call.clone();
         let note = |event: Event| match event {
-            Event::Noted { about: Some(Parent::Call(about)), level, text } if about == call => Some((level, text)),
+            Event::Noted { about: Some(Parent::Call(about)), level, text, .. } if about == call => Some((level, text)),
             _ => None,
         };
         played.run.events().into_iter().filter_map(note).collect()

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, Fields, GenericArgument, Item, Lit, Meta, PathArguments, Token, Type};
 
-const FILES: [&str; 6] = [
+const FILES: [&str; 7] = [
+    include_str!("../../../../../../protocol/src/device_event.rs"),
     include_str!("../../../../../../protocol/src/driver.rs"),
     include_str!("../../../../../../protocol/src/event.rs"),
     include_str!("../../../../../../protocol/src/exit.rs"),
@@ -111,7 +112,7 @@ fn holds(of: &Type) -> Holds {
         "Box" | "Arc" => holds(inner()),
         "String" | "str" | "DeviceId" | "DriverKey" => Holds::Plain("text"),
         "bool" => Holds::Plain("boolean"),
-        "u8" | "u32" | "i32" | "u64" | "usize" | "f64" => Holds::Plain("number"),
+        "u8" | "u16" | "u32" | "i32" | "u64" | "usize" | "f64" => Holds::Plain("number"),
         "Value" => Holds::Plain("JSON"),
         "Map" => Holds::Plain("object"),
         name if name.ends_with("Id") => Holds::Plain("id"),
