@@ -57,6 +57,7 @@ fn sources(table: &str) -> [(&'static str, String); 4] {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the tables are files")]
 fn the_fakes_of_all_sdks_know_the_arguments_of_built_in_tools() {
     let table = table();
     assert!(table.contains("\ninputText text! hideKeyboardAfter reasoning\n"), "{table}");
