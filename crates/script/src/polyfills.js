@@ -416,10 +416,15 @@
     assert: (condition, ...values) => condition || console.error('assertion failed:', ...values),
   });
 
+  const print = (text) => {
+    console.log(String(text).replace(/\n$/, ''));
+    return true;
+  };
   // Just enough for packages that look at it.
   const process = {
     env: { ...variables }, argv: ['trailblaze', script], execArgv: [], versions: {}, version: '', platform: 'trailblaze', pid: 1,
     cwd: () => '/', on: () => process, once: () => process, off: () => process, emitWarning: console.warn,
+    stdout: { write: print }, stderr: { write: print },
     nextTick: (callback, ...args) => queueMicrotask(() => callback(...args)),
   };
 

@@ -200,6 +200,16 @@
     delete timers[timer];
   }
 
+  const settled = PromiseOf.resolve();
+
+  /** Unlike that of the engine, it does not hide what the function throws: that is a rejection which nothing handles. */
+  function queueMicrotask(callback) {
+    if (typeof callback !== 'function') {
+      throw new TypeErrorOf(`queueMicrotask takes a function, got ${describe(callback)}`);
+    }
+    apply(then, settled, [() => void callback()]);
+  }
+
   /** Without the grant, code that asks for the time gets an error; dates that are made from a value work. */
   function hideClock() {
     const DateOf = Date;
@@ -254,7 +264,7 @@
     warn: (...values) => write('warning', values),
     error: (...values) => write('error', values),
   };
-  const globals = { ...script, trailblaze, console, ToolError, setTimeout, clearTimeout, structuredClone: copy };
+  const globals = { ...script, trailblaze, console, ToolError, setTimeout, clearTimeout, queueMicrotask, structuredClone: copy };
   for (const [name, value] of Object.entries(globals)) {
     define(globalThis, name, value);
   }

@@ -69,7 +69,10 @@ pub async fn call(world: World, abort: &Abort, input: String, host: &dyn Host) -
         world = returned;
         let Outbox { requests, log, finished: now_finished, .. } = match outbox {
             Ok(outbox) => outbox,
-            Err(error) => return (None, Ended::Failed(error)),
+            Err(error) => {
+                world.take_last_output().log.into_iter().for_each(|line| host.log(line));
+                return (None, Ended::Failed(error));
+            }
         };
         log.into_iter().for_each(|line| host.log(line));
         open.extend(requests.iter().filter(|request| !is_timer(request)).map(OpenCalls::new));

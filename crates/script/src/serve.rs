@@ -265,7 +265,14 @@ impl Keeper {
         });
         let (mut world, outbox) = match computed.await {
             Ok((world, Ok(outbox))) => (world, outbox),
-            Ok((_, Err(error))) => return self.fail(&error),
+            Ok((mut world, Err(error))) => {
+                let last = world.take_last_output();
+                last.log.into_iter().for_each(|line| (self.log)(line));
+                // Those of its requests that only tell something; nothing waits for the others any more.
+                let telling = |request: &Request| matches!(request.operation.as_str(), "log" | "progress");
+                last.requests.into_iter().filter(telling).for_each(|request| self.route(request));
+                return self.fail(&error);
+            }
             Err(error) => return self.fail(&ScriptError::Engine(error.to_string())),
         };
         outbox.log.into_iter().for_each(|line| (self.log)(line));

@@ -250,6 +250,13 @@ impl World {
         })
     }
 
+    /// What the script logged and asked for before it was stopped.
+    pub fn take_last_output(&mut self) -> Outbox {
+        let mut outbox = self.outbox.lock();
+        let (requests, log) = (std::mem::take(&mut outbox.requests), std::mem::take(&mut outbox.log));
+        Outbox { requests, log, ..Outbox::default() }
+    }
+
     /// Notes that requests were answered, or will not be.
     pub fn answered(&mut self, n_requests: usize) {
         let mut outbox = self.outbox.lock();

@@ -99,7 +99,8 @@ pub fn shown(line: &str) -> String {
 /// Reads until the stream ends, and replaces secrets by their names. Output beyond the limit is read but not kept. `heard` is called
 /// with each line. `is_waiting` tells whether the stream has something to read, even if the runtime was not told so yet.
 ///
-/// An overlong line is kept in pieces, cut so that no secret spans a cut.
+/// An overlong line is kept in pieces, cut so that no secret spans a cut. A line that has not ended when somebody catches up is kept as it
+/// is: what a tool printed without a line end belongs to its call, and the server may print nothing more.
 pub async fn capture<S: AsyncRead + Unpin>(
     mut stream: S,
     excerpt: Excerpt,
@@ -128,6 +129,10 @@ pub async fn capture<S: AsyncRead + Unpin>(
             buffer = piece.split_off(piece.len().saturating_sub(overlap));
             keep(&piece, (!is_rest).then_some(&excerpt));
             is_rest = true;
+        }
+        if !catching_up.is_empty() && !buffer.is_empty() && !secrets.may_continue(&buffer) {
+            keep(&std::mem::take(&mut buffer), (!is_rest).then_some(&excerpt));
+            is_rest = false;
         }
         buffer.reserve(8 << 10);
         for done in catching_up.drain(..) {
@@ -294,9 +299,41 @@ mod tests {
             excerpt.catch_up().await;
             assert_eq!(heard.lock().last(), Some(&n.to_string()));
         }
+        tokio::io::AsyncWriteExt::write_all(&mut server, b"no end").await.unwrap();
+        excerpt.catch_up().await;
+        assert_eq!(heard.lock().last().map(String::as_str), Some("no end"));
         drop(server);
         capturing.await.unwrap();
         excerpt.catch_up().await;
+    }
+
+    #[tokio::test]
+    async fn a_line_without_an_end_is_not_cut_within_a_secret() {
+        let (mut server, stream) = tokio::io::duplex(1 << 10);
+        let (excerpt, captured) = (Excerpt::default(), Excerpt::default());
+        let asked = captured.clone();
+        let capturing = tokio::spawn(async move {
+            let secrets = Secrets::new([("KEY".to_string(), "hunter2-hunter2".to_string())]);
+            capture(
+                stream,
+                captured,
+                &ServerLog::default(),
+                &secrets,
+                |_| false,
+                |line| excerpt.push(line.to_string()),
+            )
+            .await;
+            excerpt
+        });
+        while asked.0.lock().catch_up.is_none() {
+            tokio::task::yield_now().await;
+        }
+        for part in ["the key is hunter2-", "hunter2", " of course"] {
+            tokio::io::AsyncWriteExt::write_all(&mut server, part.as_bytes()).await.unwrap();
+            asked.catch_up().await;
+        }
+        drop(server);
+        assert_eq!(capturing.await.unwrap().shown(), ["the key is {{KEY}} of course"]);
     }
 
     #[tokio::test]

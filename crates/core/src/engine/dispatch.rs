@@ -585,11 +585,14 @@ fn timeout_message(tool: &Tool, deadline: &Deadline) -> String {
     }
     let idle = humantime::format_duration(deadline.idle);
     match tool.source() {
-        Some(source) => format!(
-            "`{name}` did not answer in time: server `{}` was silent for {idle}; raise `callTimeout:` \
-             of its entry to allow more",
-            source.name()
-        ),
+        Some(source) => {
+            let file = tool.contributor.file.as_ref().map(|file| format!(" ({file})")).unwrap_or_default();
+            format!(
+                "`{name}` did not answer in time: server `{}`{file} was silent for {idle}; raise `callTimeout:` \
+                 of its entry to allow more",
+                source.name()
+            )
+        }
         None if matches!(tool.body, Body::Code(_)) => format!(
             "`{name}` did not answer in time: it was silent for {idle}; let it call a tool or log a line while it waits"
         ),

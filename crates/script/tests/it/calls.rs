@@ -272,6 +272,27 @@ fn an_endless_loop_is_stopped_and_its_line_is_named() {
 }
 
 #[tokio::test]
+async fn what_was_logged_before_an_endless_loop_is_shown() {
+    let host = Recorder::default();
+    let limits = Limits { busy: Duration::from_millis(200), ..limits() };
+    let ended = run_within(limits, &host, "log('one');\nawait tools.a();\nconsole.warn('two');\nfor (;;) {}").await;
+    assert!(why("", ended).ends_with("in the loop at tools/a.ts:4:1"));
+    assert_eq!(*host.log.lock(), ["info: one", "warning: two"]);
+}
+
+#[tokio::test]
+async fn what_a_microtask_throws_fails_the_call() {
+    assert_eq!(
+        failure("queueMicrotask(() => { throw new Error('in a microtask') });\nreturn 1").await,
+        "something that the script did not wait for failed: in a microtask (tools/a.ts:1:34)\nhint: write `await` before the call"
+    );
+    assert_eq!(
+        value("let order = ''; queueMicrotask(() => { order += 'b' }); order += 'a'; await 0; return order").await,
+        "ab"
+    );
+}
+
+#[tokio::test]
 async fn a_promise_that_nothing_can_settle_is_an_error() {
     let stuck = "it never ends: it waits for a promise that nothing can settle";
     assert_eq!(failure("await new Promise(() => {})").await, stuck);

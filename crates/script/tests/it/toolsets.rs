@@ -24,6 +24,10 @@ impl Host for Engine {
                 other => Err(HostError::Refused(format!("{other:?}"))),
             },
             "never" => std::future::pending().await,
+            "log" => {
+                self.1.send_modify(|lines| lines.push(format!("call: {payload}")));
+                Ok(Value::Null)
+            }
             _ => Err(HostError::Refused(format!("no `{operation}`"))),
         }
     }
@@ -54,7 +58,7 @@ const tools = {
   echo: (args, { id }) => request(id, 'echo', args),
   deeper: async ({ depth }, { id }) => depth === 0 ? n : 1 + await request(id, 'again', { tool: 'deeper', depth: depth - 1 }),
   sleep: async ({ ms }) => { await new Promise((resolve) => setTimeout(resolve, ms)); return 'slept' },
-  loop: () => { for (;;) {} },
+  loop: (args, { id }) => { console.log('before'); request(id, 'log', 'the loop').catch(() => {}); for (;;) {} },
   stuck: () => new Promise(() => {}),
   fails: () => { throw new TypeError('no') },
   refused: (args, { id }) => request(id, 'nothing'),
@@ -155,8 +159,9 @@ async fn failures_end_a_call_and_a_script_that_is_stopped_starts_again() {
     assert_eq!(engine.text(json!({"tool": "count"})).await, "1");
     let (sleeps, loops) =
         tokio::join!(engine.text(json!({"tool": "sleep", "ms": 60_000})), engine.text(json!({"tool": "loop"})));
-    let stopped = "it was stopped: it computed for 2 s without waiting for anything, in the loop at a.ts:9:17";
+    let stopped = "it was stopped: it computed for 2 s without waiting for anything, in the loop at a.ts:9:100";
     assert_eq!([sleeps.as_str(), loops.as_str()], [stopped, stopped]);
+    assert_eq!(*engine.1.borrow(), ["info: before", "call: \"the loop\""]);
     // Its state is gone, but it runs.
     assert_eq!(engine.text(json!({"tool": "count"})).await, "1");
 }

@@ -230,7 +230,7 @@ impl Live {
 
     /// The warnings since they were last asked for, such as those about tools whose files changed.
     pub fn notices(&self) -> Vec<String> {
-        std::mem::take(&mut *self.notices.unread.lock())
+        std::mem::take(&mut *self.notices.unread.lock()).into_iter().map(|notice| notice.text).collect()
     }
 
     /// What tools say from now on.
@@ -500,10 +500,17 @@ const TOOL_OUTPUT_LINES: usize = 256;
 /// Writes what people would see into the daemon's log, and keeps warnings for the next reply.
 pub struct LogConsole {
     session: String,
-    unread: Mutex<Vec<String>>,
+    unread: Mutex<Vec<Notice>>,
     /// What tools say, for the clients whose requests are in progress.
     said: broadcast::Sender<String>,
     secrets: Mutex<Vec<Arc<Secrets>>>,
+}
+
+/// A warning that nobody has read yet.
+struct Notice {
+    /// What it is about, if that can be mended meanwhile.
+    about: Option<String>,
+    text: String,
 }
 
 impl LogConsole {
@@ -517,10 +524,10 @@ impl LogConsole {
         self.secrets.lock().push(Arc::clone(secrets));
     }
 
-    fn keep(&self, text: &str) {
+    fn keep(&self, about: Option<&str>, text: &str) {
         let mut unread = self.unread.lock();
         if unread.len() < MOST_NOTICES {
-            unread.push(text.to_string());
+            unread.push(Notice { about: about.map(str::to_string), text: text.to_string() });
         }
     }
 }
@@ -532,18 +539,27 @@ impl Console for LogConsole {
 
     fn warn(&self, text: &str) {
         tracing::warn!(target: "trailblaze::daemon", session = self.session, "{text}");
-        self.keep(text);
+        self.keep(None, text);
+    }
+
+    fn warn_about(&self, about: &str, text: &str) {
+        tracing::warn!(target: "trailblaze::daemon", session = self.session, "{text}");
+        self.keep(Some(about), text);
+    }
+
+    fn settle(&self, about: &str) {
+        self.unread.lock().retain(|notice| notice.about.as_deref() != Some(about));
     }
 
     fn error(&self, text: &str) {
         tracing::error!(target: "trailblaze::daemon", session = self.session, "{text}");
-        self.keep(text);
+        self.keep(None, text);
     }
 
     fn problems(&self, problems: &[Problem]) {
         for problem in problems {
             tracing::warn!(target: "trailblaze::daemon", session = self.session, "{problem}");
-            self.keep(&problem.to_string());
+            self.keep(None, &problem.to_string());
         }
     }
 

@@ -378,7 +378,6 @@ impl Service for LocalService {
                     },
                     (found, _) => found?,
                 };
-                live.notices().iter().for_each(|notice| progress.say(notice));
                 let current_dir = request.current_dir.or_else(|| Some(live.request.client.current_dir.clone()));
                 let mut said = live.tool_output();
                 let executing = live.execute(request.commands, current_dir, cancel);
@@ -394,6 +393,8 @@ impl Service for LocalService {
                 while let Ok(text) = said.try_recv() {
                     progress.tool_output(&text);
                 }
+                // Also those of this request; what was mended since it was noticed is not among them.
+                live.notices().iter().for_each(|notice| progress.say(notice));
                 Ok(Answer::Replies(replies?))
             }
             Request::Sessions => Ok(Answer::Sessions(self.table.all().iter().map(|live| live.info(false)).collect())),

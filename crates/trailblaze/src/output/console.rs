@@ -15,6 +15,14 @@ pub trait Console: Send + Sync {
 
     fn error(&self, text: &str);
 
+    /// A warning that may no longer hold when somebody reads it, such as one about a file of tools.
+    fn warn_about(&self, _about: &str, text: &str) {
+        self.warn(text);
+    }
+
+    /// What was warned of is mended, or follows anew.
+    fn settle(&self, _about: &str) {}
+
     /// Problems in files, each with its place.
     fn problems(&self, problems: &[Problem]);
 

@@ -13,6 +13,9 @@ use trailblaze_script::bundle::is_bundle;
 use crate::project::loaded::Loaded;
 use crate::servers::server_sources::Key;
 
+/// The endings of files that a `command:` runs: the code of tools.
+const SOURCES: [&str; 7] = [".py", ".ts", ".mts", ".js", ".mjs", ".cjs", ".rb"];
+
 /// An entry, with its name and its place.
 #[derive(Clone)]
 pub(crate) struct Named {
@@ -32,7 +35,10 @@ impl Named {
     /// Who contributes its tools.
     pub fn contributor(&self) -> Contributor {
         let contributor = Contributor::new(&format!("server {}", self.name), self.origin);
-        let file = self.entry.script.as_deref().map(Arc::from);
+        let is_source =
+            |arg: &&String| SOURCES.iter().any(|ending| arg.ends_with(ending)) && !Path::new(arg).is_absolute();
+        let file = self.entry.script.as_ref().or_else(|| self.entry.args.iter().find(is_source));
+        let file = file.map(|file| Arc::from(file.as_str()));
         Contributor { file, allows_reserved: self.entry.allow_reserved, ..contributor }
     }
 

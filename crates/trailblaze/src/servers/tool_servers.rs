@@ -238,15 +238,20 @@ impl ToolServers {
     }
 
     /// Reports something about the tools, on the screen and in the record.
-    pub fn tell(&self, level: Level, text: &str) {
+    pub fn tell(&self, about: &str, level: Level, text: &str) {
         match (&self.outlets.console, level) {
-            (Some(console), Level::Warning | Level::Error) => console.warn(text),
+            (Some(console), Level::Warning | Level::Error) => console.warn_about(about, text),
             (Some(console), _) => console.say(text),
             (None, _) => {}
         }
         if let Some(events) = &self.outlets.events {
             events.emit(Event::note(None, level, text.to_string()));
         }
+    }
+
+    /// Earlier warnings about it no longer hold.
+    pub fn settle(&self, about: &str) {
+        self.outlets.console.iter().for_each(|console| console.settle(about));
     }
 
     /// Stops the servers that no session owns.

@@ -74,17 +74,17 @@ impl Wiring {
         for session in self.sessions() {
             // A script may import a file that it did not import before, so any of them counts.
             if is_any_config || is_any_script && session.registry().tools().any(|tool| tool.code().is_some()) {
-                said.extend(reread(&session).await);
+                said.extend(reread(&self.servers, &session).await);
             }
         }
         let renewed = self.servers.renew(paths).await;
         let is_any_new = renewed.iter().any(|(_, renewed)| renewed.is_ok());
-        said.extend(renewed.into_iter().flat_map(|(name, renewed)| news(&name, renewed)));
+        said.extend(renewed.into_iter().flat_map(|(name, renewed)| news(&self.servers, &name, renewed)));
         if is_any_new {
             // Before the change is reported, so that calls made after the report use the new tools.
             for session in self.sessions() {
                 session.catch_up().await;
-                said.extend(session.reload_error().map(|error| (Level::Warning, error.to_string())));
+                said.extend(session.reload_error().map(|error| News::new(FILES, Level::Warning, error.to_string())));
             }
         }
         tell(&self.servers, said)
@@ -100,56 +100,87 @@ pub async fn catch_up(
 ) -> Result<(), SourceError> {
     let mut said = Vec::new();
     if are_files_outdated {
-        said.extend(reread(session).await);
+        said.extend(reread(servers, session).await);
     }
     let renewed = servers.renew_all(is_asked).await;
     servers.warn_of_stale_builds();
     let failed = renewed.iter().find_map(|(_, renewed)| renewed.as_ref().err().cloned());
-    said.extend(renewed.into_iter().flat_map(|(name, renewed)| news(&name, renewed)));
+    said.extend(renewed.into_iter().flat_map(|(name, renewed)| news(servers, &name, renewed)));
     session.catch_up().await;
     tell(servers, said);
     failed.map_or(Ok(()), Err)
 }
 
+/// What the project's own files are called in reports.
+const FILES: &str = "the project's files";
+
+/// What became of a change.
+#[derive(PartialEq)]
+struct News {
+    /// What changed: the files of the project, or a server.
+    about: String,
+    level: Level,
+    text: String,
+}
+
+impl News {
+    fn new(about: &str, level: Level, text: String) -> News {
+        News { about: about.to_string(), level, text }
+    }
+}
+
 /// Reports changes, each once. Returns whether there were any.
-fn tell(servers: &ToolServers, said: Vec<(Level, String)>) -> bool {
+fn tell(servers: &ToolServers, said: Vec<News>) -> bool {
     // Several devices report the same change.
-    let mut once: Vec<(Level, String)> = Vec::new();
+    let mut once: Vec<News> = Vec::new();
     for news in said {
         if !once.contains(&news) {
             once.push(news);
         }
     }
-    for (level, text) in &once {
-        servers.tell(*level, text);
+    for News { about, level, text } in &once {
+        servers.tell(about, *level, text);
     }
     !once.is_empty()
 }
 
 /// The changes to tools defined in files.
-async fn reread(session: &Session) -> Option<(Level, String)> {
+async fn reread(servers: &ToolServers, session: &Session) -> Option<News> {
     let known = session.reload_error();
-    match session.reload().await {
-        Ok(reloaded) if reloaded.changes.is_empty() => None,
-        Ok(reloaded) => Some((Level::Info, listed("the project's files changed", &reloaded.changes.lines()))),
-        // Already reported.
-        Err(error) if known.as_ref() == Some(&error) => None,
-        Err(error) => Some((Level::Warning, format!("the tools were not reloaded: {error}"))),
+    let reloaded = session.reload().await;
+    // Already reported.
+    if reloaded.is_err() && reloaded.as_ref().err() == known.as_ref() {
+        return None;
+    }
+    // What was reported about older files.
+    servers.settle(FILES);
+    match reloaded {
+        Ok(reloaded) => {
+            let text = listed(&format!("{FILES} changed"), &reloaded.changes.lines());
+            (!reloaded.changes.is_empty()).then(|| News::new(FILES, Level::Info, text))
+        }
+        Err(error) => Some(News::new(FILES, Level::Warning, format!("the tools were not reloaded: {error}"))),
     }
 }
 
-fn news(name: &str, renewed: Result<Renewed, SourceError>) -> Vec<(Level, String)> {
+fn news(servers: &ToolServers, name: &str, renewed: Result<Renewed, SourceError>) -> Vec<News> {
+    let about = format!("server `{name}`");
+    // What was reported about older files.
+    servers.settle(&about);
     match renewed {
         Ok(Renewed { changes, warnings }) => {
             let lines = match changes.is_empty() {
                 true => vec!["its list of tools is unchanged".to_string()],
                 false => changes.lines(),
             };
-            let swapped = (Level::Info, listed(&format!("server `{name}` was swapped"), &lines));
-            let odd = warnings.into_iter().map(|warning| (Level::Warning, format!("server `{name}`: {warning}")));
+            let swapped = News::new(&about, Level::Info, listed(&format!("{about} was swapped"), &lines));
+            let odd = warnings.iter().map(|warning| News::new(&about, Level::Warning, format!("{about}: {warning}")));
             std::iter::once(swapped).chain(odd).collect()
         }
-        Err(error) => vec![(Level::Warning, format!("server `{name}` was not swapped: {}", error.evidence()))],
+        Err(error) => {
+            let text = format!("{about} was not swapped: {}", error.evidence());
+            vec![News::new(&about, Level::Warning, text)]
+        }
     }
 }
 

@@ -55,6 +55,9 @@ def failure_middleware() -> Any:
                 if failed is None:
                     raise
                 return failed
+            finally:
+                # What was printed without a line end belongs to this call.
+                sys.stderr.flush()
 
     return FailureMiddleware()
 

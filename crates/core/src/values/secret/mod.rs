@@ -154,6 +154,12 @@ impl Secrets {
         self.known().entries.first().map_or(0, |entry| entry.value.len() * MOST_OF_A_BYTE)
     }
 
+    /// Whether the text ends with the beginning of a value, so that what follows may complete it.
+    pub fn may_continue(&self, text: &[u8]) -> bool {
+        let begins = |value: &[u8]| (1..value.len().min(text.len() + 1)).any(|n| text.ends_with(&value[..n]));
+        self.known().entries.iter().any(|entry| begins(entry.value.as_bytes()))
+    }
+
     /// Replaces values and seals with placeholders.
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.known().redact(text)

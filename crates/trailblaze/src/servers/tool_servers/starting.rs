@@ -213,7 +213,8 @@ impl ToolServers {
         let stale = ServerBuild::of(&named.entry, &self.root).and_then(|build| Some((build.stale()?, build.advice())));
         let Some((stale, advice)) = stale else { return drop(self.stale.lock().remove(&named.key())) };
         if self.stale.lock().insert(named.key(), stale.clone()).is_none_or(|told| told != stale) {
-            self.tell(Level::Warning, &format!("server `{}`: {stale}; {advice}", named.name));
+            let about = format!("server `{}`", named.name);
+            self.tell(&about, Level::Warning, &format!("{about}: {stale}; {advice}"));
         }
     }
 

@@ -16,7 +16,7 @@ mod hot_reload;
 mod official_sdks;
 mod on_demand;
 #[cfg(target_os = "linux")]
-mod scripts;
+pub mod scripts;
 mod third_party_clients;
 mod third_party_servers;
 mod tool_authoring;

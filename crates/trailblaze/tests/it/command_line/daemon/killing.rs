@@ -35,10 +35,14 @@ fn a_killed_server_is_started_again_by_the_next_call_of_its_tools() {
     let servers = processes(&home, "python3");
     servers.into_iter().for_each(kill);
     home.run(&["tool", "launchApp", "packageId=com.example.counter"]).exits(0);
-    wait_until("it is started again", || {
+    let called = wait_until("it is started again", || {
         // Its death may be noticed by a call, which fails.
-        (home.run(&["tool", "parcel_store"]).code == Some(0)).then_some(())
+        let called = home.run(&["tool", "parcel_store"]);
+        (called.code == Some(0)).then_some(called)
     });
+    let told = "it died, and was started again for this call; what it kept in memory is lost";
+    assert!(called.stderr.contains(told), "{}", called.stderr);
+    assert!(!home.run(&["tool", "parcel_store"]).exits(0).stderr.contains(told), "once");
     assert!(!processes(&home, "parcels.py").is_empty());
     home.run(&["daemon", "stop"]).exits(0);
     home.mark.wait_until_none_left_blocking();

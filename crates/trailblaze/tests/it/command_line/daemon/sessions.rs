@@ -2,6 +2,7 @@
 
 use crate::support::home::Home;
 use crate::support::wait_until;
+use crate::tool_servers::scripts::{tool, with_tool};
 
 const LAUNCH: &[&str] = &["tool", "launchApp", "packageId=com.example.counter"];
 
@@ -221,4 +222,21 @@ fn closing_a_session_cancels_its_call() {
     home.run(&["session", "close"]).exits(0);
     let ended = home.project.ran(child.wait_with_output().expect("it ends"));
     assert!(ended.code == Some(2) && ended.stderr.contains("cancelled"), "{ended:?}");
+}
+
+#[test]
+fn a_mistake_in_a_tool_file_is_told_until_it_is_mended() {
+    let home = Home::new(with_tool("return 'one';"));
+    let call = |words: &str| {
+        let called = home.run(&["tool", "tryIt", "-d", "android/sim-1"]);
+        assert!(format!("{}{}", called.stdout, called.stderr).contains(words), "{}{}", called.stdout, called.stderr);
+        called.stderr
+    };
+    call("one");
+    let file = "trailblaze-config/tools/tryIt.yaml";
+    home.project.write(file, tool("tryIt", "return 'one' +;"));
+    call("tryIt.yaml:7:");
+    home.project.write(file, tool("tryIt", "return 'two';"));
+    let told = call("two");
+    assert!(!told.contains("tryIt.yaml:"), "{told}");
 }

@@ -8,6 +8,7 @@ use crate::tool_servers::scripts::{call, with_tool};
 const TYPESCRIPT: &str = "import { run, tool } from '@trailblaze/scripting';
 tool('says', { description: 'Says something.' }, (_, { log }) => {
   console.log('printed \\u001b[31mred\\u001b[0m');
+  process.stdout.write('no end');
   log('info', 'logged');
   throw new Error('it broke');
 });
@@ -43,16 +44,16 @@ fn a_typescript_tool_says_what_it_does_and_where_it_failed() {
     lab.with("tools/says.ts", TYPESCRIPT);
     for runtime in ["process", "embedded"] {
         lab.configured(&format!("mcpServers:\n  tools: {{script: tools/says.ts, runtime: {runtime}}}\n"));
-        check(&lab, "says", &["says: printed red\n", "says: logged\n", "it broke (tools/says.ts:5:"]);
+        check(&lab, "says", &["says: printed red\n", "says: no end\n", "says: logged\n", "it broke (tools/says.ts:6:"]);
         let forgotten = "something that the tool did not wait for failed: ";
-        check(&lab, "forgets", &[forgotten, " (tools/says.ts:8:"]);
-        check(&lab, "rejects", &[forgotten, "TypeError: forgotten (tools/says.ts:11:"]);
+        check(&lab, "forgets", &[forgotten, " (tools/says.ts:9:"]);
+        check(&lab, "rejects", &[forgotten, "TypeError: forgotten (tools/says.ts:12:"]);
         lab.go(&["tool", "-d", "android/sim-1", "fine"]).exits(0);
         // Only the engine knows where a text was thrown; elsewhere, the place is that of the tool.
-        let line = if runtime == "embedded" { 15 } else { 14 };
+        let line = if runtime == "embedded" { 16 } else { 15 };
         check(&lab, "throwsText", &[&format!("no luck (tools/says.ts:{line}:")]);
         let left = lab.go(&["tool", "-d", "android/sim-1", "leaves"]).exits(0).stderr;
-        let warning = "leaves: `leaves` ended before its timer fired; wait for it, or clear it (tools/says.ts:18:";
+        let warning = "leaves: `leaves` ended before its timer fired; wait for it, or clear it (tools/says.ts:19:";
         assert!(left.contains(warning), "{runtime}: {left}");
     }
     lab.calls(&["says: {}"]);
@@ -66,10 +67,10 @@ fn a_python_tool_says_what_it_does_and_where_it_failed() {
     let Some(lab) = with_python(Runtime::Nothing) else { return };
     lab.configured("mcpServers:\n  py: {command: python3, args: [tools/says.py]}\n");
     let head = "from fastmcp import FastMCP\nfrom trailblaze import failure_middleware\n\n";
-    let tool = "@server.tool\ndef says() -> str:\n    print('printed')\n    return {}['email']\n\n\nserver.run(show_banner=False)\n";
+    let tool = "@server.tool\ndef says() -> str:\n    print('printed')\n    print('no end', end='')\n    return {}['email']\n\n\nserver.run(show_banner=False)\n";
     let middleware = "server = FastMCP('py', middleware=[failure_middleware()])\n\n\n";
     lab.with("tools/says.py", &format!("{head}{middleware}{tool}"));
-    check(&lab, "says", &["says: printed\n", "KeyError: 'email' (tools/says.py:10)"]);
+    check(&lab, "says", &["says: printed\n", "says: no end", "KeyError: 'email' (tools/says.py:11)"]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 package dev.trailblaze.tools
 
 import dev.trailblaze.JsonValues
+import dev.trailblaze.Names
 import dev.trailblaze.TrailblazeCommands
 import kotlinx.coroutines.CoroutineDispatcher
 import kotlinx.coroutines.Dispatchers
@@ -138,6 +139,16 @@ public class ToolServer @JvmOverloads constructor(
             exitProcess(2)
         }
         runBlocking { Serving(this@ToolServer).serve(arguments) }
+    }
+
+    /** Fails the call that an uncaught exception belongs to. The author's own handler still runs; without one, the exception is printed. */
+    internal fun watchUncaught() {
+        val former = Thread.getDefaultUncaughtExceptionHandler()
+        Thread.setDefaultUncaughtExceptionHandler { thread, thrown ->
+            running.uncaught(thrown)
+            former?.uncaughtException(thread, thrown)
+                ?: System.err.println("Exception in thread \"${thread.name}\" ${thrown.stackTraceToString()}")
+        }
     }
 
     /** Calls a tool. Never throws, except if the call is cancelled: errors become results. */
