@@ -1,0 +1,3 @@
+//! Android phones and tablets, over adb.
+
+pub mod adb;
