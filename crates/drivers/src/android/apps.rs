@@ -51,17 +51,7 @@ pub async fn grant(phone: &Phone, budget: &Budget, app: &str, permission: &str) 
         return Err(not_installed(phone, budget, app).await);
     }
     let command = format!("pm grant {} {}", quote(app), quote(&full));
-    let output = phone.run(budget, &command).await?;
-    if output.is_success() {
-        return Ok(());
-    }
-    // The first lines only say where it happened.
-    let errors = output.error_text();
-    let reason = errors
-        .lines()
-        .map(str::trim)
-        .find(|line| line.contains("SecurityException") || line.contains("Unknown permission"));
-    Err(refused(&command, reason.unwrap_or(&output.complaint())))
+    phone.must(budget, &command).await.map(|_| ())
 }
 
 pub async fn open_url(phone: &Phone, budget: &Budget, url: &str) -> Result<(), DriverError> {

@@ -29,6 +29,10 @@ pub enum DumpFault {
     NotIdle,
     #[error("no window has the focus, so `uiautomator dump` finds none (\"null root node\")")]
     NoWindow,
+    #[error(
+        "another program uses `uiautomator` on this phone (\"already registered\"); end it: Appium, uiautomator2 or Layout Inspector"
+    )]
+    Busy,
     #[error("the output of `uiautomator dump` is cut off after {bytes} bytes")]
     Truncated { bytes: usize },
     #[error("`uiautomator dump` printed no tree: {printed}")]
@@ -66,6 +70,9 @@ fn complaint(text: &str) -> DumpFault {
     }
     if text.contains("null root node") {
         return DumpFault::NoWindow;
+    }
+    if text.contains("already registered") {
+        return DumpFault::Busy;
     }
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("<?xml"));
     let printed = lines.take(2).collect::<Vec<_>>().join(" ");

@@ -8,7 +8,7 @@ use trailblaze_core::driver::{Budget, DriverError};
 use trailblaze_core::screen::{Picture, Pixels, Shape};
 use trailblaze_protocol::geometry::Size;
 
-use super::adb::AdbError;
+use super::adb::{AdbError, ShellOutput};
 use super::hierarchy::{DumpFault, ViewHierarchy};
 use super::phone::Phone;
 use super::readiness;
@@ -57,7 +57,11 @@ pub async fn picture(phone: &Phone, budget: &Budget) -> Result<Picture, DriverEr
     let started = Instant::now();
     let mut last = String::new();
     for number in 1..=TRIES {
-        let output = phone.device.shell(budget, "screencap -p", PICTURE).await?;
+        let output = match phone.device.shell(budget, "screencap -p", PICTURE).await {
+            // Taking it again does no harm.
+            Err(AdbError::Closed { .. }) => ShellOutput::default(),
+            output => output?,
+        };
         match read_picture(&output.stdout) {
             Some(size) => {
                 tracing::debug!(target: "trailblaze::android", took = ?started.elapsed(), number, "picture");

@@ -64,11 +64,17 @@ async fn is_locked(phone: &Phone, budget: &Budget) -> Result<bool, DriverError> 
     Ok(says_locked(&printed))
 }
 
-/// Versions of Android have different names for it.
+/// Versions of Android have different names for it; two of them mean the lock screen only beneath the name of its service.
 fn says_locked(printed: &str) -> bool {
-    const NAMES: [&str; 4] =
-        ["mDreamingLockscreen=true", "mShowingLockscreen=true", "isKeyguardShowing=true", "mIsShowing=true"];
-    printed.split_whitespace().any(|word| NAMES.contains(&word.trim_end_matches(',')))
+    const ANYWHERE: [&str; 3] = ["mDreamingLockscreen=true", "mShowingLockscreen=true", "isKeyguardShowing=true"];
+    const OF_SERVICE: [&str; 2] = ["mIsShowing=true", "showing=true"];
+    let mut service = 0;
+    printed.lines().any(|line| {
+        let is_service = line.contains("KeyguardStateMonitor") || line.contains("KeyguardServiceDelegate");
+        service = if is_service { 3 } else { service - 1 };
+        let has = |names: &[&str]| line.split_whitespace().any(|word| names.contains(&word.trim_end_matches(',')));
+        has(&ANYWHERE) || (service > 0 && has(&OF_SERVICE))
+    })
 }
 
 /// The fourth column of the last line of `df -k`.
@@ -94,6 +100,9 @@ mod tests {
     fn a_lock_screen_is_known_by_the_names_of_all_versions() {
         assert!(says_locked("  mShowingDream=false mDreamingLockscreen=true mTopFullscreen=null"));
         assert!(says_locked("KeyguardStateMonitor\n  mIsShowing=true\n"));
-        assert!(!says_locked("mDreamingLockscreen=false mIsShowing=false"));
+        assert!(says_locked("  KeyguardServiceDelegate\n    showing=true\n"));
+        assert!(!says_locked(
+            "mDreamingLockscreen=false\nKeyguardServiceDelegate\n  showing=false\nx\ny\nshowing=true\n"
+        ));
     }
 }

@@ -23,9 +23,11 @@ impl AdbDevice {
         &self.serial
     }
 
-    /// Whether it is connected over a network, which ends if the device leaves it.
+    /// Whether it is connected over a network, so that it is lost if it leaves the network. An address of this machine is that of an
+    /// emulator or a tunnel.
     pub fn is_wireless(&self) -> bool {
-        self.serial.contains(':') || self.serial.contains("._adb")
+        let is_local = ["127.", "localhost:", "[::1]:"].iter().any(|start| self.serial.starts_with(start));
+        (self.serial.contains(':') && !is_local) || self.serial.contains("._adb")
     }
 
     /// What its daemon can do: `shell_v2`, `cmd`, `stat_v2` and so on.

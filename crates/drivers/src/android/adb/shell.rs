@@ -37,10 +37,12 @@ impl ShellOutput {
         self.exit_code == 0
     }
 
-    /// The first line that says what went wrong: of standard error, or else of the output.
+    /// The first line that says what went wrong: of standard error, or else of the output. Where Android's framework threw an
+    /// exception, the line above it only says in which command.
     pub fn complaint(&self) -> String {
         let (errors, output) = (self.error_text(), self.text());
-        let mut lines = errors.lines().chain(output.lines()).map(str::trim).filter(|line| !line.is_empty());
+        let says = |line: &&str| !line.is_empty() && !line.starts_with("Exception occurred while executing");
+        let mut lines = errors.lines().chain(output.lines()).map(str::trim).filter(says);
         lines.next().map_or_else(|| format!("exit code {}", self.exit_code), str::to_string)
     }
 }
@@ -147,6 +149,15 @@ fn packed(kind: u8, bytes: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_complaint_is_the_line_that_says_what_went_wrong() {
+        let stderr =
+            b"\nException occurred while executing 'grant':\njava.lang.SecurityException: no\n\tat a.B.c(B.java:1)\n";
+        let output = ShellOutput { stderr: stderr.to_vec(), exit_code: 255, ..ShellOutput::default() };
+        assert_eq!(output.complaint(), "java.lang.SecurityException: no");
+        assert_eq!(ShellOutput { exit_code: 7, ..ShellOutput::default() }.complaint(), "exit code 7");
+    }
 
     #[test]
     fn a_quoted_word_is_one_word_of_the_shell() {

@@ -81,6 +81,7 @@ fn what_is_no_tree_is_named() {
         ("ERROR: null root node returned by UiTestAutomationBridge.\n", DumpFault::NoWindow),
         ("<?xml version='1.0'?><hierarchy rotation=\"0\" />UI hierchary dumped to: /dev/tty", DumpFault::NoWindow),
         ("<hierarchy rotation=\"0\"><node text=\"a", DumpFault::Truncated { bytes: 37 }),
+        ("java.lang.IllegalStateException: UiAutomationService x already registered!\n", DumpFault::Busy),
         ("", DumpFault::Other { printed: "nothing".to_string() }),
         ("Killed\n", DumpFault::Other { printed: "Killed".to_string() }),
     ];
