@@ -17,6 +17,7 @@ use super::dialogs::SystemDialog;
 use super::facts::PhoneFacts;
 use super::hierarchy::ViewHierarchy;
 use super::phone::Phone;
+use super::provider::StatedClassifiers;
 use super::undo::UndoShell;
 use super::{look, readiness};
 
@@ -138,6 +139,7 @@ fn put_back(name: &str, value: &str) -> String {
 }
 
 fn describe(spec: &DeviceSpec, facts: &PhoneFacts) -> Description {
+    let is_stated = spec.settings.get::<StatedClassifiers>().is_some_and(|stated| !stated.0.is_empty());
     let own = ["android", facts.kind].map(str::to_string).to_vec();
     Description {
         id: spec.id.clone(),
@@ -145,8 +147,7 @@ fn describe(spec: &DeviceSpec, facts: &PhoneFacts) -> Description {
         driver: spec.driver.clone(),
         shape: Shape::for_driver(&spec.driver, spec.platform),
         size: facts.size,
-        // Those of its entry say what the device itself cannot.
-        classifiers: if spec.classifiers.len() > 1 { spec.classifiers.clone() } else { own },
+        classifiers: if is_stated { spec.classifiers.clone() } else { own },
         summary: facts.summary(),
         knows_elements: false,
     }

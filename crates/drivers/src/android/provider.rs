@@ -53,11 +53,6 @@ impl ProviderConfig for AndroidConfig {
         is_serial.then(|| Ok(spec(name, driver, classifiers, "Android device".to_string())))
     }
 
-    /// A phone cannot be multiplied.
-    fn another(&self, device: &DeviceSpec, _: u32) -> String {
-        device.id.to_string()
-    }
-
     fn open(&self, machine: &Machine) -> Result<Arc<dyn DeviceSource>, String> {
         let text = |name: &str| machine.var(name).map(|value| value.to_string_lossy().into_owned());
         // A project without phones must not fail because of these variables.
@@ -74,20 +69,24 @@ impl ProviderConfig for AndroidConfig {
     }
 }
 
+/// What the entry of a device says about its kind; empty if that is left to the device.
+#[derive(Debug, PartialEq)]
+pub struct StatedClassifiers(pub Vec<String>);
+
 pub(super) fn spec(serial: &str, driver: Option<&DriverKey>, classifiers: &[String], summary: String) -> DeviceSpec {
-    let mut all = vec!["android".to_string()];
-    all.extend(classifiers.iter().cloned());
+    // Most are phones; the others say so once they are acquired.
+    let kind = if classifiers.is_empty() { vec!["phone".to_string()] } else { classifiers.to_vec() };
     DeviceSpec {
         id: DeviceId::new(format!("{}/{serial}", Platform::Android)),
         platform: Platform::Android,
         driver: driver.cloned().unwrap_or_else(|| DriverKey::new(DRIVER)),
         provider: PROVIDER.name,
-        classifiers: all,
+        classifiers: [vec!["android".to_string()], kind].concat(),
         size: Size { width: 0, height: 0 },
         summary,
         follows_person: false,
         machine_id: Some(format!("android-{serial}")),
-        settings: DeviceSettings::new(()),
+        settings: DeviceSettings::new(StatedClassifiers(classifiers.to_vec())),
     }
 }
 

@@ -29,9 +29,9 @@ pub struct AdbServer {
     /// The program that starts it; `None` if it is never started.
     pub program: Option<PathBuf>,
     /// The environment of that program.
-    pub variables: Arc<Vec<(OsString, OsString)>>,
+    variables: Arc<Vec<(OsString, OsString)>>,
     /// Held while it is started, so that several devices do not start it several times.
-    pub starting: Arc<Mutex<()>>,
+    starting: Arc<Mutex<()>>,
 }
 
 impl AdbServer {

@@ -96,6 +96,19 @@ async fn a_phone_describes_itself_once_it_is_acquired() {
 }
 
 #[tokio::test]
+async fn a_tablet_says_so_unless_its_entry_says_otherwise() {
+    let adb = phone(&[("wm size", "Physical size: 1600x2560\n"), ("wm density", "Physical density: 320\n")]).await;
+    let classifiers = async |stated: &[String]| {
+        let spec = crate::android::provider::spec(SERIAL, None, stated, "a tablet".to_string());
+        let driver = devices(&[at_server(&adb)]).acquire(&spec, &budget()).await.expect("it is ready");
+        (spec.classifiers.join("-"), driver.describe().classifiers.join("-"))
+    };
+    assert_eq!(classifiers(&[]).await, ("android-phone".to_string(), "android-tablet".to_string()));
+    let stated = ("android-tablet-beta".to_string(), "android-tablet-beta".to_string());
+    assert_eq!(classifiers(&["tablet".to_string(), "beta".to_string()]).await, stated);
+}
+
+#[tokio::test]
 async fn a_phone_that_cannot_be_acquired_says_why() {
     let acquire = async |adb: &FakeAdb| {
         let spec = wanted("android/emulator-5554", None).expect("a phone");
