@@ -51,9 +51,7 @@ struct Seen {
 impl AndroidDriver {
     /// Makes a phone ready: awake, unlocked, and without animations until it is closed.
     pub async fn open(spec: &DeviceSpec, device: AdbDevice, budget: &Budget) -> Result<AndroidDriver, DriverError> {
-        if let Some(error) = device.why_not_ready(budget).await {
-            return Err(error.not_started());
-        }
+        device.ready(budget).await.map_err(AdbError::not_started)?;
         let features = device.features(budget).await.map_err(AdbError::not_started)?;
         if !features.iter().any(|feature| feature == "shell_v2") {
             let evidence = format!("`{}` is too old: Android 7 or newer is needed", device.serial());

@@ -1,11 +1,18 @@
 //! One device behind the adb server.
 
+use std::time::Duration;
+
+use tokio::time::Instant;
 use trailblaze_core::driver::Budget;
 
 use super::client::AdbClient;
 use super::connection::AdbConnection;
 use super::error::{AdbError, within};
 use super::shell::{self, ShellOutput, ShellSession};
+
+/// How long a device that is not ready yet may take, and how often it is asked.
+const MOMENT: Duration = Duration::from_secs(3);
+const TICK: Duration = Duration::from_millis(100);
 
 /// A device, by its serial. Every request finds it anew, so that it may be unplugged and plugged in between two of them.
 #[derive(Debug, Clone)]
@@ -96,6 +103,24 @@ impl AdbDevice {
                 Err(self.why_not_ready(budget).await.unwrap_or(error))
             }
             other => other,
+        }
+    }
+
+    /// Waits a moment for a device that is about to be ready. The error says why it is not.
+    pub async fn ready(&self, budget: &Budget) -> Result<(), AdbError> {
+        let end = budget.deadline.min(Instant::now() + MOMENT);
+        loop {
+            match self.why_not_ready(budget).await {
+                None => return Ok(()),
+                Some(AdbError::NotReady { state, .. }) if state.is_passing() && Instant::now() < end => {
+                    let pause = async {
+                        tokio::time::sleep(TICK).await;
+                        Ok(())
+                    };
+                    within(budget, "the device to be ready", pause).await?;
+                }
+                Some(error) => return Err(error),
+            }
         }
     }
 

@@ -38,6 +38,11 @@ impl AdbConnectionState {
         }
     }
 
+    /// Whether it may be ready in a moment, as after it was plugged in or the server was started.
+    pub fn is_passing(&self) -> bool {
+        matches!(self, AdbConnectionState::Authorizing | AdbConnectionState::Connecting | AdbConnectionState::Offline)
+    }
+
     /// What to do so that the device can be used.
     pub fn advice(&self) -> &'static str {
         match self {

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::driver::{Budget, DriverError};
 
-use super::fake::{FakeAdb, Reply, SERIAL, block, budget, packet};
+use super::fake::{FakeAdb, READY, Reply, SERIAL, block, budget, packet};
 use super::*;
 
 const LIMIT: usize = 1000;
@@ -105,6 +105,17 @@ async fn a_device_that_cannot_be_used_is_named_with_what_to_do() {
         assert!(error.to_string().starts_with(expected), "expected {expected:?}, got {error}");
         assert!(matches!(DriverError::from(error), DriverError::Lost { .. }));
     }
+}
+
+#[tokio::test]
+async fn a_device_that_was_just_plugged_in_is_awaited() {
+    let adb = FakeAdb::start(|_| None).await;
+    adb.devices.send_replace("emulator-5554 offline\n".to_string());
+    let (device, budget) = (adb.device(), budget());
+    let plug_in = async { adb.devices.send_replace(READY.to_string()) };
+    assert_eq!(tokio::join!(device.ready(&budget), plug_in).0, Ok(()));
+    adb.devices.send_replace("emulator-5554 unauthorized\n".to_string());
+    assert!(matches!(device.ready(&budget).await, Err(AdbError::NotReady { .. })));
 }
 
 #[tokio::test]
