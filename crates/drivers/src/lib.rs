@@ -1,5 +1,6 @@
 //! Devices: where they come from, and their drivers. They know nothing about tools, trails or models.
 
+pub mod android;
 pub mod provider;
 pub mod sim;
 pub mod web;

@@ -83,6 +83,11 @@ pub enum DeviceEvent {
         /// Why.
         why: String,
     },
+    /// A dialog of the device's system is in front of the app.
+    SystemDialog {
+        /// What it is about, and what it says.
+        text: String,
+    },
     /// A line of the device's own log, or a remark about it.
     Log {
         /// How severe it is.
@@ -98,7 +103,9 @@ impl DeviceEvent {
             DeviceEvent::Console { kind, .. } if matches!(kind.as_str(), "error" | "assert" | "warning") => {
                 Level::Warning
             }
-            DeviceEvent::Exception { .. } | DeviceEvent::Crash { .. } => Level::Warning,
+            DeviceEvent::Exception { .. } | DeviceEvent::Crash { .. } | DeviceEvent::SystemDialog { .. } => {
+                Level::Warning
+            }
             DeviceEvent::Response { url, kind, status, failure, .. } => {
                 let is_bad = failure.is_some() || status.is_some_and(|status| status >= 400);
                 if is_bad && !is_icon(kind, url) { Level::Warning } else { Level::Debug }
@@ -113,11 +120,15 @@ impl DeviceEvent {
         }
     }
 
-    /// Whether those who act on the device must know it: a dialog, an error of a page, a download.
+    /// Whether those who act on the device must know it: a dialog, a crash, an error of a page, a download.
     pub fn is_notable(&self) -> bool {
         match self {
             DeviceEvent::Console { kind, .. } => matches!(kind.as_str(), "error" | "assert"),
-            DeviceEvent::Exception { .. } | DeviceEvent::Dialog { .. } | DeviceEvent::Download { .. } => true,
+            DeviceEvent::Exception { .. }
+            | DeviceEvent::Dialog { .. }
+            | DeviceEvent::SystemDialog { .. }
+            | DeviceEvent::Crash { .. }
+            | DeviceEvent::Download { .. } => true,
             _ => false,
         }
     }
@@ -136,9 +147,10 @@ impl DeviceEvent {
     /// Its texts, which may contain secrets.
     pub fn texts_mut(&mut self) -> Vec<&mut String> {
         match self {
-            DeviceEvent::Console { text, .. } | DeviceEvent::Exception { text } | DeviceEvent::Log { text, .. } => {
-                vec![text]
-            }
+            DeviceEvent::Console { text, .. }
+            | DeviceEvent::Exception { text }
+            | DeviceEvent::SystemDialog { text }
+            | DeviceEvent::Log { text, .. } => vec![text],
             DeviceEvent::Request { url, .. } | DeviceEvent::Navigation { url } => vec![url],
             DeviceEvent::Response { url, failure, .. } => [url].into_iter().chain(failure).collect(),
             DeviceEvent::Dialog { message, text, .. } => [message].into_iter().chain(text).collect(),
@@ -174,7 +186,7 @@ impl fmt::Display for DeviceEvent {
             DeviceEvent::Download { name, is_complete: false } => write!(f, "the download of `{name}` was cancelled"),
             DeviceEvent::Navigation { url } => write!(f, "opened {url}"),
             DeviceEvent::Crash { why } => f.write_str(why),
-            DeviceEvent::Log { text, .. } => f.write_str(text),
+            DeviceEvent::SystemDialog { text } | DeviceEvent::Log { text, .. } => f.write_str(text),
         }
     }
 }

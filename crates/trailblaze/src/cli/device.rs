@@ -137,7 +137,10 @@ async fn list(context: &Context, json: bool) -> Result<Exit, Refusal> {
         return Ok(Exit::Passed);
     }
     for device in devices {
-        let about = format!("{} ({}×{})", device.summary, device.size.width, device.size.height);
+        let about = match device.size.width {
+            0 => device.summary.clone(),
+            width => format!("{} ({width}×{})", device.summary, device.size.height),
+        };
         let stands_for = if device.id.is_simulated() { "stands for " } else { "" };
         print::data(format!("{:<16} {about:<36} {stands_for}{}", device.id.to_string(), device.driver));
     }

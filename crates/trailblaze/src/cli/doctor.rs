@@ -19,7 +19,6 @@ use crate::project::loaded::{Loaded, PROJECT_FILE, missing_files};
 use crate::project::models::{self, ModelOptions, Models, Reason};
 use crate::servers::entries::entries;
 use crate::sessions::service::{Answer, Request};
-use crate::sessions::wiring::Wiring;
 
 /// What findings about the project's files are about.
 const PROJECT: &str = "project";
@@ -49,7 +48,6 @@ pub async fn doctor(context: &Context, args: DoctorArgs) -> Result<Exit, Refusal
         Vec::new()
     });
     all.extend(wiring.devices.check(&devices).await);
-    all.push(doctor.adb(&wiring).await);
     all.extend(doctor.servers(&devices).await);
     all.push(doctor.model());
     all.push(doctor.daemon().await);
@@ -88,17 +86,6 @@ impl Doctor<'_> {
             0 => Finding::good(PROJECT, format!("{PROJECT_FILE} and the files beside it can be read")),
             n_errors => Finding::bad(PROJECT, format!("the project has {}", print::count(n_errors, "error")))
                 .hint("`trailblaze check` lists them with their places"),
-        }
-    }
-
-    /// No device of this build needs it yet.
-    async fn adb(&self, wiring: &Wiring) -> Finding {
-        match self.loaded.environment.find_program("adb".as_ref()) {
-            Some(adb) => match wiring.version_of(&adb, "version").await {
-                Ok(version) => Finding::good("adb", format!("{version}, {}", adb.display())),
-                Err(why) => Finding::warning("adb", format!("`{}` does not start: {why}", adb.display())),
-            },
-            None => Finding::note("adb", "adb is not on PATH; simulated phones do not need it"),
         }
     }
 

@@ -222,9 +222,9 @@ fn kinds(options: &RunOptions, loaded: &Loaded, devices: &Devices, jobs: &[Job])
     kinds
 }
 
-/// Adds devices like the given ones, in turn, until there is one for each worker.
+/// Adds devices like the given ones, in turn, until there is one for each worker. One that exists only once has no second like it.
 fn with_workers(workers: Option<usize>, loaded: &Loaded, mut devices: Vec<DeviceSpec>) -> Vec<DeviceSpec> {
-    let named = devices.clone();
+    let named: Vec<DeviceSpec> = devices.iter().filter(|device| device.machine_id.is_none()).cloned().collect();
     for like in named.iter().cycle() {
         if devices.len() >= workers.unwrap_or(0) {
             break;

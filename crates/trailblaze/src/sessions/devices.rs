@@ -97,6 +97,6 @@ impl DeviceSources {
 }
 
 /// How long finding and acquiring devices may take. A command that is interrupted drops what it waits for.
-pub fn budget() -> Budget {
+fn budget() -> Budget {
     Budget::new(Instant::now() + limits::DEVICE_START, CancellationToken::new())
 }

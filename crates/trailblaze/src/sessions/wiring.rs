@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
@@ -36,7 +36,7 @@ use crate::project::sim::SimOptions;
 use crate::servers::kept::SessionPlace;
 use crate::servers::tool_servers::{Absent, Mode, Needed, ToolServers};
 use crate::servers::transport::{declared_secrets, declared_values};
-use crate::sessions::devices::{Acquired, DeviceSources, SettingError, budget};
+use crate::sessions::devices::{Acquired, DeviceSources, SettingError};
 use crate::sessions::host::Host;
 use crate::sessions::hot_swap;
 use crate::sessions::models::{AgentOptions, SessionModels};
@@ -150,11 +150,6 @@ impl Wiring {
     /// What jitter, drift and faults of simulated devices are drawn from.
     pub fn seed(&self) -> u64 {
         self.machine.seed
-    }
-
-    /// The first line that a program prints about its version, or why it prints none.
-    pub async fn version_of(&self, program: &Path, argument: &str) -> Result<String, String> {
-        self.machine.version_of(program, argument, &budget()).await
     }
 
     /// Whether the seed decides what devices do.

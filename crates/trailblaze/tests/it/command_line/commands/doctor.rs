@@ -94,7 +94,7 @@ fn what_the_project_needs_and_is_missing_is_told_with_what_to_do() {
     }
     let hint = finding(&told, "server", "kotlin")["hint"].as_str().unwrap_or_default();
     assert!(hint.starts_with("run `mvn -q -f tools package` in `"), "{hint}");
-    assert_eq!(finding(&told, "adb", "do not need it")["state"], "note");
+    assert_eq!(finding(&told, "adb", "does not need it")["state"], "note");
     let text = doctor(&project, &[], &[]).exits(2).stdout;
     assert!(text.contains("hint: set it for this command: ANTHROPIC_API_KEY=… trailblaze …"), "{text}");
 }
@@ -178,9 +178,9 @@ fn calls_of_a_tool_whose_file_is_broken_are_not_reported_too() {
 #[test]
 fn a_wrong_device_or_model_of_the_project_is_an_error() {
     let project = Project::empty();
-    project.write("trailblaze.yaml", "devices: [{id: android/pixel}]\n");
+    project.write("trailblaze.yaml", "devices: [{id: ios/pixel}]\n");
     let told = doctor(&project, &[], &["--json"]).exits(3).json();
-    assert_eq!(finding(&told, "project", "there is no device `android/pixel`")["state"], "error");
+    assert_eq!(finding(&told, "project", "there is no device `ios/pixel`")["state"], "error");
     project.write("trailblaze.yaml", "llm: {defaults: {model: scripted/replies.yaml}}\n");
     let told = doctor(&project, &[], &["--json"]).exits(2).json();
     assert_eq!(finding(&told, "model", "`replies.yaml` is not a file of replies")["state"], "error");

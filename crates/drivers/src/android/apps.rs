@@ -1,0 +1,116 @@
+//! Apps of the phone: start, stop, clear, permissions, links.
+
+use serde_json::json;
+use trailblaze_core::driver::{Acted, Budget, DriverError, LaunchMode};
+
+use super::adb::quote;
+use super::phone::{Phone, refused};
+
+/// How many installed apps a message lists.
+const LISTED: usize = 20;
+/// As a launcher starts an app: in a task of its own, or in the one that it has.
+const AS_LAUNCHER: &str = "-a android.intent.action.MAIN -c android.intent.category.LAUNCHER -f 0x10200000";
+
+pub async fn launch(phone: &Phone, budget: &Budget, app: &str, mode: LaunchMode) -> Result<(), DriverError> {
+    let activity = launcher_activity(phone, budget, app).await?;
+    match mode {
+        LaunchMode::Reinstall => clear(phone, budget, app).await?,
+        LaunchMode::ForceRestart => stop(phone, budget, app).await?,
+        LaunchMode::Resume => {}
+    }
+    start(phone, budget, &format!("am start -W {AS_LAUNCHER} -n {}", quote(&activity))).await
+}
+
+pub async fn stop(phone: &Phone, budget: &Budget, app: &str) -> Result<(), DriverError> {
+    // The command itself says nothing about apps that are not there.
+    if !phone.run(budget, &format!("pm path {0} && am force-stop {0}", quote(app))).await?.is_success() {
+        return Err(not_installed(phone, budget, app).await);
+    }
+    Ok(())
+}
+
+pub async fn clear(phone: &Phone, budget: &Budget, app: &str) -> Result<(), DriverError> {
+    let command = format!("pm clear {}", quote(app));
+    let output = phone.run(budget, &command).await?;
+    if output.text().trim() == "Success" {
+        return Ok(());
+    }
+    if !is_installed(phone, budget, app).await? {
+        return Err(not_installed(phone, budget, app).await);
+    }
+    Err(refused(&command, &output.complaint()))
+}
+
+/// Grants a permission, by its full name or by that of Android's own: `CAMERA`.
+pub async fn grant(phone: &Phone, budget: &Budget, app: &str, permission: &str) -> Result<(), DriverError> {
+    let full = match permission.contains('.') {
+        true => permission.to_string(),
+        false => format!("android.permission.{}", permission.to_ascii_uppercase()),
+    };
+    if !is_installed(phone, budget, app).await? {
+        return Err(not_installed(phone, budget, app).await);
+    }
+    let command = format!("pm grant {} {}", quote(app), quote(&full));
+    phone.must(budget, &command).await.map(|_| ())
+}
+
+pub async fn open_url(phone: &Phone, budget: &Budget, url: &str) -> Result<(), DriverError> {
+    start(phone, budget, &format!("am start -W -a android.intent.action.VIEW -d {}", quote(url))).await
+}
+
+pub async fn list(phone: &Phone, budget: &Budget) -> Result<Acted, DriverError> {
+    let ids = installed(phone, budget, "pm list packages").await?;
+    Ok(Acted { text: ids.join("\n"), value: Some(json!(ids)), ..Acted::default() })
+}
+
+/// Starts an activity. Older versions of Android report a failure only by what they print.
+async fn start(phone: &Phone, budget: &Budget, command: &str) -> Result<(), DriverError> {
+    let output = phone.run(budget, command).await?;
+    let printed = format!("{}\n{}", output.error_text(), output.text());
+    let mut errors =
+        printed.lines().map(str::trim).filter(|line| line.starts_with("Error:") || line.contains("Exception:"));
+    match errors.next() {
+        Some(error) => Err(refused(command, error)),
+        None if !output.is_success() => Err(refused(command, &output.complaint())),
+        None => Ok(()),
+    }
+}
+
+/// The activity that a launcher would start, as `package/class`.
+async fn launcher_activity(phone: &Phone, budget: &Budget, app: &str) -> Result<String, DriverError> {
+    let command = format!("cmd package resolve-activity --brief -c android.intent.category.LAUNCHER {}", quote(app));
+    let printed = phone.run(budget, &command).await?.text();
+    let prefix = format!("{app}/");
+    if let Some(activity) = printed.lines().map(str::trim).rfind(|line| line.starts_with(&prefix)) {
+        return Ok(activity.to_string());
+    }
+    if !is_installed(phone, budget, app).await? {
+        return Err(not_installed(phone, budget, app).await);
+    }
+    Err(DriverError::Refused { reason: format!("the app `{app}` has no activity that a launcher could start") })
+}
+
+async fn is_installed(phone: &Phone, budget: &Budget, app: &str) -> Result<bool, DriverError> {
+    Ok(phone.run(budget, &format!("pm path {}", quote(app))).await?.is_success())
+}
+
+async fn not_installed(phone: &Phone, budget: &Budget, app: &str) -> DriverError {
+    // Without those that came with the phone.
+    let mut others = match installed(phone, budget, "pm list packages -3").await {
+        Ok(others) => others,
+        Err(error) => return error,
+    };
+    let more = others.len().saturating_sub(LISTED);
+    others.truncate(LISTED);
+    let list = if others.is_empty() { "none".to_string() } else { others.join(", ") };
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    DriverError::Refused { reason: format!("the app `{app}` is not installed; installed apps: {list}{more}") }
+}
+
+async fn installed(phone: &Phone, budget: &Budget, command: &str) -> Result<Vec<String>, DriverError> {
+    let printed = phone.must(budget, command).await?;
+    let mut ids: Vec<String> =
+        printed.lines().filter_map(|line| line.trim().strip_prefix("package:")).map(str::to_string).collect();
+    ids.sort();
+    Ok(ids)
+}

@@ -1,0 +1,213 @@
+//! A phone as the engine sees it.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use parking_lot::Mutex;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use trailblaze_core::device_source::DeviceSpec;
+use trailblaze_core::driver::{Acted, Action, Budget, Description, DeviceEvents, Driver, DriverError, Target, Want};
+use trailblaze_core::screen::{Node, Screen, Shape, SnapshotId};
+use trailblaze_protocol::device_event::DeviceEvent;
+use trailblaze_protocol::event::Level;
+use trailblaze_protocol::geometry::Size;
+
+use super::adb::{AdbDevice, AdbError};
+use super::dialogs::SystemDialog;
+use super::facts::PhoneFacts;
+use super::hierarchy::ViewHierarchy;
+use super::phone::Phone;
+use super::provider::StatedClassifiers;
+use super::undo::UndoShell;
+use super::{look, readiness};
+
+/// How often a screen is looked at while something is awaited. A phone does not say when its screen changes.
+const TICK: Duration = Duration::from_millis(100);
+/// How long it may take to put back what a session changed.
+const CLOSING: Duration = Duration::from_secs(10);
+const ANIMATIONS: [&str; 3] = ["window_animation_scale", "transition_animation_scale", "animator_duration_scale"];
+
+/// A phone or tablet behind adb.
+pub struct AndroidDriver {
+    description: Description,
+    facts: PhoneFacts,
+    pub(super) phone: Phone,
+    pub(super) undo: UndoShell,
+    seen: Mutex<Seen>,
+    events: DeviceEvents,
+}
+
+/// What the driver remembers between commands.
+#[derive(Default)]
+struct Seen {
+    snapshot: u64,
+    /// The tree of the last look, to know whether the screen changed.
+    root: Option<Node>,
+    is_sideways: bool,
+    dialog: Option<SystemDialog>,
+    clipboard: Option<String>,
+}
+
+impl AndroidDriver {
+    /// Makes a phone ready: awake, unlocked, and without animations until it is closed.
+    pub async fn open(spec: &DeviceSpec, device: AdbDevice, budget: &Budget) -> Result<AndroidDriver, DriverError> {
+        device.ready(budget).await.map_err(AdbError::not_started)?;
+        let features = device.features(budget).await.map_err(AdbError::not_started)?;
+        if !features.iter().any(|feature| feature == "shell_v2") {
+            let evidence = format!("`{}` is too old: Android 7 or newer is needed", device.serial());
+            return Err(DriverError::NotStarted { evidence });
+        }
+        let phone = Phone { device };
+        let facts = PhoneFacts::read(&phone, budget).await?;
+        readiness::wake(&phone, budget).await?;
+        let description = describe(spec, &facts);
+        let (undo, seen, events) = (UndoShell::default(), Mutex::default(), DeviceEvents::default());
+        let driver = AndroidDriver { description, facts, phone, undo, seen, events };
+        if let Err(error) = driver.stop_animations(budget).await {
+            let text = format!("animations stay on, so that waits may take longer: {error}");
+            driver.events.add(DeviceEvent::Log { level: Level::Warning, text });
+        }
+        Ok(driver)
+    }
+
+    /// The tree of the screen, and what follows from it.
+    pub(super) async fn hierarchy(&self, budget: &Budget) -> Result<ViewHierarchy, DriverError> {
+        let screen = look::tree(&self.phone, budget, self.description.shape).await?;
+        let dialog = SystemDialog::on(&screen);
+        let is_new = {
+            let mut seen = self.seen.lock();
+            seen.is_sideways = screen.is_sideways;
+            std::mem::replace(&mut seen.dialog, dialog.clone()) != dialog
+        };
+        if let (true, Some(dialog)) = (is_new, dialog) {
+            self.events.add(dialog.event(&self.phone, budget).await);
+        }
+        Ok(screen)
+    }
+
+    /// The size of the screen as the device was turned when it was last looked at.
+    pub(super) fn screen_size(&self) -> Size {
+        let Size { width, height } = self.facts.size;
+        match self.seen.lock().is_sideways {
+            true => Size { width: height, height: width },
+            false => self.facts.size,
+        }
+    }
+
+    /// Android gives the shell no clipboard, so what is copied here is typed when it is pasted. Apps do not see it.
+    pub(super) fn set_clipboard(&self, text: &str) {
+        self.seen.lock().clipboard = Some(text.to_string());
+    }
+
+    pub(super) fn clipboard(&self) -> Option<String> {
+        self.seen.lock().clipboard.clone()
+    }
+
+    /// A screen that is the same as before keeps its number.
+    fn number(&self, root: &Node) -> SnapshotId {
+        let mut seen = self.seen.lock();
+        if seen.root.as_ref() != Some(root) {
+            seen.snapshot += 1;
+            seen.root = Some(root.clone());
+        }
+        SnapshotId(seen.snapshot)
+    }
+
+    async fn stop_animations(&self, budget: &Budget) -> Result<(), DriverError> {
+        let each = |command: &dyn Fn(&str) -> String| ANIMATIONS.map(command).join("; ");
+        let values = self.phone.must(budget, &each(&|name| format!("settings get global {name}"))).await?;
+        let values: Vec<&str> = values.lines().map(str::trim).collect();
+        if values.iter().all(|value| value.parse() == Ok(0.0)) {
+            return Ok(());
+        }
+        for (name, value) in ANIMATIONS.iter().zip(values) {
+            self.undo.keep(&self.phone, budget, &put_back(name, value)).await?;
+        }
+        self.phone.must(budget, &each(&|name| format!("settings put global {name} 0"))).await.map(|_| ())
+    }
+}
+
+/// The command that gives a setting the value that it had.
+fn put_back(name: &str, value: &str) -> String {
+    match value.parse::<f64>() {
+        Ok(_) => format!("settings put global {name} {value}"),
+        Err(_) => format!("settings delete global {name}"),
+    }
+}
+
+fn describe(spec: &DeviceSpec, facts: &PhoneFacts) -> Description {
+    let is_stated = spec.settings.get::<StatedClassifiers>().is_some_and(|stated| !stated.0.is_empty());
+    let own = ["android", facts.kind].map(str::to_string).to_vec();
+    Description {
+        id: spec.id.clone(),
+        platform: spec.platform,
+        driver: spec.driver.clone(),
+        shape: Shape::for_driver(&spec.driver, spec.platform),
+        size: facts.size,
+        classifiers: if is_stated { spec.classifiers.clone() } else { own },
+        summary: facts.summary(),
+        knows_elements: false,
+    }
+}
+
+#[async_trait]
+impl Driver for AndroidDriver {
+    fn describe(&self) -> &Description {
+        &self.description
+    }
+
+    async fn observe(&self, budget: &Budget, want: Want) -> Result<Screen, DriverError> {
+        // At the same time, because each of them takes long.
+        let picture = async {
+            match want.picture {
+                true => look::picture(&self.phone, budget).await.map(Some),
+                false => Ok(None),
+            }
+        };
+        let (hierarchy, picture) = tokio::try_join!(self.hierarchy(budget), picture)?;
+        Ok(Screen {
+            snapshot: self.number(&hierarchy.root),
+            size: hierarchy.size(self.facts.size),
+            app: hierarchy.package,
+            root: hierarchy.root,
+            picture,
+            is_moving: false,
+        })
+    }
+
+    async fn act(&self, budget: &Budget, target: &Target, action: &Action) -> Result<Acted, DriverError> {
+        self.perform(budget, target, action).await
+    }
+
+    async fn changed(&self, budget: &Budget, _: SnapshotId) -> Result<(), DriverError> {
+        let until = budget.deadline.min(Instant::now() + TICK);
+        match budget.cancel.run_until_cancelled(tokio::time::sleep_until(until)).await {
+            Some(()) => Ok(()),
+            None => Err(DriverError::Cancelled),
+        }
+    }
+
+    fn events(&self) -> Option<&DeviceEvents> {
+        Some(&self.events)
+    }
+
+    async fn close(&self) {
+        let budget = Budget::new(Instant::now() + CLOSING, CancellationToken::new());
+        if let Err(error) = self.undo.run(&budget).await {
+            tracing::warn!(target: "trailblaze::android", %error, "the phone puts back its settings without us");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_that_was_not_set_is_deleted() {
+        assert_eq!(put_back("x", "0.5"), "settings put global x 0.5");
+        assert_eq!(put_back("x", "null"), "settings delete global x");
+        assert_eq!(put_back("x", "1; reboot"), "settings delete global x");
+    }
+}

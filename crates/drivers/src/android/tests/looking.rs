@@ -1,0 +1,137 @@
+//! Looking at the screen of a phone that does not always answer well.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use trailblaze_core::driver::{DriverError, Want};
+use trailblaze_protocol::device_event::DeviceEvent;
+use trailblaze_protocol::geometry::Size;
+
+use super::*;
+use crate::android::adb::fake::READY;
+
+const CRASH: &str = "<hierarchy rotation=\"0\"><node package=\"android\"><node resource-id=\"android:id/alertTitle\" \
+    text=\"Wallet keeps stopping\"/><node resource-id=\"android:id/aerr_close\" text=\"Close app\"/></node></hierarchy>";
+
+#[tokio::test]
+async fn a_screen_has_the_size_the_app_and_the_tree_of_the_phone() {
+    let adb = phone(&[]).await;
+    let driver = open(&adb).await.expect("it opens");
+    let screen = driver.observe(&budget(), Want::TREE).await.expect("a screen");
+    assert_eq!(screen.size, Size { width: 1080, height: 2400 });
+    assert_eq!(screen.app.as_deref(), Some("com.example.wallet"));
+    assert_eq!(screen.root.walk().count(), 2);
+    assert!(screen.picture.is_none());
+    assert!(!adb.commands().iter().any(|command| command.starts_with("screencap")), "nobody asked for a picture");
+}
+
+#[tokio::test]
+async fn a_screen_that_stays_the_same_keeps_its_number() {
+    let shown = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&shown);
+    let adb = FakeAdb::start(move |service| {
+        let count = counter.fetch_add(usize::from(service.starts_with("exec:uiautomator")), Ordering::SeqCst);
+        let text = if count < 2 { "first" } else { "second" };
+        let tree = format!("<hierarchy rotation=\"0\"><node text=\"{text}\"/></hierarchy>");
+        answer_ready(service, &tree)
+    })
+    .await;
+    let driver = open(&adb).await.expect("it opens");
+    let number = async || driver.observe(&budget(), Want::TREE).await.expect("a screen").snapshot;
+    let numbers = [number().await, number().await, number().await];
+    assert!(numbers[0] == numbers[1] && numbers[1] < numbers[2], "{numbers:?}");
+}
+
+/// A phone that is ready, with another tree.
+fn answer_ready(service: &str, tree: &str) -> Option<Reply> {
+    if service.ends_with(":features") {
+        return Some(Reply::answer("shell_v2"));
+    }
+    if service.starts_with("exec:uiautomator") {
+        return Some(Reply::printed(tree.as_bytes()));
+    }
+    let command = service.strip_prefix("shell,v2,raw:")?;
+    if command.starts_with("trap ") {
+        return Some(Reply::Lines);
+    }
+    let known = READY_PHONE.iter().find(|(start, _)| command.starts_with(start));
+    Some(Reply::shell(known.map_or("", |(_, printed)| printed), "", 0))
+}
+
+#[tokio::test]
+async fn a_look_is_repeated_until_the_screen_is_idle_and_the_tree_whole() {
+    let tries = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&tries);
+    let adb = FakeAdb::start(move |service| {
+        let count = counter.fetch_add(usize::from(service.starts_with("exec:uiautomator")), Ordering::SeqCst);
+        let printed = ["ERROR: could not get idle state.\n", &FORM[..200], FORM];
+        answer_ready(service, printed[count.min(2)])
+    })
+    .await;
+    let driver = open(&adb).await.expect("it opens");
+    let screen = driver.observe(&budget(), Want::TREE).await.expect("the third try succeeds");
+    assert_eq!((screen.root.walk().count(), tries.load(Ordering::SeqCst)), (2, 3));
+}
+
+#[tokio::test]
+async fn a_screen_that_never_rests_is_named() {
+    let adb = phone(&[("uiautomator dump", "ERROR: could not get idle state.\n")]).await;
+    let driver = open(&adb).await.expect("it opens");
+    let error = driver.observe(&budget(), Want::TREE).await.expect_err("it never rests");
+    assert!(error.to_string().starts_with("the screen keeps changing"), "{error}");
+}
+
+#[tokio::test]
+async fn a_picture_that_is_none_is_named() {
+    let adb = phone(&[("screencap", "!screencap: capture failed")]).await;
+    let driver = open(&adb).await.expect("it opens");
+    let error = driver.observe(&budget(), Want::PICTURE).await.expect_err("there is none");
+    assert_eq!(error.to_string(), "`screencap` printed no picture: screencap: capture failed");
+}
+
+#[tokio::test]
+async fn a_phone_that_falls_asleep_is_said_to_sleep() {
+    let asleep = Arc::new(AtomicUsize::new(0));
+    let flag = Arc::clone(&asleep);
+    let adb = FakeAdb::start(move |service| match (flag.load(Ordering::SeqCst), service) {
+        (1, "shell,v2,raw:dumpsys power") => Some(Reply::shell("mWakefulness=Asleep\n", "", 0)),
+        _ => answer_ready(service, "ERROR: null root node returned by UiTestAutomationBridge.\n"),
+    })
+    .await;
+    let driver = open(&adb).await.expect("it opens");
+    asleep.store(1, Ordering::SeqCst);
+    let error = driver.observe(&budget(), Want::TREE).await.expect_err("it sleeps").to_string();
+    assert!(error.starts_with("`emulator-5554` is asleep; wake it"), "{error}");
+}
+
+#[tokio::test]
+async fn a_phone_that_is_unplugged_is_lost_and_found_again() {
+    let adb = phone(&[]).await;
+    let driver = open(&adb).await.expect("it opens");
+    adb.devices.send_replace(String::new());
+    let error = driver.observe(&budget(), Want::TREE).await.expect_err("it is gone");
+    assert!(matches!(&error, DriverError::Lost { evidence } if evidence.contains("is not connected")), "{error}");
+    adb.devices.send_replace(READY.to_string());
+    driver.observe(&budget(), Want::TREE).await.expect("it is back");
+}
+
+#[tokio::test]
+async fn a_crash_is_told_once_with_the_start_of_its_trace() {
+    let log = "FATAL EXCEPTION: main\nProcess: com.example.wallet, PID: 7\njava.lang.IllegalStateException: no card\n";
+    let adb = FakeAdb::start(move |service| match service.starts_with("shell,v2,raw:logcat -b crash") {
+        true => Some(Reply::shell(log, "", 0)),
+        false => answer_ready(service, CRASH),
+    })
+    .await;
+    let driver = open(&adb).await.expect("it opens");
+    let events = driver.events().expect("a phone has events");
+    events.take();
+    driver.observe(&budget(), Want::TREE).await.expect("a screen");
+    let told = events.take();
+    let [event @ DeviceEvent::Crash { why }] = &told[..] else { panic!("{told:?}") };
+    assert!(event.is_notable());
+    assert!(why.contains("Wallet keeps stopping"), "{why}");
+    assert!(why.ends_with("java.lang.IllegalStateException: no card"), "{why}");
+    driver.observe(&budget(), Want::TREE).await.expect("a screen");
+    assert_eq!(events.take(), [], "it is the same dialog");
+}
