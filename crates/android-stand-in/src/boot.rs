@@ -1,0 +1,69 @@
+//! The first process of the phone: it answers commands, runs the real adbd, and lets the test reach it, whose network is another.
+
+use std::io;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use rustix::process::{Pid, Signal, WaitOptions};
+use tokio::net::{TcpStream, UnixListener};
+
+use crate::phone::Phone;
+use crate::serve::{serve, until_stdin_ends};
+use crate::wire::SOCKET;
+
+/// Where the test connects; what arrives goes to adbd.
+pub const ADBD_SOCKET: &str = "/dev/socket/adbd";
+const ADBD: &str = "/usr/lib/android-sdk/platform-tools/adbd";
+const ADBD_PORT: u16 = 5555;
+
+pub async fn boot(phone: Arc<Phone>) -> io::Result<()> {
+    let up = Command::new("/usr/bin/toybox").args(["ifconfig", "lo", "up"]).status()?;
+    if !up.success() {
+        return Err(io::Error::other("the loopback interface cannot be used"));
+    }
+    let adbd = start_adbd()?;
+    std::thread::spawn(move || reap(adbd));
+    let work = async { tokio::try_join!(serve(phone, Path::new(SOCKET)), forward()).map(drop) };
+    until_stdin_ends(work).await
+}
+
+fn start_adbd() -> io::Result<Pid> {
+    let log = std::fs::File::create("/dev/socket/adbd.log")?;
+    let mut adbd = Command::new(ADBD);
+    adbd.env_clear()
+        .env("ADBD_PORT", ADBD_PORT.to_string())
+        .env("PATH", "/system/bin")
+        .env("ANDROID_DATA", "/data")
+        .env("EXTERNAL_STORAGE", "/sdcard")
+        .env("TMPDIR", "/data/local/tmp");
+    let child = adbd.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).current_dir("/").spawn()?;
+    Ok(Pid::from_child(&child))
+}
+
+/// The first process inherits what others leave behind. An adbd that ended is started again, as `init` does.
+fn reap(mut adbd: Pid) {
+    loop {
+        match rustix::process::wait(WaitOptions::empty()) {
+            Ok(Some((pid, _))) if pid == adbd => match start_adbd() {
+                Ok(again) => adbd = again,
+                Err(_) => break,
+            },
+            Ok(_) => {}
+            Err(_) => break,
+        }
+    }
+    let _ = rustix::process::kill_process(rustix::process::getpid(), Signal::KILL);
+}
+
+async fn forward() -> io::Result<()> {
+    let listener = UnixListener::bind(ADBD_SOCKET)?;
+    loop {
+        let (mut outside, _) = listener.accept().await?;
+        tokio::spawn(async move {
+            let mut inside = TcpStream::connect(("127.0.0.1", ADBD_PORT)).await?;
+            inside.set_nodelay(true)?;
+            tokio::io::copy_bidirectional(&mut outside, &mut inside).await
+        });
+    }
+}

@@ -1,0 +1,76 @@
+//! What the program does depends on the name that it was started under, as with toybox.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use trailblaze_core::yaml::{Problems, Source};
+use trailblaze_drivers::sim::{App, demo_app};
+
+use crate::phone::Phone;
+use crate::{boot, client, commands, serve};
+
+const USAGE: &str = "\
+usage: android-stand-in serve --socket PATH [--app FILE]…   answers the commands of a phone
+       android-stand-in boot [--app FILE]…                  does so as the first process of a phone, with adbd
+       android-stand-in commands                            lists the commands, for links to this program
+";
+
+/// Runs the program with its arguments, the first of which is the name that it was started under.
+pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let mut arguments = arguments.map(|argument| argument.to_string_lossy().into_owned());
+    let name = arguments.next().unwrap_or_default();
+    let name = Path::new(&name).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let arguments: Vec<String> = arguments.collect();
+    if commands::NAMES.contains(&name.as_str()) {
+        return ExitCode::from(client::run(&name, arguments));
+    }
+    match start(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            let _ = writeln!(std::io::stderr(), "error: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn start(arguments: &[String]) -> Result<(), String> {
+    let (mut apps, mut socket) = (Vec::new(), None);
+    let Some((command, options)) = arguments.split_first() else { return Err(USAGE.to_string()) };
+    for option in options.chunks(2) {
+        match option {
+            [name, value] if name == "--app" => apps.push(read_app(Path::new(value))?),
+            [name, value] if name == "--socket" => socket = Some(PathBuf::from(value)),
+            _ => return Err(format!("`{}` is no option\n{USAGE}", option.join(" "))),
+        }
+    }
+    if apps.is_empty() {
+        apps.push(demo_app());
+    }
+    match (command.as_str(), socket) {
+        ("serve", Some(socket)) => in_runtime(async {
+            let phone = Arc::new(Phone::new(apps));
+            serve::until_stdin_ends(serve::serve(phone, &socket)).await
+        }),
+        ("boot", None) => in_runtime(async { boot::boot(Arc::new(Phone::new(apps))).await }),
+        ("commands", None) => {
+            let _ = writeln!(std::io::stdout(), "{}", commands::NAMES.join("\n"));
+            Ok(())
+        }
+        _ => Err(USAGE.to_string()),
+    }
+}
+
+fn read_app(path: &Path) -> Result<Arc<App>, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let source = Source::new(path.display().to_string(), &text);
+    let mut problems = Problems::new(&source);
+    App::read(&source, &mut problems).map(Arc::new).ok_or_else(|| format!("{}: {problems:?}", path.display()))
+}
+
+fn in_runtime(work: impl Future<Output = std::io::Result<()>>) -> Result<(), String> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    runtime.and_then(|runtime| runtime.block_on(work)).map_err(|error| error.to_string())
+}

@@ -1,0 +1,7 @@
+//! Tests of the stand-in, by the clients that tests of the product use.
+
+mod adb;
+mod commands;
+#[path = "../../../trailblaze/tests/it/support/skip.rs"]
+mod skip;
+mod support;
