@@ -28,6 +28,11 @@ pub const SYSTEM_PID: u32 = 1311;
 /// A finger that stays at least this long is a long press, as `ViewConfiguration` says.
 const LONG_PRESS: Duration = Duration::from_millis(400);
 
+/// Two taps are a double tap if no more time and space is between them. On a phone it is 300 ms, but a busy machine takes longer to
+/// start two commands.
+const DOUBLE_TAP: Duration = Duration::from_secs(1);
+const DOUBLE_TAP_SLOP: u32 = 275;
+
 /// A finger that moves less than this does not scroll.
 const TOUCH_SLOP: u32 = 22;
 
@@ -56,6 +61,7 @@ pub struct PhoneState {
     /// The next key replaces the text of the field.
     is_all_selected: bool,
     finger: Option<(Point, Point, Instant)>,
+    last_tap: Option<(Point, Instant)>,
     dialog: Option<SystemDialog>,
     processes: BTreeMap<String, u32>,
     next_pid: u32,
@@ -120,6 +126,7 @@ impl Phone {
             clipboard: String::new(),
             is_all_selected: false,
             finger: None,
+            last_tap: None,
             dialog: None,
             processes: BTreeMap::new(),
             next_pid: 2417,
@@ -183,8 +190,20 @@ impl Phone {
         if self.tap_system(point) {
             return;
         }
-        let _ = self.act(Target::Point(point), Action::Tap).await;
-        self.state().is_all_selected = false;
+        let is_second = {
+            let mut state = self.state();
+            state.is_all_selected = false;
+            let last = state.last_tap.take();
+            let is_second = last.is_some_and(|(at, since)| {
+                since.elapsed() < DOUBLE_TAP && at.x.abs_diff(point.x).max(at.y.abs_diff(point.y)) < DOUBLE_TAP_SLOP
+            });
+            state.last_tap = (!is_second).then(|| (point, Instant::now()));
+            is_second
+        };
+        match is_second {
+            true => self.sim.tap_again(point),
+            false => drop(self.act(Target::Point(point), Action::Tap).await),
+        }
         // A touched field shows the keyboard, also if it had the focus already.
         let screen = self.screen(Want::TREE).await;
         let is_focused = |bounds: Rect| bounds.contains(point);

@@ -162,3 +162,46 @@ fn settings_and_text_behave_as_on_a_phone() {
     let compressed = phone.out("uiautomator dump --compressed dump.xml");
     assert_eq!(compressed, "UI hierchary dumped to: /dump.xml\n");
 }
+
+const GESTURES: &str = "\
+app: {id: com.example.gestures, name: Gestures}
+start: main
+state: {last: none}
+screens:
+  main:
+    elements:
+      - {id: last, text: 'last: {{last}}'}
+      - id: pad
+        role: button
+        text: Pad
+        tap: {set: {last: tap}}
+        doubleTap: {set: {last: double}}
+        longPress: {set: {last: long}}
+        swipe: {left: {set: {last: left}}}
+";
+
+#[test]
+fn gestures_are_told_apart() {
+    let phone = Serving::with(&[GESTURES]);
+    phone.out("am start -n com.example.gestures/.MainActivity");
+    let pad = phone.dump();
+    let (x, y) = pad.iter().find(|element| element.get("text") == "Pad").unwrap().center();
+    let left = x - 300;
+    for (command, expected) in [
+        (format!("input swipe {x} {y} {x} {y} 500"), "long"),
+        (format!("input swipe {x} {y} {left} {y} 50"), "left"),
+        (format!("input tap {x} {y}"), "tap"),
+        (format!("input motionevent DOWN {x} {y}"), "tap"),
+        (format!("input motionevent MOVE {left} {y}"), "tap"),
+        (format!("input motionevent UP {left} {y}"), "left"),
+    ] {
+        phone.out(&command);
+        assert!(has_text(&phone.dump(), &format!("last: {expected}")), "{command}: {:?}", texts(&phone.dump()));
+    }
+    // On a busy machine they may be too far apart.
+    until(|| {
+        phone.out(&format!("input tap {x} {y}"));
+        phone.out(&format!("input tap {x} {y}"));
+        has_text(&phone.dump(), "last: double")
+    });
+}

@@ -22,11 +22,15 @@ pub struct Connected {
     pub phone: StandInPhone,
 }
 
-/// `None` if this machine cannot have one.
-pub fn parts() -> Option<AndroidParts> {
+/// What `scripts/parts` installed for phones; clients of them are beside it.
+pub fn parts_folder() -> PathBuf {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.parts/android");
-    let folder = std::env::var_os("TRAILBLAZE_TEST_ANDROID").map_or(own, PathBuf::from);
-    match AndroidParts::find(&folder) {
+    std::env::var_os("TRAILBLAZE_TEST_ANDROID").map_or(own, PathBuf::from)
+}
+
+/// `None` if this machine cannot have a phone.
+fn parts() -> Option<AndroidParts> {
+    match AndroidParts::find(&parts_folder()) {
         Ok(parts) => return Some(parts),
         Err(error @ StartError::NotInstalled(_)) => skip::without_part(&error.to_string()),
         Err(error) => skip::without(&error.to_string()),
@@ -62,11 +66,23 @@ pub struct Serving {
 }
 
 impl Serving {
+    /// With the wallet.
     pub fn start() -> Serving {
+        Serving::with(&[])
+    }
+
+    /// With the apps of these files.
+    pub fn with(apps: &[&str]) -> Serving {
         let folder = TempDir::new().unwrap();
         let socket = folder.path().join("socket");
-        let process =
-            Command::new(PROGRAM).arg("serve").arg("--socket").arg(&socket).stdin(Stdio::piped()).spawn().unwrap();
+        let mut command = Command::new(PROGRAM);
+        command.arg("serve").arg("--socket").arg(&socket).stdin(Stdio::piped());
+        for (index, app) in apps.iter().enumerate() {
+            let path = folder.path().join(format!("{index}.app.yaml"));
+            std::fs::write(&path, app).unwrap();
+            command.arg("--app").arg(path);
+        }
+        let process = command.spawn().unwrap();
         until(|| std::os::unix::net::UnixStream::connect(&socket).is_ok());
         Serving { process, folder }
     }
