@@ -41,19 +41,32 @@ fn start_adbd() -> io::Result<Pid> {
     Ok(Pid::from_child(&child))
 }
 
-/// The first process inherits what others leave behind. An adbd that ended is started again, as `init` does.
+/// The first process inherits what others leave behind. What an adbd started ends with it, and it is started again, as `init` does.
 fn reap(mut adbd: Pid) {
     loop {
         match rustix::process::wait(WaitOptions::empty()) {
-            Ok(Some((pid, _))) if pid == adbd => match start_adbd() {
-                Ok(again) => adbd = again,
-                Err(_) => break,
-            },
+            Ok(Some((pid, _))) if pid == adbd => {
+                kill_others();
+                match start_adbd() {
+                    Ok(again) => adbd = again,
+                    Err(_) => break,
+                }
+            }
             Ok(_) => {}
             Err(_) => break,
         }
     }
     let _ = rustix::process::kill_process(rustix::process::getpid(), Signal::KILL);
+}
+
+/// Everything but this process was started by adbd.
+fn kill_others() {
+    let own = rustix::process::getpid();
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok().and_then(Pid::from_raw));
+    for pid in pids.filter(|pid| *pid != own) {
+        let _ = rustix::process::kill_process(pid, Signal::KILL);
+    }
 }
 
 async fn forward() -> io::Result<()> {

@@ -1,6 +1,7 @@
 //! A command of the shell: it asks the phone's process, prints what that answers, and writes the files itself, so that a full disk
 //! or a missing folder is a real one.
 
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
@@ -41,12 +42,17 @@ fn converse(name: &str, arguments: Vec<String>) -> io::Result<u8> {
             }
             Frame::Stderr(bytes) => stderr.write_all(&bytes)?,
             Frame::QuietFile(path, bytes) => drop(write_file(&path, &bytes)),
-            Frame::File(path, bytes) => {
-                if let Err(error) = write_file(&path, &bytes) {
+            Frame::File(path, bytes) => match open_file(&path) {
+                Ok(mut file) => {
+                    if file.write_all(&bytes).is_err() {
+                        writeln!(stderr, "Failed to compress PNG (error code: -2)")?;
+                    }
+                }
+                Err(error) => {
                     writeln!(stderr, "Error opening file: {path} ({})", reason(&error))?;
                     return Ok(1);
                 }
-            }
+            },
             Frame::FileAtTheEnd(path, millis) => {
                 wait_for_interrupt(Duration::from_millis(millis));
                 if let Err(error) = write_file(&path, &picture::EMPTY_MOVIE) {
@@ -68,11 +74,14 @@ fn size_of_input(arguments: &[String]) -> Option<u64> {
     arguments.get(at + 1)?.parse().ok()
 }
 
-/// `/dev/tty` is a terminal, not a file to be created.
 fn write_file(path: &str, bytes: &[u8]) -> io::Result<()> {
+    open_file(path)?.write_all(bytes)
+}
+
+/// `/dev/tty` is a terminal, not a file to be created.
+fn open_file(path: &str) -> io::Result<File> {
     let is_device = path.starts_with("/dev/");
-    let mut file = std::fs::OpenOptions::new().write(true).create(!is_device).truncate(!is_device).open(path)?;
-    file.write_all(bytes)
+    File::options().write(true).create(!is_device).truncate(!is_device).open(path)
 }
 
 /// The words of the C library, without the number that Rust adds.

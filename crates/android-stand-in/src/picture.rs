@@ -13,12 +13,20 @@ pub const EMPTY_MOVIE: [u8; 32] = [
 pub fn in_full(picture: &Picture, size: Size) -> Vec<u8> {
     let Pixels::Rgba(pixels) = &picture.pixels else { return black(size) };
     let (from, to) = (picture.size, size);
-    let mut full = Vec::with_capacity(to.width as usize * to.height as usize * 4);
+    let columns: Vec<usize> = (0..to.width as usize).map(|x| x * from.width as usize / to.width as usize * 4).collect();
+    let mut full: Vec<u8> = Vec::with_capacity(to.width as usize * to.height as usize * 4);
+    let mut last = None;
     for y in 0..to.height as usize {
-        let row = y * from.height as usize / to.height as usize * from.width as usize * 4;
-        for x in 0..to.width as usize {
-            let at = row + x * from.width as usize / to.width as usize * 4;
-            full.extend_from_slice(&pixels[at..at + 4]);
+        let row = y * from.height as usize / to.height as usize;
+        if last == Some(row) {
+            // The same row once more.
+            full.extend_from_within(full.len() - to.width as usize * 4..);
+            continue;
+        }
+        last = Some(row);
+        let row = &pixels[row * from.width as usize * 4..];
+        for column in &columns {
+            full.extend_from_slice(&row[*column..*column + 4]);
         }
     }
     full

@@ -9,11 +9,13 @@ use std::sync::Arc;
 use trailblaze_core::yaml::{Problems, Source};
 use trailblaze_drivers::sim::{App, demo_app};
 
+use crate::launch::{AdbServer, AndroidParts, StandInPhone};
 use crate::phone::Phone;
 use crate::{boot, client, commands, serve};
 
 const USAGE: &str = "\
-usage: android-stand-in serve --socket PATH [--app FILE]…   answers the commands of a phone
+usage: android-stand-in phone --parts FOLDER [--app FILE]…  starts an adb server and a phone, until the standard input ends
+       android-stand-in serve --socket PATH [--app FILE]…   answers the commands of a phone
        android-stand-in boot [--app FILE]…                  does so as the first process of a phone, with adbd
        android-stand-in commands                            lists the commands, for links to this program
 ";
@@ -37,19 +39,22 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
 }
 
 fn start(arguments: &[String]) -> Result<(), String> {
-    let (mut apps, mut socket) = (Vec::new(), None);
+    let (mut files, mut socket, mut parts) = (Vec::new(), None, None);
     let Some((command, options)) = arguments.split_first() else { return Err(USAGE.to_string()) };
     for option in options.chunks(2) {
         match option {
-            [name, value] if name == "--app" => apps.push(read_app(Path::new(value))?),
+            [name, value] if name == "--app" => files.push(PathBuf::from(value)),
+            [name, value] if name == "--parts" => parts = Some(PathBuf::from(value)),
             [name, value] if name == "--socket" => socket = Some(PathBuf::from(value)),
             _ => return Err(format!("`{}` is no option\n{USAGE}", option.join(" "))),
         }
     }
+    let mut apps = files.iter().map(|file| read_app(file)).collect::<Result<Vec<_>, String>>()?;
     if apps.is_empty() {
         apps.push(demo_app());
     }
     match (command.as_str(), socket) {
+        ("phone", None) => start_phone(&parts.ok_or(USAGE)?, &files).map_err(|error| error.to_string()),
         ("serve", Some(socket)) => in_runtime(async {
             let phone = Arc::new(Phone::new(apps));
             serve::until_stdin_ends(serve::serve(phone, &socket)).await
@@ -61,6 +66,19 @@ fn start(arguments: &[String]) -> Result<(), String> {
         }
         _ => Err(USAGE.to_string()),
     }
+}
+
+/// For trying things by hand: prints the variables that make adb use the phone.
+fn start_phone(parts: &Path, apps: &[PathBuf]) -> Result<(), Box<dyn std::error::Error>> {
+    let parts = AndroidParts::find(parts)?;
+    let server = AdbServer::start(&parts)?;
+    let phone = StandInPhone::start(&parts, &std::env::current_exe()?, apps)?;
+    server.connect(&phone)?;
+    let mut out = std::io::stdout();
+    writeln!(out, "export ADB_SERVER_SOCKET={} ANDROID_SERIAL={}", server.socket(), phone.serial())?;
+    out.flush()?;
+    std::io::copy(&mut std::io::stdin(), &mut std::io::sink())?;
+    Ok(())
 }
 
 fn read_app(path: &Path) -> Result<Arc<App>, String> {

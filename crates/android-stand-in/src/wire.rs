@@ -26,7 +26,7 @@ pub enum Frame {
     Stderr(Vec<u8>),
     /// A file that the command writes. It says nothing if that fails, as `uiautomator` does.
     QuietFile(String, Vec<u8>),
-    /// A file that the command writes. If that fails, it says so and exits with 1, as `screencap` does.
+    /// A picture that the command writes. It says so if the file cannot be opened, and exits with 1, or written.
     File(String, Vec<u8>),
     /// The command goes on until it is interrupted or this many milliseconds are over; then it writes the file.
     FileAtTheEnd(String, u64),

@@ -145,14 +145,10 @@ pub fn ime(phone: &Phone, words: &[&str]) -> Answer {
     }
 }
 
-pub async fn svc(phone: &Phone, words: &[&str]) -> Answer {
+pub fn svc(words: &[&str]) -> Answer {
     match words {
         ["wifi" | "data", "enable" | "disable"] => Answer::ok(),
         ["power", "stayon", _] => Answer::ok(),
-        ["airplane", "enable"] => {
-            phone.set_airplane(true).await;
-            Answer::ok()
-        }
         _ => Answer::error(255, "Available commands:\n    help     Show information about the subcommands"),
     }
 }

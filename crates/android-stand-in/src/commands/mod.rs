@@ -131,7 +131,7 @@ async fn dispatch(phone: &Phone, name: &str, words: &[&str], content: &[u8]) -> 
         ("getprop", words) => device::getprop(phone, words),
         ("setprop", words) => device::setprop(phone, words),
         ("ime", words) | ("cmd", ["input_method", words @ ..]) => device::ime(phone, words),
-        ("svc", words) => device::svc(phone, words).await,
+        ("svc", words) => device::svc(words),
         ("cmd", words) => device::cmd(phone, words).await,
         ("dumpsys", words) => dumpsys::dumpsys(phone, words).await,
         _ => Answer::error(127, format!("{name}: inaccessible or not found")),

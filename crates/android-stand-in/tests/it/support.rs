@@ -189,7 +189,7 @@ pub fn elements(xml: &str) -> Vec<Element> {
                 let attributes = tag.attributes().map(|attribute| {
                     let attribute = attribute.unwrap();
                     let name = String::from_utf8(attribute.key.as_ref().to_vec()).unwrap();
-                    (name, attribute.unescape_value().unwrap().into_owned())
+                    (name, attribute.normalized_value(quick_xml::XmlVersion::Explicit1_0).unwrap().into_owned())
                 });
                 found.push(Element { attributes: attributes.collect() });
             }
