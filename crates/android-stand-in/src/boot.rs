@@ -1,6 +1,7 @@
 //! The first process of the phone: it answers commands, runs the real adbd, and lets the test reach it, whose network is another.
 
 use std::io;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -8,17 +9,20 @@ use std::sync::Arc;
 use rustix::process::{Pid, Signal, WaitOptions};
 use tokio::net::{TcpStream, UnixListener};
 
+use crate::commands;
 use crate::phone::Phone;
 use crate::serve::{serve, until_stdin_ends};
 use crate::wire::SOCKET;
 
 /// Where the test connects; what arrives goes to adbd.
 pub const ADBD_SOCKET: &str = "/dev/socket/adbd";
+const TOYBOX: &str = "/usr/bin/toybox";
 const ADBD: &str = "/usr/lib/android-sdk/platform-tools/adbd";
 const ADBD_PORT: u16 = 5555;
 
 pub async fn boot(phone: Arc<Phone>) -> io::Result<()> {
-    let up = Command::new("/usr/bin/toybox").args(["ifconfig", "lo", "up"]).status()?;
+    link_commands()?;
+    let up = Command::new(TOYBOX).args(["ifconfig", "lo", "up"]).status()?;
     if !up.success() {
         return Err(io::Error::other("the loopback interface cannot be used"));
     }
@@ -26,6 +30,15 @@ pub async fn boot(phone: Arc<Phone>) -> io::Result<()> {
     std::thread::spawn(move || reap(adbd));
     let work = async { tokio::try_join!(serve(phone, Path::new(SOCKET)), forward()).map(drop) };
     until_stdin_ends(work).await
+}
+
+/// Each command of toybox has a name of its own, unless it is one of ours.
+fn link_commands() -> io::Result<()> {
+    let toybox = Command::new(TOYBOX).output()?;
+    let toybox = String::from_utf8_lossy(&toybox.stdout).into_owned();
+    let toybox = toybox.split_whitespace().filter(|name| !commands::NAMES.contains(name)).map(|name| (name, TOYBOX));
+    let own = commands::NAMES.iter().map(|name| (*name, "android-stand-in"));
+    toybox.chain(own).try_for_each(|(name, program)| symlink(program, Path::new("/system/bin").join(name)))
 }
 
 fn start_adbd() -> io::Result<Pid> {

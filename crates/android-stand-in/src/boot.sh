@@ -30,12 +30,6 @@ printf 'root:x:0:0:root:/data:/bin/sh\nshell:x:2000:2000:shell:/data:/bin/sh\n' 
 printf 'root:x:0:\nshell:x:2000:\n' >etc/group
 
 ln -s /usr/bin/mksh-static system/bin/sh
-for command in $("$parts/adbd/usr/bin/toybox"); do
-    ln -s /usr/bin/toybox "system/bin/$command"
-done
 : >system/bin/android-stand-in
 mount --bind "$program" system/bin/android-stand-in
-for command in $("$program" commands); do
-    ln -sf android-stand-in "system/bin/$command"
-done
 exec chroot "$root" /system/bin/android-stand-in boot "$@"

@@ -17,7 +17,6 @@ const USAGE: &str = "\
 usage: android-stand-in phone --parts FOLDER [--app FILE]…  starts an adb server and a phone, until the standard input ends
        android-stand-in serve --socket PATH [--app FILE]…   answers the commands of a phone
        android-stand-in boot [--app FILE]…                  does so as the first process of a phone, with adbd
-       android-stand-in commands                            lists the commands, for links to this program
 ";
 
 /// Runs the program with its arguments, the first of which is the name that it was started under.
@@ -60,10 +59,6 @@ fn start(arguments: &[String]) -> Result<(), String> {
             serve::until_stdin_ends(serve::serve(phone, &socket)).await
         }),
         ("boot", None) => in_runtime(async { boot::boot(Arc::new(Phone::new(apps))).await }),
-        ("commands", None) => {
-            let _ = writeln!(std::io::stdout(), "{}", commands::NAMES.join("\n"));
-            Ok(())
-        }
         _ => Err(USAGE.to_string()),
     }
 }

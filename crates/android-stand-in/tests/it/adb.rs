@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::path::Path;
 
 use trailblaze_android_stand_in::control::{Behaviour, Control};
 
@@ -71,32 +72,48 @@ fn the_real_adb_uses_the_phone() {
 }
 
 #[test]
-fn a_cable_can_be_pulled_and_adbd_killed() {
+fn a_phone_in_trouble_recovers_and_leaves_nothing_behind() {
     let Some(connected) = Connected::start() else { return };
+    the_cable_is_pulled(&connected);
+    adbd_is_killed(&connected);
+    the_disk_is_full(&connected);
+
+    let folder = connected.phone.folder().to_path_buf();
+    assert!(connected.phone.adbd_log().contains("adbd started"));
+    assert!(processes_with_mounts_of(&folder) >= 2, "adbd and the first process");
+    drop(connected);
+    assert_eq!(processes_with_mounts_of(&folder), 0);
+    assert!(!folder.exists());
+}
+
+fn the_cable_is_pulled(connected: &Connected) {
     let state = || String::from_utf8(connected.adb(&["get-state"]).stdout).unwrap();
     assert_eq!(state(), "device\n");
-
     connected.phone.unplug();
     until(|| state() != "device\n");
     connected.phone.plug_in();
-    connected.server.connect(&connected.phone).unwrap();
-    assert_eq!(connected.shell("wm size"), "Physical size: 1080x2400\n");
+    answers_again(connected);
+}
 
-    // A command that waits ends with the connection.
+fn answers_again(connected: &Connected) {
+    connected.server.connect(&connected.phone).unwrap();
+    until(|| connected.adb(&["shell", "wm size"]).stdout == b"Physical size: 1080x2400\n");
+}
+
+/// A command that waits ends with it.
+fn adbd_is_killed(connected: &Connected) {
     let slow = Behaviour { slow_dump: 600_000, ..Behaviour::default() };
     connected.phone.control(Control::Behave(slow)).unwrap();
     let mut dump = connected.server.adb();
     let mut dump = dump.args(["-s", &connected.phone.serial(), "shell", "uiautomator dump"]).spawn().unwrap();
     until(|| connected.shell("ps -A -o NAME").contains("uiautomator"));
-    connected.shell("kill -9 $(ps -A -o PID,NAME | grep ' adbd$' | sed 's/ adbd//'); true");
+    connected.adb(&["shell", "kill -9 $(ps -A -o PID,NAME | grep ' adbd$' | sed 's/ adbd//')"]);
     dump.wait().unwrap();
-    connected.server.connect(&connected.phone).unwrap();
+    answers_again(connected);
     until(|| !connected.shell("ps -A -o NAME").contains("uiautomator"));
 }
 
-#[test]
-fn a_full_disk_is_a_real_one() {
-    let Some(connected) = Connected::start() else { return };
+fn the_disk_is_full(connected: &Connected) {
     connected.adb(&["shell", "cat /dev/zero >/data/filler"]);
     assert!(connected.shell("df /data").contains("100%"));
     let output = connected.adb(&["shell", "screencap -p /sdcard/picture.png"]);
@@ -106,20 +123,8 @@ fn a_full_disk_is_a_real_one() {
     assert!(String::from_utf8_lossy(&said).contains("No space left on device"), "{}", String::from_utf8_lossy(&said));
 }
 
-#[test]
-fn nothing_outlives_the_phone() {
-    let Some(connected) = Connected::start() else { return };
-    // The log of adbd is in the folder that only this phone has.
-    let log = connected.phone.adbd_log();
-    assert!(log.contains("adbd started"), "{log}");
-    let folder = connected.phone.folder().to_path_buf();
-    let uses = || {
-        let processes = std::fs::read_dir("/proc").unwrap().filter_map(|entry| Some(entry.ok()?.path()));
-        let has_folder = |mounts: String| mounts.contains(folder.to_str().unwrap());
-        processes.filter(|path| std::fs::read_to_string(path.join("mountinfo")).is_ok_and(has_folder)).count()
-    };
-    assert!(uses() >= 2, "adbd and the first process have its mounts");
-    drop(connected);
-    assert_eq!(uses(), 0);
-    assert!(!folder.exists());
+fn processes_with_mounts_of(folder: &Path) -> usize {
+    let processes = std::fs::read_dir("/proc").unwrap().filter_map(|entry| Some(entry.ok()?.path()));
+    let has_folder = |mounts: String| mounts.contains(folder.to_str().unwrap());
+    processes.filter(|path| std::fs::read_to_string(path.join("mountinfo")).is_ok_and(has_folder)).count()
 }
