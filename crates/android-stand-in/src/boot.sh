@@ -23,7 +23,7 @@ ln -s pts/ptmx dev/ptmx
 # A container may not allow a new one.
 mount -t proc proc proc 2>/dev/null || mount --rbind /proc proc
 # A small disk, so that a test can fill it.
-mount -t tmpfs -o size=64m,mode=771 data data
+mount -t tmpfs -o size=300m,mode=771 data data
 mkdir -p data/local/tmp data/media/0/Download data/misc/adb
 ln -s data/media/0 sdcard
 printf 'root:x:0:0:root:/data:/bin/sh\nshell:x:2000:2000:shell:/data:/bin/sh\n' >etc/passwd

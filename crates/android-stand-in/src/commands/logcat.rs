@@ -17,6 +17,8 @@ struct Options {
     last: Option<usize>,
     since: Option<String>,
     pid: Option<u32>,
+    /// Only what crashed, or only the rest; both without it.
+    only_crashes: Option<bool>,
     /// Tag and least level; `*` is every other tag.
     filters: Vec<(String, char)>,
 }
@@ -38,18 +40,17 @@ pub async fn run(phone: &Phone, words: &[&str], to: &mut OwnedWriteHalf) -> io::
     if let Some(last) = options.last {
         entries.drain(..entries.len().saturating_sub(last));
     }
-    let mut text = "--------- beginning of main\n".to_string();
-    text.extend(entries.iter().map(|entry| options.line(entry)));
-    Frame::Stdout(text.into_bytes()).send(to).await?;
+    let mut dividers = Dividers::default();
+    Frame::Stdout(dividers.text(&options, &entries).into_bytes()).send(to).await?;
     if options.is_dump {
         return Frame::Exit(0).send(to).await;
     }
     loop {
         phone.log.reaches(next).await;
-        let (entries, after) = phone.log.since(next);
+        let (mut entries, after) = phone.log.since(next);
         next = after;
-        let text: String =
-            entries.iter().filter(|entry| options.takes(entry)).map(|entry| options.line(entry)).collect();
+        entries.retain(|entry| options.takes(entry));
+        let text = dividers.text(&options, &entries);
         if !text.is_empty() {
             Frame::Stdout(text.into_bytes()).send(to).await?;
         }
@@ -70,7 +71,12 @@ fn read(words: &[&str]) -> Result<Options, String> {
             "-c" => options.is_clear = true,
             "-s" => options.filters.push(("*".to_string(), 'S')),
             "-v" | "--format" => options.format = Some(take()?.to_string()),
-            "-b" | "--buffer" => drop(take()?),
+            "-b" | "--buffer" => {
+                let names: Vec<&str> = take()?.split(',').collect();
+                let has = |wanted: &[&str]| names.iter().any(|name| wanted.contains(name));
+                let (main, crash) = (has(&["main", "system", "default", "all"]), has(&["crash", "default", "all"]));
+                options.only_crashes = (main != crash).then_some(crash);
+            }
             "--pid" => options.pid = Some(take()?.parse().map_err(|_| "logcat: --pid needs a number".to_string())?),
             "-t" | "-T" => {
                 options.is_dump |= name == "-t";
@@ -91,8 +97,40 @@ fn read(words: &[&str]) -> Result<Options, String> {
     Ok(options)
 }
 
+/// The lines between the entries of different buffers.
+#[derive(Default)]
+struct Dividers {
+    last: Option<&'static str>,
+    seen: Vec<&'static str>,
+}
+
+impl Dividers {
+    fn text(&mut self, options: &Options, entries: &[LogEntry]) -> String {
+        let mut text = String::new();
+        for entry in entries {
+            let buffer = if is_crash(entry) { "crash" } else { "main" };
+            if self.last != Some(buffer) {
+                let what = if self.seen.contains(&buffer) { "switch to" } else { "beginning of" };
+                text += &format!("--------- {what} {buffer}\n");
+                self.seen.push(buffer);
+                self.last = Some(buffer);
+            }
+            text += &options.line(entry);
+        }
+        text
+    }
+}
+
+/// Whether the entry is in the buffer of crashes.
+fn is_crash(entry: &LogEntry) -> bool {
+    entry.tag == "AndroidRuntime" && entry.level == 'E'
+}
+
 impl Options {
     fn takes(&self, entry: &LogEntry) -> bool {
+        if self.only_crashes.is_some_and(|only_crashes| only_crashes != is_crash(entry)) {
+            return false;
+        }
         let rank = |level| "VDIWEFS".find(level).unwrap_or_default();
         let own = self.filters.iter().rev().find(|(tag, _)| *tag == entry.tag);
         let least = own.or_else(|| self.filters.iter().rev().find(|(tag, _)| tag == "*"));
@@ -139,6 +177,7 @@ mod tests {
         assert_eq!(line(&["-v", "threadtime"]), "02-28 23:59:59.999   812   812 E Pay     : no\n");
         assert_eq!(line(&["-v", "brief"]), "E/Pay     (  812): no\n");
         let takes = |words: &[&str]| read(words).unwrap().takes(&entry);
+        assert!(takes(&["-b", "main,crash"]) && takes(&["-b", "all"]) && !takes(&["-b", "crash"]));
         assert!(takes(&["*:E"]) && takes(&["-s", "Pay:W"]) && takes(&["--pid=812"]));
         assert!(!takes(&["*:F"]) && !takes(&["-s", "Other"]) && !takes(&["--pid", "1"]));
         let is_since = |time: &str| read(&["-T", time]).unwrap().is_since(&entry);

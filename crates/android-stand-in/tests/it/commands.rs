@@ -129,6 +129,8 @@ fn a_crash_is_in_the_log_and_has_a_dialog() {
     assert!(
         phone.out("dumpsys window").contains("mCurrentFocus=Window{8c1d2e3 u0 Application Error: com.example.wallet}")
     );
+    let crashes = phone.out("logcat -b crash -d -v raw -t 200");
+    assert!(crashes.starts_with("--------- beginning of crash\nFATAL EXCEPTION: main\n"), "{crashes}");
     let dump = phone.dump();
     assert!(has_text(&dump, "Wallet keeps stopping"));
     let (x, y) = dump.iter().find(|element| element.get("text") == "Close app").unwrap().center();
