@@ -50,7 +50,8 @@ impl AndroidParts {
         if !parts.adb().is_file() || !parts.folder.join("adbd/usr/bin/mksh-static").is_file() {
             return Err(StartError::NotInstalled(parts.folder));
         }
-        let tried = confined(true).args(["mount", "-t", "tmpfs", "none", "/tmp"]).output();
+        let tried =
+            Command::new("unshare").args(namespaces(true)).args(["mount", "-t", "tmpfs", "none", "/tmp"]).output();
         match tried {
             Ok(output) if output.status.success() => Ok(parts),
             Ok(output) => Err(StartError::NoNamespaces(String::from_utf8_lossy(&output.stderr).trim().to_string())),
@@ -64,14 +65,17 @@ impl AndroidParts {
     }
 }
 
-/// A command in namespaces of its own, which all end with it. It is root there, and nowhere else.
-fn confined(has_own_network: bool) -> Command {
-    let mut command = Command::new("unshare");
-    command.args(["--user", "--map-root-user", "--mount", "--pid", "--fork", "--kill-child"]);
-    if has_own_network {
-        command.arg("--net");
-    }
-    command.arg("--");
+/// Namespaces that all end with the first process in them. It is root there, and nowhere else.
+fn namespaces(has_own_network: bool) -> impl Iterator<Item = &'static str> {
+    let network = has_own_network.then_some("--net");
+    ["--user", "--map-root-user", "--mount", "--pid", "--fork", "--kill-child"].into_iter().chain(network).chain(["--"])
+}
+
+/// A command in namespaces of its own. Its folder is removed after it, also if the test was killed.
+fn confined(has_own_network: bool, folder: &Path) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", "folder=$1; shift; unshare \"$@\"; rm -rf \"$folder\"", "sh"]).arg(folder);
+    command.args(namespaces(has_own_network));
     command
 }
 
@@ -104,14 +108,14 @@ pub struct AdbServer {
 
 impl AdbServer {
     pub fn start(parts: &AndroidParts) -> Result<AdbServer, StartError> {
-        let home = TempDir::new().map_err(io_error("a temporary folder"))?;
         // Another program may take the port before adb does; then it is another port's turn.
         let mut last = String::new();
         for _ in 0..5 {
+            let home = TempDir::new().map_err(io_error("a temporary folder"))?;
             let port = free_port().map_err(io_error("a free port"))?;
             let log = std::fs::File::create(home.path().join("adb.log")).map_err(io_error("a log"))?;
             let script = "mount -t tmpfs none /dev/bus 2>/dev/null; \"$1\" -P \"$2\" nodaemon server </dev/null & exec cat >/dev/null";
-            let process = confined(false)
+            let process = confined(false, home.path())
                 .args(["sh", "-c", script, "sh"])
                 .arg(parts.adb())
                 .arg(port.to_string())
@@ -186,7 +190,7 @@ impl StandInPhone {
             arguments.extend(["--app".to_string(), format!("/dev/socket/{name}")]);
         }
         let log = std::fs::File::create(work.path().join("boot.log")).map_err(io_error("a log"))?;
-        let process = confined(true)
+        let process = confined(true, work.path())
             .args(["sh", "-c", include_str!("boot.sh"), "sh"])
             .args([work.path(), &parts.folder, program])
             .args(arguments)

@@ -1,8 +1,9 @@
 //! Through the real adb client, the real adb server and the real adbd.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use trailblaze_android_stand_in::control::{Behaviour, Control};
 
@@ -84,6 +85,23 @@ fn a_phone_in_trouble_recovers_and_leaves_nothing_behind() {
     drop(connected);
     assert_eq!(processes_with_mounts_of(&folder), 0);
     assert!(!folder.exists());
+}
+
+#[test]
+fn a_killed_test_leaves_nothing_behind() {
+    let Some(parts) = crate::support::parts() else { return };
+    drop(parts);
+    let folder = tempfile::TempDir::new().unwrap();
+    let mut starting = Command::new(crate::support::PROGRAM);
+    starting.args(["phone", "--parts"]).arg(crate::support::parts_folder()).env("TMPDIR", folder.path());
+    let mut test = starting.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut said = String::new();
+    BufReader::new(test.stdout.take().unwrap()).read_line(&mut said).unwrap();
+    assert!(said.starts_with("export ADB_SERVER_SOCKET=tcp:127.0.0.1:"), "{said}");
+    assert!(processes_with_mounts_of(folder.path()) >= 2);
+    test.kill().unwrap();
+    test.wait().unwrap();
+    until(|| processes_with_mounts_of(folder.path()) == 0 && std::fs::read_dir(folder.path()).unwrap().count() == 0);
 }
 
 fn the_cable_is_pulled(connected: &Connected) {

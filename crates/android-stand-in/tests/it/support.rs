@@ -29,7 +29,7 @@ pub fn parts_folder() -> PathBuf {
 }
 
 /// `None` if this machine cannot have a phone.
-fn parts() -> Option<AndroidParts> {
+pub fn parts() -> Option<AndroidParts> {
     match AndroidParts::find(&parts_folder()) {
         Ok(parts) => return Some(parts),
         Err(error @ StartError::NotInstalled(_)) => skip::without_part(&error.to_string()),
