@@ -6,8 +6,12 @@
 //! program under their names: each sends its arguments to one process, which has the state of the phone and runs the simulated
 //! app of `crates/drivers`. They print what the commands of Android 14 print.
 //!
-//! What differs from a phone: the screen does not rotate, no keyboard is drawn, `screenrecord` writes no frames, and each app
-//! has one activity, `.MainActivity`.
+//! To try things by hand: `cargo run -p trailblaze-android-stand-in -- phone --parts .parts/android` prints the variables that make
+//! adb use a phone, which ends with the standard input.
+//!
+//! What differs from a phone: the screen does not rotate, no keyboard is drawn, `screenrecord` writes no frames, two taps may be a
+//! second apart to be a double tap, each app has one activity, `.MainActivity`, and an app is installed again by any file that has
+//! its id. Debian's adbd has no `abb`, so that `adb install` needs `--no-streaming`.
 
 mod boot;
 mod client;
