@@ -4,7 +4,7 @@
 //! [`launch`] starts the real adb server and the real adbd, which is confined to namespaces of its own, with the real shell
 //! (mksh) and the real toybox. The commands that belong to the Android framework (`uiautomator`, `input`, `am` …) are this
 //! program under their names: each sends its arguments to one process, which has the state of the phone and runs the simulated
-//! app of `crates/drivers`. They print what the commands of Android 14 print.
+//! app of `crates/drivers`. They print what those of Android 14 are known to print; none was compared with a real phone.
 //!
 //! To try things by hand: `cargo run -p trailblaze-android-stand-in -- phone --parts .parts/android` prints the variables that make
 //! adb use a phone, which ends with the standard input.
