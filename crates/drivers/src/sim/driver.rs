@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use trailblaze_core::driver::{Acted, Action, Budget, Description, Driver, DriverError, Target, Want};
 use trailblaze_core::screen::{Screen, Shape, SnapshotId};
 use trailblaze_protocol::driver::{DriverKey, Platform};
+use trailblaze_protocol::geometry::Point;
 use trailblaze_protocol::ids::DeviceId;
 
 use super::app::App;
@@ -64,6 +65,13 @@ impl Sim {
     pub fn with_classifiers(mut self, classifiers: &[String]) -> Sim {
         self.description.classifiers = classifiers.to_vec();
         self
+    }
+
+    /// A tap that follows another so soon that both are a double tap, for those who send taps one by one.
+    pub fn tap_again(&self, point: Point) {
+        let now = Instant::now();
+        self.device(now).change(now, |device| device.tap_again(point, now));
+        self.changed.notify_waiters();
     }
 
     /// The current state of the device. After a panic it stays as it was left, like a real device.

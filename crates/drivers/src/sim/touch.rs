@@ -72,6 +72,16 @@ impl Device {
         }
     }
 
+    /// The second tap of a double tap, whose first was performed already.
+    pub fn tap_again(&mut self, point: Point, now: Instant) {
+        match self.landed(point) {
+            Some(landed) if !landed.double_tap.is_empty() => {
+                self.run(&landed.double_tap.0, landed.item.as_ref(), now);
+            }
+            _ => self.tap(point, now),
+        }
+    }
+
     pub fn long_press(&mut self, point: Point, now: Instant) {
         match self.landed(point) {
             Some(landed) if landed.what == What::Element(Role::Field) => self.tap_on(landed, now),

@@ -1,0 +1,111 @@
+//! `uiautomator`, `screencap` and `screenrecord`.
+
+use std::time::Duration;
+
+use trailblaze_core::driver::Want;
+
+use super::{Answer, take_one, with_crlf};
+use crate::hierarchy::xml;
+use crate::phone::Phone;
+use crate::picture;
+use crate::wire::Frame;
+
+const HELP: &str = "\
+Usage: uiautomator <subcommand> [options]
+
+Available subcommands:
+
+help: displays help message
+
+dump: creates an XML dump of current UI hierarchy
+    dump [--verbose][file]
+      [--compressed]: dumps compressed layout information.
+      [--windows]: dumps windows hierarchy on all displays.
+      [file]: the location where the dumped XML should be stored, default is
+      /sdcard/window_dump.xml
+
+";
+
+pub async fn uiautomator(phone: &Phone, words: &[&str]) -> Answer {
+    let ["dump", options @ ..] = words else { return Answer::ok().out(HELP).code(u8::from(!words.is_empty())) };
+    let file = options.iter().copied().find(|option| !option.starts_with("--")).unwrap_or("/sdcard/window_dump.xml");
+    let Ok(_automation) = phone.automation.try_lock() else {
+        return Answer::error(
+            1,
+            "java.lang.IllegalStateException: UiAutomationService \
+             android.accessibilityservice.IAccessibilityServiceClient$Stub$Proxy@5f1e2d3already registered!",
+        );
+    };
+    let (slow, is_never_idle, has_no_root, is_truncated, crlf) = {
+        let behaviour = &mut phone.state().behaviour;
+        (
+            behaviour.slow_dump,
+            take_one(&mut behaviour.idle_errors),
+            take_one(&mut behaviour.null_roots),
+            take_one(&mut behaviour.truncated_dumps),
+            behaviour.crlf,
+        )
+    };
+    if slow > 0 {
+        tokio::time::sleep(Duration::from_millis(slow)).await;
+    }
+    if is_never_idle {
+        return Answer::error(0, "ERROR: could not get idle state.");
+    }
+    let Some(window) = phone.window().await.filter(|_| !has_no_root) else {
+        return Answer::error(0, "ERROR: null root node returned by UiTestAutomationBridge.");
+    };
+    let window = if options.contains(&"--compressed") { window.compressed() } else { window };
+    let mut content = xml(&window).into_bytes();
+    if is_truncated {
+        content.truncate(content.len() / 2);
+    }
+    if crlf && file == "/dev/tty" {
+        content = with_crlf(&content);
+    }
+    // The folder of the command is the root, as that of every command of adb.
+    let shown = if file.starts_with('/') { file.to_string() } else { format!("/{file}") };
+    let dumped = Answer::ok().frame(Frame::QuietFile(file.to_string(), content));
+    if is_truncated { dumped.code(137) } else { dumped.out(format!("UI hierchary dumped to: {shown}\n")) }
+}
+
+pub async fn screencap(phone: &Phone, words: &[&str]) -> Answer {
+    let (mut is_png, mut file, mut rest) = (false, None, words.iter());
+    while let Some(word) = rest.next() {
+        match *word {
+            "-p" => is_png = true,
+            "-d" => drop(rest.next()),
+            "-a" => {}
+            path => file = Some(path.to_string()),
+        }
+    }
+    // The ending of a file says what it contains.
+    is_png |= file.as_ref().is_some_and(|file| file.ends_with(".png"));
+    let (size, is_awake) = (phone.size(), phone.state().is_awake);
+    let picture = phone.screen(Want::PICTURE).await.picture.filter(|_| is_awake);
+    let pixels = picture.map_or_else(|| picture::black(size), |picture| picture::in_full(&picture, size));
+    let mut content = if is_png { picture::png(&pixels, size) } else { picture::raw(&pixels, size) };
+    if take_one(&mut phone.state().behaviour.truncated_pictures) {
+        content.truncate(content.len() / 2);
+    }
+    match file {
+        Some(file) => Answer::ok().frame(Frame::File(file, content)),
+        None => Answer::ok().out(content),
+    }
+}
+
+pub fn screenrecord(words: &[&str]) -> Answer {
+    let (mut seconds, mut file, mut rest) = (180, None, words.iter());
+    while let Some(word) = rest.next() {
+        match *word {
+            "--time-limit" => seconds = rest.next().and_then(|text| text.parse().ok()).unwrap_or(seconds),
+            "--size" | "--bit-rate" | "--display-id" => drop(rest.next()),
+            option if option.starts_with("--") => {}
+            path => file = Some(path.to_string()),
+        }
+    }
+    match file {
+        Some(file) => Answer::ok().frame(Frame::FileAtTheEnd(file, seconds * 1000)),
+        None => Answer::error(2, "Must specify output file (see --help)."),
+    }
+}
