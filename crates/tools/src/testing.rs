@@ -1,17 +1,22 @@
 //! A device for unit tests of tools: it answers as the test says, and keeps what was called.
 
+mod built_in_tools;
+
 use std::pin::Pin;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
-use trailblaze_client::{Client, Error, Response, Transport};
+use trailblaze_client::{Client, Code, Error, Response, Transport};
 use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::event::Level;
 
 use crate::context::{Device, Host, ToolContext};
+use built_in_tools::BUILT_IN_TOOLS;
 
 /// A device that is not there.
+///
+/// As on a device, a call by name of a built-in tool with an argument that it does not have, or without one that it needs, is refused.
 ///
 /// ```
 /// # use trailblaze_tools::{ToolContext, ToolResult, toolset};
@@ -117,6 +122,9 @@ impl FakeDevice {
 impl Transport for FakeDevice {
     fn call<'a>(&'a self, path: &'a str, request: Map<String, Value>) -> Response<'a> {
         let method = path.rsplit('/').next().unwrap_or_default();
+        if let Some(refusal) = refusal(method, &request) {
+            return Box::pin(async move { Err(Error::api(Code::InvalidArgument, refusal)) });
+        }
         let answer = (self.0.answer)(method, &request);
         self.0.calls.lock().push(format!("{method} {}", Value::Object(request)));
         Box::pin(async move { answer })
@@ -157,4 +165,46 @@ impl Host for FakeDevice {
     fn cancelled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         Box::pin(std::future::pending())
     }
+}
+
+/// Why a device would refuse a call by name, judging by the names of its arguments. Only built-in tools are known here.
+fn refusal(method: &str, request: &Map<String, Value>) -> Option<String> {
+    let tool = request.get("name").and_then(Value::as_str).filter(|_| method == "CallTool")?;
+    let line = BUILT_IN_TOOLS.lines().find(|line| line.split(' ').next() == Some(tool))?;
+    let is_given =
+        |name: &str| request.get("args").and_then(|args| args.get(name)).is_some_and(|value| !value.is_null());
+    let params: Vec<&str> = line.split(' ').skip(1).collect();
+    let required = params.iter().filter_map(|param| param.strip_suffix('!'));
+    let mut problems: Vec<String> =
+        required.filter(|name| !is_given(name)).map(|name| format!("missing argument `{name}`")).collect();
+    let known: Vec<&str> = params.iter().map(|param| param.trim_end_matches('!')).collect();
+    let given = request.get("args").and_then(Value::as_object).into_iter().flat_map(Map::keys);
+    problems.extend(given.filter(|name| !known.contains(&name.as_str())).map(|name| unknown(name, &known)));
+    (!problems.is_empty()).then(|| format!("`{tool}`: {}", problems.join("; ")))
+}
+
+fn unknown(name: &str, known: &[&str]) -> String {
+    const LETTERS_PER_MISTAKE: usize = 3;
+    let near = known.iter().map(|candidate| (distance(&name.to_lowercase(), &candidate.to_lowercase()), candidate));
+    let near = near.filter(|(far, candidate)| *far <= name.len().max(candidate.len()) / LETTERS_PER_MISTAKE);
+    match near.min_by_key(|(far, _)| *far) {
+        Some((_, near)) => format!("unknown argument `{name}`; did you mean `{near}`?"),
+        None if known.is_empty() => format!("unknown argument `{name}`; none are accepted"),
+        None => format!("unknown argument `{name}`; expected one of: {}", known.join(", ")),
+    }
+}
+
+/// How many letters to insert, remove or replace.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (index, letter) in one.chars().enumerate() {
+        let mut next = vec![index + 1];
+        for (at, candidate) in other.iter().enumerate() {
+            let replaced = row[at] + usize::from(letter != *candidate);
+            next.push(replaced.min(row[at + 1] + 1).min(next[at] + 1));
+        }
+        row = next;
+    }
+    row.last().copied().unwrap_or_default()
 }

@@ -48,6 +48,9 @@ def test_arguments_of_commands_are_checked_as_by_trailblaze():
             tb.call_tool("tap", {"txt": "Pay"})
         with pytest.raises(ApiError, match="`remember`: missing argument `variable`; unknown argument `nme`; expected one of"):
             tb.call_tool("remember", {"nme": "a", "value": "b"})
+        device.on("web_click", lambda call: "clicked")
+        with pytest.raises(ApiError, match=r"`web_click`: unknown argument `reff`; did you mean `ref`\?"):
+            tb.call_tool("web_click", {"reff": "y1"})
         assert len(device.calls) == 1
 
 
@@ -79,3 +82,24 @@ def test_it_serves_asynchronous_tools():
     with FakeDevice() as device:
         device.show("Pay", "Pay")
         assert asyncio.run(_count(device)) == 2
+
+
+async def _forget_to_await(device: FakeDevice) -> None:
+    async with TrailblazeClient.from_context(device.meta) as tb:
+        await tb.tap(text="Pay")
+        tb.tap(text="Pay")  # pyright: ignore[reportUnusedCoroutine]
+
+
+@pytest.mark.filterwarnings("ignore:`tap` was called without:RuntimeWarning")
+def test_a_call_that_is_not_awaited_fails_the_test():
+    import asyncio
+
+    device = FakeDevice()
+    device.show("Pay")
+    asyncio.run(_forget_to_await(device))
+    with pytest.raises(AssertionError, match=r"`tap` was called without `await`, .* \(.*test_fake_device.py:\d+\)"):
+        device.calls
+    assert device.calls == [FakeCall("tap", {"text": "Pay"})]
+    asyncio.run(_forget_to_await(device))
+    with pytest.raises(AssertionError), device:
+        pass

@@ -1,6 +1,7 @@
 //! The engine, through its public interface, on fake devices and with fake sources of tools.
 
 mod agent;
+mod built_in_tables;
 mod call_order;
 mod dispatch;
 mod effects;

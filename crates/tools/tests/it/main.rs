@@ -226,6 +226,32 @@ async fn errors_keep_their_kind() {
     assert_eq!(answer, Err(ToolError::failed("cannot parse integer from empty string")));
 }
 
+#[tokio::test]
+async fn arguments_of_built_in_tools_are_checked_as_by_trailblaze() {
+    let device = FakeDevice::default();
+    let cx = device.context();
+    for (tool, args, expected) in [
+        ("tap", json!({"text": "Pay", "reasoning": "it is due"}), None),
+        ("acme_pay", json!({"anything": 1}), None),
+        ("tap", json!({"txt": "Pay"}), Some("`tap`: unknown argument `txt`; did you mean `text`?")),
+        (
+            "inputText",
+            json!({"sentence": "a"}),
+            Some(
+                "`inputText`: missing argument `text`; unknown argument `sentence`; \
+                 expected one of: text, hideKeyboardAfter, reasoning",
+            ),
+        ),
+        ("web_click", json!({"reff": "y1"}), Some("`web_click`: unknown argument `reff`; did you mean `ref`?")),
+        ("dumpMemory", json!({"all": true}), Some("`dumpMemory`: unknown argument `all`; none are accepted")),
+    ] {
+        let refused = cx.call(tool, args).await.err().map(|error| error.message().to_string());
+        assert_eq!(refused.is_some(), expected.is_some(), "{tool}: {refused:?}");
+        assert!(refused.unwrap_or_default().starts_with(expected.unwrap_or_default()), "{tool}");
+    }
+    assert_eq!(device.calls().len(), 2, "what is refused is not kept");
+}
+
 /// The place in this file of a piece of code, which comes before this function.
 fn place_of(code: &str) -> String {
     let lines = include_str!("main.rs").lines().zip(1..);

@@ -25,6 +25,7 @@ const SOURCES: &[(&str, &str)] = sources![
     "_duplicates.py",
     "_generated/__init__.py",
     "_generated/blocking.py",
+    "_generated/built_in_tools.py",
     "_generated/commands.py",
     "_generated/types.py",
     "_http.py",

@@ -62,6 +62,7 @@ const SOURCES: &[(&str, &str)] = sources![
     "tools/src/server/listing.rs",
     "tools/src/server/mod.rs",
     "tools/src/testing.rs",
+    "tools/src/testing/built_in_tools.rs",
     "tools/src/toolset.rs",
 ];
 

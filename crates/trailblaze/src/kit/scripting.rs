@@ -27,8 +27,9 @@ macro_rules! sources {
     };
 }
 
-static CLIENT: [(&str, &str); 13] = sources![
+static CLIENT: [(&str, &str); 15] = sources![
     "client":
+    "built-in-tools.ts",
     "client.ts",
     "connect.ts",
     "context.ts",
@@ -38,6 +39,7 @@ static CLIENT: [(&str, &str); 13] = sources![
     "generated.ts",
     "index.ts",
     "method.ts",
+    "names.ts",
     "registry.ts",
     "sampling.ts",
     "testing.ts",

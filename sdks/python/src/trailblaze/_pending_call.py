@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 
     from ._target import Target
 
-NEVER_AWAITED = "Trailblaze-Never-Awaited: 1\r\n"
-"""The header of a request that must not be carried out, but fail the tool call that it belongs to."""
+NEVER_AWAITED = "Trailblaze-Never-Awaited"
+"""The header of a request that must not be carried out, but fail the tool call that it belongs to. Its value is the place of
+the call in the author's code, or 1.
+"""
 
 _REPORT_TIMEOUT = 10.0
 
@@ -35,13 +37,18 @@ _LIBRARIES = frozenset({"mcp", "fastmcp"})
 class PendingCall:
     """A call to be awaited once. It is a coroutine in all but its type, so that tasks can be made of it."""
 
-    __slots__ = ("_coroutine", "_path", "_start", "_target")
+    __slots__ = ("_coroutine", "_line", "_path", "_start", "_target")
 
     def __init__(self, target: Target, path: str, start: Callable[[], Coroutine[Any, Any, Any]]) -> None:
         self._target = target
         self._path = path
         self._start = start
         self._coroutine: Coroutine[Any, Any, Any] | None = None
+        frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+        while frame is not None and str(frame.f_globals.get("__name__", "")).partition(".")[0] == "trailblaze":
+            frame = frame.f_back
+        # Not the frame itself, which would keep its variables and so this call alive.
+        self._line = None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
     def _started(self) -> Coroutine[Any, Any, Any]:
         if self._coroutine is None:
@@ -61,31 +68,29 @@ class PendingCall:
         self._started().close()
 
     def __bool__(self) -> bool:
-        raise for_libraries(TrailblazeError(self._mistake()))
+        raise for_libraries(TrailblazeError(mistake(self._path, None)))
 
     def __repr__(self) -> str:
         return f"<call of {self._path.lstrip('/')}>"
-
-    def _mistake(self) -> str:
-        name = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in self._path.rpartition("/")[2])
-        name = name.removeprefix("_")
-        return (
-            f"`{name}` was called without `await`, so nothing was done: write `await tb.{name}(…)`, "
-            "or use SyncTrailblazeClient"
-        )
 
     def __del__(self) -> None:
         if getattr(self, "_coroutine", self) is not None or sys.is_finalizing():
             return
         from warnings import warn
 
+        place = self._place()
         try:
-            self._report()
+            self._report(place)
         except Exception as error:
             warn(f"Trailblaze could not be told about the next warning: {error}", RuntimeWarning, stacklevel=2)
-        warn(self._mistake(), RuntimeWarning, stacklevel=2)
+        warn(mistake(self._path, place), RuntimeWarning, stacklevel=2)
 
-    def _report(self) -> None:
+    def _place(self) -> str | None:
+        from ._place import place_of_line
+
+        return None if self._line is None else place_of_line(*self._line)
+
+    def _report(self, place: str | None) -> None:
         """Fails the tool call that this call belongs to, if there is one. Blocks, because the tool must not end first."""
         target = self._target
         if not target.is_found or not ("invocationId" in target.ids or os.environ.get(BASE_URL)):
@@ -96,9 +101,21 @@ class PendingCall:
         from ._wire import body_of
 
         body = body_of(target.ids, {})
-        head = target.head(self._path, "application/json", _REPORT_TIMEOUT, NEVER_AWAITED)
+        value = (place or "1").encode("ascii", "replace").decode("ascii")
+        head = target.head(self._path, "application/json", _REPORT_TIMEOUT, f"{NEVER_AWAITED}: {value}\r\n")
         deadline = monotonic() + _REPORT_TIMEOUT
         exchange(connect(target, deadline), f"{head}{len(body)}\r\n\r\n".encode("ascii") + body, deadline, [])
+
+
+def mistake(path: str, place: str | None) -> str:
+    """What is wrong about a call of a method that nothing awaited."""
+    name = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in path.rpartition("/")[2])
+    name = name.removeprefix("_")
+    where = "" if place is None else f" ({place})"
+    return (
+        f"`{name}` was called without `await`, so nothing was done: write `await tb.{name}(…)`, "
+        f"or use SyncTrailblazeClient{where}"
+    )
 
 
 def is_in_blocking_tool() -> bool:

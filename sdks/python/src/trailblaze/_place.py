@@ -42,6 +42,11 @@ def place_of_frame(frame: FrameType | None, *, is_loading: bool = False) -> str 
     return None
 
 
+def place_of_line(path: str, line: int) -> str | None:
+    """A line, if it is in the author's code."""
+    return f"{_from_project(path)}:{line}" if _is_own(path, _foreign_folders()) else None
+
+
 def place_of_code(code: CodeType) -> str:
     """Where a function begins."""
     return f"{_from_project(code.co_filename)}:{code.co_firstlineno}"

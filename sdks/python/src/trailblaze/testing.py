@@ -17,12 +17,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from inspect import Parameter, signature
 from typing import Any
 
+from ._generated.built_in_tools import BUILT_IN_TOOLS
 from ._generated.types import Element
-from ._registry import camel
-from ._sync_client import SyncTrailblazeClient
+from ._pending_call import NEVER_AWAITED, mistake
 
 __all__ = ["FakeCall", "FakeDevice"]
 
@@ -45,8 +44,9 @@ class FakeDevice:
     """A device that shows what a test tells it, and keeps the calls that it got.
 
     As on a device, an action on an element that is not shown raises `ActionFailed`, an assertion about one raises
-    `AssertionFailed`, and a query returns what it found. Nothing waits: a timeout is over at once. Close it, or use it in
-    a `with` statement.
+    `AssertionFailed`, and a query returns what it found. A call by name of a built-in tool whose arguments a device would
+    refuse is refused. Nothing waits: a timeout is over at once. Close it, or use it in a `with` statement; if a tool made a
+    call and did not await it, which fails the tool under Trailblaze, that raises `AssertionError`, and so does `calls`.
     """
 
     def __init__(self, platform: str = "android", *, memory: dict[str, Any] | None = None) -> None:
@@ -63,6 +63,7 @@ class FakeDevice:
         self._calls: list[FakeCall] = []
         self._elements: list[dict[str, Any]] = []
         self._reactions: dict[str, Callable[[FakeCall], Any]] = {}
+        self._mistakes: list[str] = []
         device = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -70,7 +71,12 @@ class FakeDevice:
 
             def do_POST(self) -> None:
                 params = json.loads(self.rfile.read(int(self.headers["content-length"])) or b"{}")
-                status, message = device._answer(self.path.rsplit("/", 1)[-1], params)
+                never_awaited = self.headers.get(NEVER_AWAITED)
+                if never_awaited is not None:
+                    device._never_awaited(self.path, None if never_awaited == "1" else never_awaited)
+                    status, message = 200, _DONE
+                else:
+                    status, message = device._answer(self.path.rsplit("/", 1)[-1], params)
                 body = json.dumps(message).encode()
                 self.send_response(status)
                 self.send_header("content-type", "application/json")
@@ -112,6 +118,7 @@ class FakeDevice:
     @property
     def calls(self) -> list[FakeCall]:
         """The calls so far."""
+        self._raise_mistakes()
         with self._lock:
             return list(self._calls)
 
@@ -139,14 +146,32 @@ class FakeDevice:
 
     def close(self) -> None:
         """Stops listening."""
-        self._server.shutdown()
-        self._server.server_close()
+        self._stop()
+        self._raise_mistakes()
 
     def __enter__(self) -> FakeDevice:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self.close()
+        self._stop()
+        # What the test itself raised says more.
+        if exception[:1] == (None,):
+            self._raise_mistakes()
+
+    def _stop(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def _never_awaited(self, path: str, place: str | None) -> None:
+        with self._lock:
+            self._mistakes.append(mistake(path, place))
+
+    def _raise_mistakes(self) -> None:
+        with self._lock:
+            # Each is raised once.
+            mistakes, self._mistakes = self._mistakes, []
+        if mistakes:
+            raise AssertionError("; ".join(mistakes))
 
     @staticmethod
     def _row(number: int, element: str | Element) -> dict[str, Any]:
@@ -166,7 +191,7 @@ class FakeDevice:
             if not is_known:
                 text = f'unknown tool `{name}`; a test says with `device.on("{name}", ...)` what it does'
                 return 200, _failed(text)
-            invalid = _invalid(name, inner) if name in _COMMANDS else ""
+            invalid = _invalid(name, inner)
             if invalid:
                 return 400, {"code": "invalid_argument", "message": f"`{name}`: {invalid}"}
             return 200, self._called(name, inner, is_by_name=True)
@@ -227,23 +252,24 @@ class FakeDevice:
 
 _COMMANDS = {"tap", "inputText", "launchApp", "clearAppData", "assertVisible", "waitUntilVisible", "remember", "forget"}
 _DONE: dict[str, Any] = {"success": True, "message": "done"}
+_BUILT_IN = {
+    tool: {name.removesuffix("!"): name.endswith("!") for name in names}
+    for tool, *names in (line.split() for line in BUILT_IN_TOOLS.strip().splitlines())
+}
+"""The arguments of each built-in tool, and whether they are required."""
 
 
 def _invalid(tool: str, args: dict[str, Any]) -> str:
-    """What is wrong with the names of the arguments of a command, in the words of Trailblaze."""
-    method = getattr(SyncTrailblazeClient, "".join(f"_{c.lower()}" if c.isupper() else c for c in tool))
-    parameters = {
-        camel(name): parameter.default is Parameter.empty
-        for name, parameter in signature(method).parameters.items()
-        # The client's own.
-        if name not in ("self", "timeout")
-    }
-    problems = [f"missing argument `{name}`" for name, is_required in parameters.items() if is_required and name not in args]
-    for name in args.keys() - parameters.keys():
+    """What is wrong with the names of the arguments of a built-in tool, in the words of Trailblaze. Empty for other tools."""
+    parameters = _BUILT_IN.get(tool)
+    if parameters is None:
+        return ""
+    is_missing = [name for name, is_required in parameters.items() if is_required and args.get(name) is None]
+    problems = [f"missing argument `{name}`" for name in is_missing]
+    for name in (name for name in args if name not in parameters):
         near = get_close_matches(name, parameters, 1)
-        known = ", ".join(f"`{parameter}`" for parameter in parameters)
-        advice = f"did you mean `{near[0]}`?" if near else f"expected one of {known}"
-        problems.append(f"unknown argument `{name}`; {advice}")
+        known = f"expected one of: {', '.join(parameters)}" if parameters else "none are accepted"
+        problems.append(f"unknown argument `{name}`; {f'did you mean `{near[0]}`?' if near else known}")
     return "; ".join(problems)
 
 

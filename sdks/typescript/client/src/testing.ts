@@ -1,5 +1,6 @@
 /** A client for unit tests, without Trailblaze: the test answers its calls. */
 
+import { BUILT_IN_TOOLS } from './built-in-tools.ts';
 import { TrailblazeClient, type ClientOptions } from './client.ts';
 import type { Transport } from './connect.ts';
 import { messageOf, TrailblazeError } from './errors.ts';
@@ -12,6 +13,7 @@ import {
   type ScreenState,
 } from './generated.ts';
 import { isRecord, withElements, type Json, type MethodSpec } from './method.ts';
+import { unknownName } from './names.ts';
 
 /**
  * Answers a call: `name` is that of the method, such as `isVisible`. Returns what the method returns; for an action or assertion
@@ -26,25 +28,27 @@ const METHODS = new Map<string, MethodSpec>(
     .map((spec) => [spec.path, spec]),
 );
 
-/** The arguments of the built-in tools that have a typed command. A tool also takes some that the command does not have. */
-const TOOL_ARGUMENTS = new Map<string, Set<string>>();
-for (const methods of [TRAILBLAZE_COMMANDS, TRAILBLAZE_MEMORY, ...Object.values(GROUPS).map(({ methods }) => methods)]) {
-  for (const { name, params } of Object.values(methods) as MethodSpec[]) {
-    const known = TOOL_ARGUMENTS.get(name) ?? new Set(['reasoning', 'reason', ...(name === 'captureScreen' ? ['format'] : [])]);
-    TOOL_ARGUMENTS.set(name, known);
-    params.forEach((param) => known.add(param));
-  }
-}
+/** The arguments of each built-in tool, and whether they are required. */
+const TOOL_ARGUMENTS = new Map<string, Map<string, boolean>>(
+  BUILT_IN_TOOLS.trim()
+    .split('\n')
+    .map((line) => line.split(' '))
+    .map(([tool = '', ...args]) => [tool, new Map(args.map((arg) => [arg.replace('!', ''), arg.endsWith('!')]))]),
+);
 
-/** Why Trailblaze would refuse a call of a built-in tool: an argument that it does not have. Other tools are not known here. */
+/** Why Trailblaze would refuse a call of a built-in tool: the names of its arguments. Other tools are not known here. */
 export function refusalOf(tool: string, args: Readonly<Record<string, unknown>>): string | undefined {
   const known = TOOL_ARGUMENTS.get(tool);
-  const unknown = known === undefined ? undefined : Object.keys(args).find((name) => !known.has(name));
-  if (known === undefined || unknown === undefined) {
+  if (known === undefined) {
     return undefined;
   }
-  const others = [...known].filter((name) => !['reasoning', 'reason'].includes(name)).map((name) => `\`${name}\``);
-  return `\`${tool}\`: unknown argument \`${unknown}\`; its arguments are ${others.join(', ') || 'none'}`;
+  const missing = [...known].filter(([name, isRequired]) => isRequired && args[name] == null);
+  const unknown = Object.keys(args).filter((name) => !known.has(name));
+  const problems = [
+    ...missing.map(([name]) => `missing argument \`${name}\``),
+    ...unknown.map((name) => unknownName('argument', name, [...known.keys()])),
+  ];
+  return problems.length === 0 ? undefined : `\`${tool}\`: ${problems.join('; ')}`;
 }
 
 export function fakeClient(answer: Answer, options: Omit<ClientOptions, 'transport'> = {}): TrailblazeClient {

@@ -50,9 +50,12 @@ test('a fake refuses an argument that the built-in tool does not have, as Trailb
   const { client, calls } = fakeContext({ tools });
   await assert.rejects(client.callTool('tap', { txt: 'Pay' }), {
     name: 'TrailblazeCallbackError',
-    message: /^`tap`: unknown argument `txt`; its arguments are `ref`, `text`,/,
+    message: /^`tap`: unknown argument `txt`; did you mean `text`\?$/,
   });
   await client.callTool('tap', { text: 'Pay', reasoning: 'it is due' });
+  const missing = /^`inputText`: missing argument `text`; unknown argument `word`; expected one of: text, hideKeyboardAfter, reasoning$/;
+  await assert.rejects(client.callTool('inputText', { word: 'a' }), { message: missing });
+  await assert.rejects(client.callTool('web_click', { reff: 'y1' }), { message: /did you mean `ref`\?$/ });
   await client.callTool('acme_pay', { anything: 1 });
   assert.deepEqual(calls.map(({ name }) => name), ['tap', 'acme_pay']);
 });

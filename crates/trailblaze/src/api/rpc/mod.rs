@@ -37,8 +37,10 @@ use super::caller::{Caller, Callers, Ids};
 const FRAME_BYTES: usize = 1024;
 
 /// The header of a request that the code of a tool made and never awaited, so that its client did not send it. It is not carried
-/// out, but fails the tool call that it belongs to: a test must not pass because of a forgotten `await`.
+/// out, but fails the tool call that it belongs to: a test must not pass because of a forgotten `await`. Its value is the place of the
+/// call in the author's code, or 1.
 const NEVER_AWAITED: &str = "trailblaze-never-awaited";
+const MAX_PLACE_BYTES: usize = 500;
 
 /// The header with the accepted content types.
 const ACCEPT_POST: &str = "accept-post";
@@ -120,10 +122,12 @@ impl Rpc {
         let peer = cx.extensions().get::<ConnectInfo<SocketAddr>>();
         let peer = peer.map(|ConnectInfo(peer)| *peer).ok_or_else(|| ConnectError::internal("the peer is unknown"))?;
         let caller = self.0.find(&ids, cx.headers(), peer).map_err(error::no_caller)?;
-        if cx.headers().contains_key(NEVER_AWAITED) {
+        if let Some(place) = cx.headers().get(NEVER_AWAITED) {
             let mistake = format!("the tool called `{}` and never awaited it, so nothing was done", method.name);
             if caller.is_tool {
-                caller.cx.report_mistake(format!("{mistake}; await every call"));
+                let place = place.to_str().ok().filter(|place| *place != "1" && place.len() <= MAX_PLACE_BYTES);
+                let place = place.map(|place| format!(" ({place})")).unwrap_or_default();
+                caller.cx.report_mistake(format!("{mistake}; await every call{place}"));
             }
             return Err(ConnectError::failed_precondition(mistake));
         }

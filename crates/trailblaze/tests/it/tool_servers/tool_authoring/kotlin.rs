@@ -36,7 +36,7 @@ fn the_libraries_for_kotlin_come_along() {
     assert_eq!(files(&copy).len(), files_of(copy.clone()).len(), "nothing else is copied");
     assert_eq!(files_of(copy.clone()), files_of(ours), "the libraries, in the version of this build");
     // The next tool replaces the copy of another version.
-    let older = copy.join("tools/src/main/kotlin/dev/trailblaze/tools/Names.kt");
+    let older = copy.join("tools/src/main/kotlin/dev/trailblaze/tools/Results.kt");
     std::fs::write(&older, "// older\n").expect("a file");
     let next = project.run(&["tool", "new", "acme_countMore", "--lang", "kotlin"]).exits(0);
     assert!(next.stdout.contains("\n.trailblaze/kotlin/ (changed)\n"), "{}", next.stdout);

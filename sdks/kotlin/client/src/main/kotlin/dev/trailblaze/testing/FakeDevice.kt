@@ -4,6 +4,7 @@ import dev.trailblaze.ApiError
 import dev.trailblaze.Calls
 import dev.trailblaze.Code
 import dev.trailblaze.JsonValues
+import dev.trailblaze.Names
 import dev.trailblaze.RemoteCommands
 import dev.trailblaze.TrailblazeCommands
 import dev.trailblaze.TrailblazeDevicePlatform
@@ -30,7 +31,8 @@ import java.util.Collections
  * ```
  *
  * As on a device, an action on an element that is not shown throws `ActionFailed`, an assertion about one throws
- * `AssertionFailed`, and a query returns what it found. Nothing waits: a timeout is over at once.
+ * `AssertionFailed`, and a query returns what it found. A call by name of a built-in tool whose arguments a device would refuse is
+ * refused. Nothing waits: a timeout is over at once.
  */
 public class FakeDevice private constructor(
     platform: TrailblazeDevicePlatform,
@@ -161,12 +163,22 @@ internal class FakeState(platform: TrailblazeDevicePlatform) : Transport {
     private fun callTool(args: Map<String, Any?>, shown: Element): JsonObject {
         val tool = args["name"].toString()
         val inner = (args["args"] as? Map<*, *>).orEmpty().entries.associate { (name, value) -> name.toString() to value }
+        checkArguments(tool, inner)
         if (tool in COMMANDS) return answer(tool, inner, react(tool, inner), shown)
         if (synchronized(lock) { tool !in reactions }) {
             return failed("unknown tool `$tool`; a test says with `device.on(\"$tool\") { … }` what it does")
         }
         val value = react(tool, inner)
         return json("success" to true, "message" to (value as? String), "structured" to value)
+    }
+
+    /** Refuses the arguments of a built-in tool that a device would refuse. Nothing is known about other tools. */
+    private fun checkArguments(tool: String, args: Map<String, Any?>) {
+        val known = builtInTools[tool] ?: return
+        val missing = known.filter { (name, isRequired) -> isRequired && args[name] == null }.keys
+        val problems = missing.map { "missing argument `$it`" } +
+            args.keys.filter { it !in known }.map { Names.unknown("argument", it, known.keys) }
+        if (problems.isNotEmpty()) throw ApiError(Code.INVALID_ARGUMENT, "`$tool`: ${problems.joinToString("; ")}")
     }
 
     private fun check(value: Boolean?, args: Map<String, Any?>, shown: Element): JsonObject {
@@ -216,5 +228,12 @@ internal class FakeState(platform: TrailblazeDevicePlatform) : Transport {
 
     private companion object {
         val COMMANDS = setOf("tap", "inputText", "launchApp", "clearAppData", "assertVisible", "waitUntilVisible", "remember", "forget")
+
+        /** The arguments of each built-in tool, and whether they are required. */
+        val builtInTools: Map<String, Map<String, Boolean>> by lazy {
+            BUILT_IN_TOOLS.trim().lines().map { it.split(' ') }.associate { words ->
+                words.first() to words.drop(1).associate { it.removeSuffix("!") to it.endsWith('!') }
+            }
+        }
     }
 }

@@ -108,6 +108,21 @@ class FakeDeviceTest {
     }
 
     @Test
+    fun `arguments of built-in tools are checked as by Trailblaze`() = runTest {
+        device.show("Pay")
+        device.on("web_click") { "clicked" }
+        device.on("acme_pay") { "paid" }
+        device.callTool("tap", mapOf("text" to "Pay", "reasoning" to "it is due"))
+        device.callTool("acme_pay", mapOf("anything" to 1))
+        val wrong = mapOf("txt" to "Pay")
+        assertEquals("`tap`: unknown argument `txt`; did you mean `text`?", thrown<ApiError> { device.callTool("tap", wrong) }.reason)
+        val refused = thrown<ApiError> { device.callTool("remember", mapOf("nme" to "a", "value" to "b")) }
+        assertTrue("`remember`: missing argument `variable`; unknown argument `nme`" in refused.reason, refused.reason)
+        assertTrue("unknown argument `reff`" in thrown<ApiError> { device.callTool("web_click", mapOf("reff" to "y1")) }.reason)
+        assertEquals(listOf("tap", "acme_pay"), device.calls.map { it.tool })
+    }
+
+    @Test
     fun `each platform has its groups of commands`() = runTest {
         assertNotNull(device.maestro)
         assertNull(device.playwright)

@@ -1,6 +1,7 @@
 package dev.trailblaze.tools
 
 import dev.trailblaze.JsonValues
+import dev.trailblaze.Names
 import dev.trailblaze.TrailblazeCommands
 import kotlinx.coroutines.CoroutineDispatcher
 import kotlinx.coroutines.Dispatchers

@@ -1,5 +1,6 @@
 package dev.trailblaze.tools
 
+import dev.trailblaze.Names
 import kotlinx.serialization.ExperimentalSerializationApi
 import kotlinx.serialization.descriptors.PolymorphicKind
 import kotlinx.serialization.descriptors.PrimitiveKind

@@ -1,9 +1,11 @@
-package dev.trailblaze.tools
+package dev.trailblaze
 
 /** Messages about names that do not exist. */
-internal object Names {
+public object Names {
     /** Says that a name is unknown, and which one was probably meant or may be used. */
-    fun unknown(what: String, name: String, known: Collection<String>, path: String = name): String {
+    @JvmStatic
+    @JvmOverloads
+    public fun unknown(what: String, name: String, known: Collection<String>, path: String = name): String {
         val near = nearest(name, known)
         return "unknown $what `$path`; " + when {
             near != null -> "did you mean `$near`?"
