@@ -53,11 +53,19 @@ impl ToolError {
         ToolError::of(Variant::Unsupported, message)
     }
 
-    /// What became of a tool that panicked. [`watch_panics`](crate::private::watch_panics) must have been called before the tool.
+    /// What became of a tool that panicked during a [`WatchedCall`](crate::private::WatchedCall).
     pub fn panicked(tool: &str, panic: &(dyn Any + Send)) -> ToolError {
         let text = panic.downcast_ref::<&str>().map(ToString::to_string);
         let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_string());
         ToolError { place: place::take_of_panic(), ..ToolError::failed(format!("`{tool}` panicked: {text}")) }
+    }
+
+    /// A task or thread that a tool started has panicked.
+    pub(crate) fn stray_panic(text: &str, place: Option<Place>) -> ToolError {
+        let message = format!(
+            "something that the tool started panicked: {text}\nhint: return errors from tasks instead, and await the tasks"
+        );
+        ToolError { place, ..ToolError::failed(message) }
     }
 
     pub(crate) fn of(variant: Variant, message: impl Into<String>) -> ToolError {

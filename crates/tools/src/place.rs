@@ -4,7 +4,11 @@ use std::cell::RefCell;
 use std::fmt;
 use std::panic::Location;
 use std::path::Path;
-use std::sync::Once;
+use std::sync::{Arc, Once};
+
+use parking_lot::Mutex;
+
+use crate::error::{ToolError, ToolResult};
 
 /// A place in the author's code, such as `src/main.rs:12:9`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,16 +40,52 @@ thread_local! {
     static PANICKED: RefCell<Option<Place>> = const { RefCell::new(None) };
 }
 
+/// The calls in progress, and what panicked during each while it was the only one.
+static CALLS: Mutex<Vec<Arc<Mutex<Option<ToolError>>>>> = Mutex::new(Vec::new());
+
 /// Notes where threads panic, in addition to what the present hook does: the payload of a panic does not say.
-pub fn watch_panics() {
+fn watch_panics() {
     static WATCH: Once = Once::new();
     WATCH.call_once(|| {
         let report = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
-            PANICKED.set(panic.location().map(|location| Place(location.to_string())));
+            let place = panic.location().map(|location| Place(location.to_string()));
+            // With several calls in progress, nothing tells which of them started what panicked.
+            if let [only] = CALLS.lock().as_slice() {
+                let text = panic.payload_as_str().unwrap_or("no message");
+                only.lock().get_or_insert_with(|| ToolError::stray_panic(text, place.clone()));
+            }
+            PANICKED.set(place);
             report(panic);
         }));
     });
+}
+
+/// A call of a tool, for as long as it is in progress. Notices panics: of the tool, and of tasks and threads that it started.
+pub struct WatchedCall(Arc<Mutex<Option<ToolError>>>);
+
+impl WatchedCall {
+    pub fn begin() -> WatchedCall {
+        watch_panics();
+        let call = Arc::default();
+        CALLS.lock().push(Arc::clone(&call));
+        WatchedCall(call)
+    }
+
+    /// The answer of the tool; an error if it succeeded although something that it started has panicked.
+    pub fn end(self, answer: ToolResult) -> ToolResult {
+        let output = answer?;
+        match self.0.lock().take() {
+            Some(panicked) => Err(panicked),
+            None => Ok(output),
+        }
+    }
+}
+
+impl Drop for WatchedCall {
+    fn drop(&mut self) {
+        CALLS.lock().retain(|call| !Arc::ptr_eq(call, &self.0));
+    }
 }
 
 /// Where this thread panicked last, if that has not been asked before.

@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 
 use crate::ToolError;
 pub use crate::output::IntoOutput;
-pub use crate::place::watch_panics;
+pub use crate::place::WatchedCall;
 pub use crate::toolset::Answer;
 pub use schemars::{self, JsonSchema};
 pub use serde::{self, Deserialize};

@@ -102,6 +102,11 @@ impl Team {
             "tool" => cx.call("team_fail", json!({"how": "fatal"})).await.map(drop),
             "parse" => Ok("x".parse::<u8>().map(drop)?),
             "panic" => panic!("no way"),
+            "spawned" => {
+                tokio::spawn(async { panic!("in a task") });
+                cx.has_text("Count").await?;
+                Ok(())
+            }
             "sleep" => {
                 let _dropped = Dropped;
                 cx.log("asleep");

@@ -26,7 +26,7 @@ use super::{LAST_MOMENT, ServedToolset, listing};
 use crate::context::ToolContext;
 use crate::error::{ToolError, ToolResult};
 use crate::output::Output;
-use crate::place::watch_panics;
+use crate::place::WatchedCall;
 use crate::toolset::Toolset;
 
 /// One connection of a client; over HTTP, one request.
@@ -65,13 +65,15 @@ impl Handler {
         args.retain(|name, _| !name.starts_with("_trailblaze"));
         let tool = async {
             let context = ToolContext::new(Arc::new(invoked));
-            watch_panics();
+            let watched = WatchedCall::begin();
             let called = toolset.call(&request.name, &context, args);
             let answer = match AssertUnwindSafe(called).catch_unwind().await {
                 Ok(answer) => answer,
                 Err(panic) => Err(ToolError::panicked(&request.name, &*panic)),
             };
-            (answer, context.take_memory_changes())
+            // Lets tasks begin that the tool has just started.
+            tokio::task::yield_now().await;
+            (watched.end(answer), context.take_memory_changes())
         };
         let forward = async {
             let mut step = 0.0;

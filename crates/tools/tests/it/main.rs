@@ -276,7 +276,7 @@ async fn an_error_names_the_line_of_the_author() {
 
 #[tokio::test]
 async fn a_panic_names_the_line_of_the_author() {
-    trailblaze_tools::private::watch_panics();
+    let _watched = trailblaze_tools::private::WatchedCall::begin();
     let cx = device().context();
     let args = json!({"text": "panic"}).as_object().cloned().expect("an object");
     let called = std::panic::AssertUnwindSafe(ACME.call("acme_read", &cx, args)).catch_unwind().await;

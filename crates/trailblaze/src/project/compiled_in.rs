@@ -23,7 +23,7 @@ use trailblaze_protocol::outcome::Outcome;
 use trailblaze_toolhost::limits;
 use trailblaze_toolhost::typed::{self, TypedError};
 use trailblaze_tools::client::{Client, Code as ClientCode, Error, Response, Transport};
-use trailblaze_tools::private::watch_panics;
+use trailblaze_tools::private::WatchedCall;
 use trailblaze_tools::{Device, Host, ToolContext, ToolError, Toolset};
 
 /// What a team's own build of the program has besides what every build has.
@@ -104,10 +104,12 @@ impl Code for CompiledTool {
         let running = RunningTool { cx: cx.clone(), fault: Arc::default(), n_notes: Arc::default() };
         let fault = Arc::clone(&running.fault);
         let context = ToolContext::new(Arc::new(running));
-        watch_panics();
+        let watched = WatchedCall::begin();
         let called = AssertUnwindSafe(self.toolset.call(self.name, &context, args.clone())).catch_unwind();
         let answer = called.await.unwrap_or_else(|panic| Err(ToolError::panicked(self.name, &*panic)));
-        let output = match answer {
+        // Lets tasks begin that the tool has just started.
+        tokio::task::yield_now().await;
+        let output = match watched.end(answer) {
             Ok(output) => output,
             // The tool passed on that the device, a server or Trailblaze itself failed: that is not its own failure.
             Err(error) if error.code().is_some_and(is_fault) && fault.lock().is_some() => {

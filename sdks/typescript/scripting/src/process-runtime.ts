@@ -52,12 +52,21 @@ export const PROCESS_RUNTIME: Runtime = {
   },
 };
 
-/** Fails the calls that rejections belong to. Those that belong to none must not end the server with its other tools. */
-export function watchRejections(): void {
+/**
+ * Fails the calls that rejections and uncaught exceptions belong to, such as one in `queueMicrotask`. Rejections that belong to none must
+ * not end the server with its other tools; an exception that belongs to none does, as without this package.
+ */
+export function watchFailures(): void {
+  process.on('uncaughtException', (thrown) => {
+    const running = runningOf(thrown);
+    if (running === undefined) {
+      console.error(thrown);
+      process.exit(1);
+    }
+    fail(running, thrown, thrown);
+  });
   process.on('unhandledRejection', (reason, promise) => {
-    // Bun does not keep the storage for this event.
-    const owner = ownerOf(open.keys(), (failure) => failure === reason);
-    const running = current.getStore() ?? (owner === undefined ? undefined : open.get(owner));
+    const running = runningOf(reason);
     if (running === undefined) {
       console.error('unhandled promise rejection:', reason);
     } else {
@@ -65,6 +74,13 @@ export function watchRejections(): void {
     }
   });
   process.on('rejectionHandled', (promise) => open.forEach(({ failed }) => failed.delete(promise)));
+}
+
+/** The call that something belongs to that nothing caught. */
+function runningOf(reason: unknown): Running | undefined {
+  // Bun does not keep the storage for these events.
+  const owner = ownerOf(open.keys(), (failure) => failure === reason);
+  return current.getStore() ?? (owner === undefined ? undefined : open.get(owner));
 }
 
 /** Something failed that a call did not wait for: it fails the call or, if that has ended, is logged. */

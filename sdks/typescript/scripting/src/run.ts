@@ -28,7 +28,7 @@ import { httpClient } from './http-client.ts';
 import { askedPort, listen } from './http-server.ts';
 import { invoke } from './invoke.ts';
 import { findOutside, rememberOutside } from './outside.ts';
-import { PROCESS_RUNTIME, watchRejections, watchTimers } from './process-runtime.ts';
+import { PROCESS_RUNTIME, watchFailures, watchTimers } from './process-runtime.ts';
 import { ServerOfTools } from './server.ts';
 import type { RunningServer, RunOptions, ServedResource, ServeOptions } from './serving.ts';
 import { keepStdoutForProtocol } from './stdout.ts';
@@ -55,7 +55,7 @@ async function serve(options: ServeOptions): Promise<RunningServer> {
   const port = askedPort(options.args ?? process.argv.slice(2));
   // Output of handlers goes to the log, even if stdout is not used for the protocol.
   const protocol = keepStdoutForProtocol();
-  watchRejections();
+  watchFailures();
   watchTimers();
   try {
     return await (port === undefined ? serveStdio(options, protocol) : serveHttp(options, port));

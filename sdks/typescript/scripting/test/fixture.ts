@@ -1,5 +1,7 @@
 /** A server with one tool for each behaviour that a client can observe. Tests start it as a process. */
 
+import { EventEmitter } from 'node:events';
+
 import { run, tool } from '@trailblaze/scripting';
 import * as result from '@trailblaze/scripting/result';
 import { z } from 'zod';
@@ -66,6 +68,19 @@ tool('forgets', { description: 'Does not wait for a call.', input: { id: z.strin
 
 tool('rejects', { description: 'Leaves a promise rejected.' }, () => {
   void Promise.reject(new Error('a forgotten promise'));
+  return 'done';
+});
+
+tool('throwsOutside', { description: 'Throws where nothing can catch it.', input: { how: z.string() } }, async ({ how }) => {
+  const fail = () => {
+    throw new Error(`thrown in ${how}`);
+  };
+  if (how === 'queueMicrotask') {
+    queueMicrotask(fail);
+  } else {
+    new EventEmitter().once('event', () => setImmediate(fail)).emit('event');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
   return 'done';
 });
 

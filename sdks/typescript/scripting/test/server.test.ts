@@ -236,6 +236,11 @@ describe('a server of tools', () => {
     }
     const rejected = await call('rejects');
     assert.match(textOf(rejected), /did not wait for failed: a forgotten promise \(.*fixture\.ts:\d+\)\nhint: /);
+    for (const how of ['queueMicrotask', 'setImmediate']) {
+      const thrown = withoutColumns(textOf(await call('throwsOutside', { how })));
+      const line = lineOf('throw new Error(`thrown in ${how}`)');
+      assert.match(thrown, new RegExp(`^something that the tool did not wait for failed: thrown in ${how} \\(${line}\\)`));
+    }
     assert.equal((await call('greet', { name: 'Ada' })).isError, false, 'the next call is not blamed');
   });
 

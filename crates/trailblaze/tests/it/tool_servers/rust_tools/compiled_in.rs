@@ -81,7 +81,19 @@ fn effects_of_a_compiled_in_tool_are_replayed_without_it() {
 #[test]
 fn tools_fail_in_their_own_way() {
     let project = Project::counter();
-    let ways = ["failed", "fatal", "assertion", "action", "unsupported", "tool", "parse", "panic", "itself", "flood"];
+    let ways = [
+        "failed",
+        "fatal",
+        "assertion",
+        "action",
+        "unsupported",
+        "tool",
+        "parse",
+        "panic",
+        "spawned",
+        "itself",
+        "flood",
+    ];
     let mut lines = vec!["team_count".to_string()];
     lines.extend(ways.iter().map(|way| format!("team_fail how={way}")));
     // The session goes on.
@@ -98,6 +110,7 @@ fn tools_fail_in_their_own_way() {
         ("FatalError", "it is over"),
         ("ExceptionThrown", "invalid digit found in string"),
         ("ExceptionThrown", "`team_fail` panicked: no way"),
+        ("ExceptionThrown", "something that the tool started panicked: in a task (crates/trailblaze/examples/team.rs:"),
         ("ExceptionThrown", ""),
         ("ExceptionThrown", "it said a lot"),
     ];

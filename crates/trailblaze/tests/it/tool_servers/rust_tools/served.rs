@@ -24,7 +24,7 @@ fn a_server_lists_the_same_tools() {
 fn a_server_gives_the_same_answers_and_recording() {
     let lines = "team_count times=2\nteam_delegate\nteam_remember user=ada\nteam_remember user=grace\ndumpMemory\n\
                  team_fail how=failed\nteam_fail how=fatal\nteam_fail how=assertion\nteam_fail how=action\nteam_fail how=unsupported\n\
-                 team_fail how=tool\nteam_fail how=parse\nteam_fail how=panic\nteam_fail how=flood\nteam_count\nsave all.trail.yaml\n";
+                 team_fail how=tool\nteam_fail how=parse\nteam_fail how=panic\nteam_fail how=spawned\nteam_fail how=flood\nteam_count\nsave all.trail.yaml\n";
     let act = |toolsets: &str, project: Project| {
         let told = project.team_shell(toolsets, "android/sim-1", lines).json_lines();
         let answers: Vec<Value> = told

@@ -14,14 +14,18 @@ import dev.trailblaze.tools.TrailblazeContext
 import dev.trailblaze.tools.TrailblazeToolSet
 import io.modelcontextprotocol.kotlin.sdk.types.ImageContent
 import kotlinx.coroutines.CompletableDeferred
+import kotlinx.coroutines.DelicateCoroutinesApi
+import kotlinx.coroutines.GlobalScope
 import kotlinx.coroutines.awaitCancellation
 import kotlinx.coroutines.flow.filter
 import kotlinx.coroutines.flow.take
 import kotlinx.coroutines.flow.toList
+import kotlinx.coroutines.launch
 import kotlinx.serialization.SerialName
 import kotlinx.serialization.Serializable
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.CountDownLatch
+import kotlin.concurrent.thread
 
 enum class Size { SMALL, LARGE }
 
@@ -149,6 +153,15 @@ class Kitchen : TrailblazeToolSet {
 
     @Tool(customName = "kitchen_release")
     fun release(name: String) = latch(name).countDown()
+
+    /** Starts something and does not wait for it, as far as the language knows. */
+    @OptIn(DelicateCoroutinesApi::class)
+    @Tool(customName = "kitchen_launch")
+    suspend fun launched(isThread: Boolean): String {
+        val burn: () -> Unit = { error("the oven burns") }
+        if (isThread) thread { burn() }.join() else GlobalScope.launch { burn() }.join()
+        return "cooked"
+    }
 
     /** Waits until its call is cancelled. */
     @Tool(customName = "kitchen_wait")

@@ -59,6 +59,13 @@ internal class Results(type: KType, what: String) {
             }
         }
 
+        /** The result of a tool that started something which threw, and did not wait for it. */
+        fun notAwaited(thrown: Throwable): ToolResult {
+            val text = "something that the tool did not wait for failed: ${messageOf(thrown)}"
+            val hint = "\nhint: start it in a scope that the tool waits for, as in `coroutineScope { launch { … } }`"
+            return ToolResult.failure(DefinedTool.atPlace(text + hint, SourceLine.of(thrown)))
+        }
+
         /** What `error`, `check` and `require` throw: the message is the author's, and says it all. */
         private val plain = setOf(
             IllegalStateException::class, IllegalArgumentException::class, RuntimeException::class, Exception::class,

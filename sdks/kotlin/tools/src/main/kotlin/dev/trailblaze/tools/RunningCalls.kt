@@ -9,13 +9,15 @@ import kotlin.time.TimeSource
 
 /**
  * Limits the calls that run at the same time. A further call waits while others begin and end; if none did for a while, all may be
- * stuck, and it is refused.
+ * stuck, and it is refused. A call fails if something that it started, and did not wait for, has thrown an exception.
  *
  * @param limit How many may run.
  * @param patience How long the youngest of them must have been running before a further one is refused.
  */
 internal class RunningCalls(private val limit: Int, private val patience: Duration = 1.seconds) {
-    private class Running(val tool: String, val since: TimeMark = TimeSource.Monotonic.markNow())
+    private class Running(val tool: String, val since: TimeMark = TimeSource.Monotonic.markNow()) {
+        var uncaught: Throwable? = null
+    }
 
     // From the oldest to the youngest.
     private val running = LinkedHashSet<Running>()
@@ -32,10 +34,22 @@ internal class RunningCalls(private val limit: Int, private val patience: Durati
             }
         }
         try {
-            return call()
+            val result = call()
+            val uncaught = synchronized(this) { entered.uncaught }
+            return if (uncaught == null || result.isError) result else Results.notAwaited(uncaught)
         } finally {
             leave(entered)
         }
+    }
+
+    /**
+     * Takes note of an exception that nothing caught, such as that of `GlobalScope.launch`. With several calls in progress, nothing tells
+     * which of them it belongs to.
+     */
+    @Synchronized
+    fun uncaught(thrown: Throwable) {
+        val only = running.singleOrNull() ?: return
+        only.uncaught = only.uncaught ?: thrown
     }
 
     @Synchronized

@@ -31,6 +31,7 @@ import java.util.concurrent.CountDownLatch
 internal class Serving(private val tools: ToolServer) {
     suspend fun serve(arguments: ServerArguments) {
         val stdout = keepStdoutForProtocol()
+        tools.watchUncaught()
         if (arguments.port == null) serveStdio(stdout) else serveHttp(arguments.port)
     }
 

@@ -141,6 +141,14 @@ public class ToolServer @JvmOverloads constructor(
         runBlocking { Serving(this@ToolServer).serve(arguments) }
     }
 
+    /** Fails the call that an exception belongs to which nothing caught, and prints it, as the JVM does by itself. */
+    internal fun watchUncaught() {
+        Thread.setDefaultUncaughtExceptionHandler { thread, thrown ->
+            running.uncaught(thrown)
+            System.err.println("Exception in thread \"${thread.name}\" ${thrown.stackTraceToString()}")
+        }
+    }
+
     /** Calls a tool. Never throws, except if the call is cancelled: errors become results. */
     internal suspend fun invoke(tool: DefinedTool, args: JsonObject?, context: TrailblazeContext): ToolResult = try {
         running.run(tool.name) { withContext(dispatcher + context) { run(tool, args, context) } }

@@ -114,6 +114,16 @@ class ServerTest {
     }
 
     @Test
+    fun `what a tool starts and does not wait for fails its call`() = kitchen {
+        for (isThread in listOf(true, false)) {
+            val text = textOf(call("kitchen_launch", """{"isThread":$isThread}""").result())
+            val expected = Regex("something that the tool did not wait for failed: the oven burns \\(Kitchen\\.kt:\\d+\\)\nhint: .*")
+            assertTrue(expected.matches(text), text)
+        }
+        assertEquals("cake SMALL  20 false null {}", textOf(call("kitchen_bake", """{"dish":"cake","size":"SMALL"}""").result()))
+    }
+
+    @Test
     fun `failures are results and the server goes on`() = kitchen {
         val failed = call("kitchen_fail", """{"kind":"fatal"}""", phone).result()
         assertEquals(JsonPrimitive(true), failed["isError"])
