@@ -5,6 +5,8 @@ import re
 import shutil
 from pathlib import Path
 
+from mkdocs.structure.files import File, InclusionLevel
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 # What `<!-- setup: … -->` and the like say is for the test that runs the commands of the pages.
@@ -12,8 +14,20 @@ DIRECTIVE = re.compile(r"^[ ]*<!--\s*(?:file|exit|output|not run|setup)\b.*?-->[
 # Readers copy these files, so the book has them.
 RECIPES = "packaging/ci/"
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)\s]+)\)")
+# What lists everything that a package has is part of the book.
+READMES = {
+    f"sdks/{package}/README.md": f"packages/{package.replace('/', '-')}.md"
+    for package in ("typescript/client", "typescript/scripting", "python", "kotlin")
+}
 # Search needs this where a page was opened as a file; the theme would load it from another host.
 FOREIGN_SHIM = re.compile(r'<script src="https://[^"]*iframe-worker[^"]*"></script>')
+
+
+def on_files(files, config):
+    for path, page in READMES.items():
+        content = (REPOSITORY / path).read_text()
+        files.append(File.generated(config, page, content=content, inclusion=InclusionLevel.NOT_IN_NAV))
+    return files
 
 
 def on_page_markdown(markdown, page, **_):
@@ -32,10 +46,12 @@ def plain(link, page):
     text, target = link.groups()
     if "://" in target or target.startswith(("#", "mailto:")):
         return link.group()
-    folder = posixpath.dirname(page.file.src_uri)
-    path = posixpath.normpath(posixpath.join("docs", folder, target.split("#")[0]))
-    if path.startswith("docs/"):
-        return link.group()
+    source = next((readme for readme, name in READMES.items() if name == page.file.src_uri), f"docs/{page.file.src_uri}")
+    name, hash, anchor = target.partition("#")
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(source), name))
+    if path in READMES or path.startswith("docs/"):
+        to = posixpath.relpath(READMES.get(path, path.removeprefix("docs/")), posixpath.dirname(page.file.src_uri) or ".")
+        return f"[{text}]({to}{hash}{anchor})"
     if not (REPOSITORY / path).exists():
         raise FileNotFoundError(f"{page.file.src_uri}: `{target}` does not exist")
     if path.startswith(RECIPES):

@@ -3,11 +3,17 @@
 
 /// The package that tools import, and the one that it is built on.
 pub const PACKAGES: [Package; 2] = [
-    Package { folder: ".trailblaze/client", manifest: include_str!("templates/client.package.json"), sources: &CLIENT },
+    Package {
+        folder: ".trailblaze/client",
+        manifest: include_str!("templates/client.package.json"),
+        readme: include_str!("../../../../sdks/typescript/client/README.md"),
+        sources: CLIENT,
+    },
     Package {
         folder: ".trailblaze/scripting",
         manifest: include_str!("templates/scripting.package.json"),
-        sources: &SCRIPTING,
+        readme: include_str!("../../../../sdks/typescript/scripting/README.md"),
+        sources: SCRIPTING,
     },
 ];
 pub const PACKAGE: &str = "@trailblaze/scripting";
@@ -18,66 +24,78 @@ pub struct Package {
     /// The folder of the copy in a project.
     pub folder: &'static str,
     manifest: &'static str,
+    readme: &'static str,
     sources: &'static [(&'static str, &'static str)],
 }
 
+/// The sources of a package, and their declarations: without these, `tsc` would check our code by the rules of the project.
 macro_rules! sources {
     ($package:literal: $($name:literal),* $(,)?) => {
-        [$((concat!("src/", $name), include_str!(concat!("../../../../sdks/typescript/", $package, "/src/", $name)))),*]
+        &[$(
+            (
+                concat!("src/", $name, ".ts"),
+                include_str!(concat!("../../../../sdks/typescript/", $package, "/src/", $name, ".ts")),
+            ),
+            (
+                concat!("types/", $name, ".d.ts"),
+                include_str!(concat!("../../../../sdks/typescript/", $package, "/types/", $name, ".d.ts")),
+            ),
+        )*]
     };
 }
 
-static CLIENT: [(&str, &str); 15] = sources![
+static CLIENT: &[(&str, &str)] = sources![
     "client":
-    "built-in-tools.ts",
-    "client.ts",
-    "connect.ts",
-    "context.ts",
-    "daemon.ts",
-    "engine.ts",
-    "errors.ts",
-    "generated.ts",
-    "index.ts",
-    "method.ts",
-    "names.ts",
-    "registry.ts",
-    "sampling.ts",
-    "testing.ts",
-    "transport.ts",
+    "built-in-tools",
+    "client",
+    "connect",
+    "context",
+    "daemon",
+    "engine",
+    "errors",
+    "generated",
+    "index",
+    "method",
+    "names",
+    "registry",
+    "sampling",
+    "testing",
+    "transport",
 ];
 
-static SCRIPTING: [(&str, &str); 24] = sources![
+static SCRIPTING: &[(&str, &str)] = sources![
     "scripting":
-    "callback.ts",
-    "context.ts",
-    "engine-run.ts",
-    "engine.ts",
-    "envelope.ts",
-    "errors.ts",
-    "http-client.ts",
-    "http-server.ts",
-    "index.ts",
-    "input.ts",
-    "invoke.ts",
-    "memory.ts",
-    "outside.ts",
-    "parts.ts",
-    "process-runtime.ts",
-    "result.ts",
-    "run.ts",
-    "runtime.ts",
-    "server.ts",
-    "serving.ts",
-    "stdout.ts",
-    "testing.ts",
-    "tool-meta.ts",
-    "tool.ts",
+    "callback",
+    "context",
+    "engine-run",
+    "engine",
+    "envelope",
+    "errors",
+    "http-client",
+    "http-server",
+    "index",
+    "input",
+    "invoke",
+    "memory",
+    "outside",
+    "parts",
+    "process-runtime",
+    "result",
+    "run",
+    "runtime",
+    "server",
+    "serving",
+    "stdout",
+    "testing",
+    "tool-meta",
+    "tool",
 ];
 
 /// All files of the copies, by their paths in the project.
 pub fn files() -> impl Iterator<Item = (String, &'static str)> {
     PACKAGES.iter().flat_map(|package| {
-        let files = std::iter::once(("package.json", package.manifest)).chain(package.sources.iter().copied());
+        let about = [("package.json", package.manifest), ("README.md", package.readme)];
+        let files = about.into_iter().chain(package.sources.iter().copied());
         files.map(|(path, text)| (format!("{}/{path}", package.folder), text))
     })
 }

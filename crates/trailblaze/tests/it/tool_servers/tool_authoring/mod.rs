@@ -84,12 +84,15 @@ fn the_packages_for_typescript_come_along_where_there_are_none() {
         assert_eq!(project["dependencies"][format!("@trailblaze/{name}")], format!("file:.trailblaze/{name}"));
         // Every source of the package is there, and nothing else.
         let sources = repository().join(format!("sdks/typescript/{name}/src"));
-        let copy = root.join(format!(".trailblaze/{name}/src"));
+        let copy = root.join(format!(".trailblaze/{name}"));
         let inside = |folder: &std::path::Path| -> Vec<(String, String)> {
             let name = |path: &std::path::PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
             files(folder).iter().map(|path| (name(path), std::fs::read_to_string(path).unwrap())).collect()
         };
-        assert_eq!(inside(&copy), inside(&sources));
+        for folder in ["src", "types"] {
+            assert_eq!(inside(&copy.join(folder)), inside(&sources.with_file_name(folder)));
+        }
+        assert!(copy.join("README.md").is_file());
         let own = manifest(&lab.project.read(&format!(".trailblaze/{name}/package.json")));
         let package = manifest(&std::fs::read_to_string(sources.with_file_name("package.json")).unwrap());
         for key in ["name", "version", "license", "type", "dependencies", "peerDependencies"] {
