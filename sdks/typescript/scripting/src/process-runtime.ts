@@ -57,14 +57,11 @@ export const PROCESS_RUNTIME: Runtime = {
  * not end the server with its other tools; an exception that belongs to none does, as without this package.
  */
 export function watchFailures(): void {
-  process.on('uncaughtException', (thrown) => {
-    const running = runningOf(thrown);
-    if (running === undefined) {
-      console.error(thrown);
-      process.exit(1);
-    }
-    fail(running, thrown, thrown);
-  });
+  // A process may serve twice.
+  if (process.listeners('uncaughtException').includes(onUncaught)) {
+    return;
+  }
+  process.on('uncaughtException', onUncaught);
   process.on('unhandledRejection', (reason, promise) => {
     const running = runningOf(reason);
     if (running === undefined) {
@@ -74,6 +71,16 @@ export function watchFailures(): void {
     }
   });
   process.on('rejectionHandled', (promise) => open.forEach(({ failed }) => failed.delete(promise)));
+}
+
+function onUncaught(thrown: unknown): void {
+  const running = runningOf(thrown);
+  if (running !== undefined) {
+    fail(running, thrown, thrown);
+  } else if (process.listenerCount('uncaughtException') === 1) {
+    console.error(thrown);
+    process.exit(1);
+  }
 }
 
 /** The call that something belongs to that nothing caught. */

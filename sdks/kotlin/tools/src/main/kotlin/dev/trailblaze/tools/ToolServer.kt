@@ -141,11 +141,13 @@ public class ToolServer @JvmOverloads constructor(
         runBlocking { Serving(this@ToolServer).serve(arguments) }
     }
 
-    /** Fails the call that an exception belongs to which nothing caught, and prints it, as the JVM does by itself. */
+    /** Fails the call that an uncaught exception belongs to. The author's own handler still runs; without one, the exception is printed. */
     internal fun watchUncaught() {
+        val former = Thread.getDefaultUncaughtExceptionHandler()
         Thread.setDefaultUncaughtExceptionHandler { thread, thrown ->
             running.uncaught(thrown)
-            System.err.println("Exception in thread \"${thread.name}\" ${thrown.stackTraceToString()}")
+            former?.uncaughtException(thread, thrown)
+                ?: System.err.println("Exception in thread \"${thread.name}\" ${thrown.stackTraceToString()}")
         }
     }
 
