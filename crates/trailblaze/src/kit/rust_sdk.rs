@@ -32,6 +32,7 @@ const SOURCES: &[(&str, &str)] = sources![
     "client/src/transport.rs",
     "protocol/Cargo.toml",
     "protocol/src/callback.rs",
+    "protocol/src/device_event.rs",
     "protocol/src/driver.rs",
     "protocol/src/event.rs",
     "protocol/src/exit.rs",
