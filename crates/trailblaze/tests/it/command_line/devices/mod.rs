@@ -1,6 +1,7 @@
 //! Kinds of devices: a new one, and who may use a device that exists only once.
 
 mod lamp;
+mod phone;
 
 use std::ffi::OsString;
 use std::path::Path;

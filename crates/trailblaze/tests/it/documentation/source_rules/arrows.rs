@@ -14,6 +14,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("trailblaze-drivers", &["trailblaze-core", "trailblaze-protocol", "trailblaze-supervise"]),
     ("trailblaze-models", &["trailblaze-core"]),
     ("trailblaze-supervise", &[]),
+    ("trailblaze-android-stand-in", &["trailblaze-core", "trailblaze-drivers", "trailblaze-protocol"]),
     ("trailblaze-script", &[]),
     (
         "trailblaze-toolhost",
