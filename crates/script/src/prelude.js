@@ -68,12 +68,35 @@
     return value === null ? 'null' : Array.isArray(value) ? 'a list' : typeof value === 'string' ? `"${value}"` : typeof value;
   }
 
+  /** A call of a tool. Knows whether anything waits for it: `await` and `Promise.all` ask for `then`. */
+  class ToolCall extends PromiseOf {
+    static get [Symbol.species]() {
+      return PromiseOf;
+    }
+
+    #made;
+
+    constructor(executor, made) {
+      super(executor);
+      this.#made = made;
+    }
+
+    then(onFulfilled, onRejected) {
+      if (this.#made !== undefined) {
+        this.#made.isAwaited = true;
+      }
+      return apply(then, this, [onFulfilled, onRejected]);
+    }
+  }
+
   /** Calls a tool; returns its value, or its text if it has none. Throws if it fails. */
   function callTool(name, args) {
     // Taken now, because the stack does not go back beyond an `await`.
     const { stack } = new ErrorOf();
-    return (async () => {
+    const made = { tool: name, stack, isAwaited: false, isQuery: false };
+    const answered = (async () => {
       const answer = await checkedCall(name, args);
+      made.isQuery = answer.isQuery === true;
       if (answer.isError) {
         const error = new ToolError(name, answer.text, answer.variant);
         define(error, 'stack', stack);
@@ -81,6 +104,16 @@
       }
       return answer.structured === undefined ? answer.text : answer.structured;
     })();
+    if (call !== undefined) {
+      call.made[call.made.length] = made;
+    }
+    return new ToolCall((resolve, reject) => apply(then, answered, [resolve, reject]), made);
+  }
+
+  /** The first query whose answer nothing has waited for: the script went on as if a promise were the answer. */
+  function overlooked() {
+    const found = call?.made.find(({ isQuery, isAwaited }) => isQuery && !isAwaited);
+    return found === undefined ? '' : stringify({ tool: found.tool, stack: found.stack });
   }
 
   /** Calls a tool; returns what happened, whether it failed or not. */
@@ -276,7 +309,7 @@
 
   function begin(json) {
     const input = parse(json);
-    call = { memory: assign(create(null), input.memory), set: create(null), deleted: create(null) };
+    call = { memory: assign(create(null), input.memory), set: create(null), deleted: create(null), made: [] };
     return input;
   }
 
@@ -363,5 +396,5 @@
     }
   }
 
-  return { run, settle, begin, request, problem, stackOf, openTimers, setBackgroundTimeout };
+  return { run, settle, begin, request, problem, stackOf, openTimers, overlooked, setBackgroundTimeout };
 });

@@ -115,7 +115,10 @@ pub async fn call(world: World, abort: &Abort, input: String, host: &dyn Host) -
     let ended = match finished {
         Some((is_success, json)) => match serde_json::from_str(&json) {
             Ok(value) if is_success => match world.unhandled() {
-                None => Ended::Returned(value),
+                None => match world.overlooked() {
+                    None => Ended::Returned(value),
+                    Some(thrown) => Ended::Threw(Value::Null, Box::new(thrown)),
+                },
                 Some(mut thrown) => {
                     let hint =
                         if thrown.message.contains("\nhint: ") { "" } else { "\nhint: write `await` before the call" };

@@ -291,6 +291,20 @@ impl World {
         stacks.iter().filter_map(place).collect()
     }
 
+    /// A query that the script made and whose answer it did not wait for, as an error.
+    pub fn overlooked(&self) -> Option<Thrown> {
+        let found = self.context.with(|ctx| {
+            let found: rquickjs::Result<String> =
+                functions(&ctx).and_then(|functions| functions.get::<_, Function<'_>>("overlooked")?.call(()));
+            found.unwrap_or_default()
+        });
+        let found: serde_json::Value = serde_json::from_str(&found).ok()?;
+        let (tool, stack) = (found["tool"].as_str()?, found["stack"].as_str()?);
+        let message =
+            format!("the script did not wait for the answer of `{tool}`\nhint: write `await` before the call");
+        Some(Thrown::new("", &message, stack).mapped(&self.program))
+    }
+
     /// Prepares for the next call.
     pub fn reset(&mut self) {
         *self.outbox.lock() = Outbox::default();

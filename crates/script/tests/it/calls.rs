@@ -25,6 +25,9 @@ impl Host for Recorder {
                 Ok(json!({"isError": true, "text": "no such element", "variant": "AssertionFailed"}))
             }
             ("call", Some("number")) => Ok(json!({"isError": false, "text": "", "structured": 42})),
+            ("call", Some("isVisible")) => {
+                Ok(json!({"isError": false, "text": "", "structured": false, "isQuery": true}))
+            }
             ("call", Some("never")) => std::future::pending().await,
             ("call", Some(tool)) => Ok(json!({"isError": false, "text": format!("did {tool}")})),
             ("sleep", _) => Ok(json!({})),
@@ -278,6 +281,24 @@ async fn what_was_logged_before_an_endless_loop_is_shown() {
     let ended = run_within(limits, &host, "log('one');\nawait tools.a();\nconsole.warn('two');\nfor (;;) {}").await;
     assert!(why("", ended).ends_with("in the loop at tools/a.ts:4:1"));
     assert_eq!(*host.log.lock(), ["info: one", "warning: two"]);
+}
+
+#[tokio::test]
+async fn a_query_whose_answer_is_not_awaited_fails_the_call() {
+    let told =
+        "the script did not wait for the answer of `isVisible` (tools/a.ts:1:11)\nhint: write `await` before the call";
+    assert_eq!(failure("if (tools.isVisible()) { return 'it is visible' }").await, told);
+    assert_eq!(failure("if (tools.isVisible()) { await tools.tap() }\nreturn 1").await, told);
+    for awaited in [
+        "return await tools.isVisible()",
+        "return tools.isVisible()",
+        "return (await Promise.all([tools.isVisible()]))[0]",
+        "return tools.isVisible().then((seen) => seen)",
+        "const asked = tools.isVisible(); await tools.tap(); return await asked",
+    ] {
+        assert_eq!(value(awaited).await, false, "{awaited}");
+    }
+    assert_eq!(value("tools.tap(); return 1").await, 1, "an action is carried out all the same");
 }
 
 #[tokio::test]

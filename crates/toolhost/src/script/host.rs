@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 use trailblaze_core::engine::cx::Cx;
 use trailblaze_core::engine::fault::Fault;
-use trailblaze_protocol::event::Level;
+use trailblaze_protocol::event::{Level, ToolKind};
 use trailblaze_script::{Host, HostError, LogLine};
 
 use super::grants::Granted;
@@ -59,7 +59,9 @@ impl CallHost<'_> {
         match self.cx.expand(tool, args).await {
             Ok(outcome) => {
                 let (is_error, variant) = (outcome.is_error(), outcome.variant.name());
-                let mut answer = json!({"isError": is_error, "text": outcome.text, "variant": variant});
+                let is_query = self.cx.session.registry().get(tool).is_some_and(|tool| tool.kind == ToolKind::Query);
+                let mut answer =
+                    json!({"isError": is_error, "text": outcome.text, "variant": variant, "isQuery": is_query});
                 if let Some(value) = outcome.structured {
                     answer["structured"] = value;
                 }

@@ -110,7 +110,10 @@ export class TrailblazeClient {
   }
 
   #call(spec: MethodSpec, args: readonly unknown[]): unknown {
-    return spec.answer === 'stream' ? this.#stream(spec, args) : this.#track(this.#unary(spec, args));
+    if (spec.answer === 'stream') {
+      return this.#stream(spec, args);
+    }
+    return this.#track(this.#unary(spec, args), spec.answer === 'value' ? spec.name : undefined);
   }
 
   async #unary(spec: MethodSpec, args: readonly unknown[]): Promise<unknown> {

@@ -40,8 +40,8 @@ export function signalOf(context: unknown): AbortSignal | undefined {
   return found.find((signal): signal is AbortSignal => signal instanceof AbortSignal);
 }
 
-/** Is given a call, and returns what its caller gets. */
-export type Track = <T>(call: Promise<T>) => Promise<T>;
+/** Is given a call, and the name of its command if that is a query, and returns what its caller gets. */
+export type Track = <T>(call: Promise<T>, query?: string) => Promise<T>;
 
 /** How the context of @trailblaze/scripting follows the calls of a handler. */
 export function trackOf(context: unknown): Track | undefined {

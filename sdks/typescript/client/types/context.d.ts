@@ -14,8 +14,8 @@ export type Identity = {
 export declare function identityOf(context: unknown): Identity | undefined;
 /** The cancellation of a request handler. */
 export declare function signalOf(context: unknown): AbortSignal | undefined;
-/** Is given a call, and returns what its caller gets. */
-export type Track = <T>(call: Promise<T>) => Promise<T>;
+/** Is given a call, and the name of its command if that is a query, and returns what its caller gets. */
+export type Track = <T>(call: Promise<T>, query?: string) => Promise<T>;
 /** How the context of @trailblaze/scripting follows the calls of a handler. */
 export declare function trackOf(context: unknown): Track | undefined;
 /** Reads the argument `_trailblaze` of a tool. */

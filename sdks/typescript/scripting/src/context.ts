@@ -113,6 +113,7 @@ export class CallContext implements ToolContext {
   readonly #around: Surroundings;
   readonly #memory: SessionMemory;
   readonly #pending = new Set<Promise<void>>();
+  readonly #queries: QueryCall<unknown>[] = [];
   #commands: TrailblazeClient | undefined;
 
   constructor(around: Surroundings) {
@@ -155,8 +156,23 @@ export class CallContext implements ToolContext {
     return { callTool } as ToolClient;
   }
 
-  /** Follows a call to Trailblaze, for a handler that may not wait for it. */
-  readonly track = async <T>(call: Promise<T>): Promise<T> => {
+  /** Follows a call to Trailblaze, for a handler that may not wait for it. `query` is the name of a command that only answers. */
+  readonly track = <T>(call: Promise<T>, query?: string): Promise<T> => {
+    const followed = this.#follow(call);
+    if (query === undefined) {
+      return followed;
+    }
+    const asked = QueryCall.of(followed, query);
+    this.#queries.push(asked);
+    return asked;
+  };
+
+  /** The first query whose answer nothing has waited for: the handler went on as if a promise were the answer. */
+  overlooked(): { query: string; madeAt: string } | undefined {
+    return this.#queries.find(({ isAwaited }) => !isAwaited);
+  }
+
+  async #follow<T>(call: Promise<T>): Promise<T> {
     let settle = (): void => {};
     const settled = new Promise<void>((resolve) => (settle = resolve));
     this.#pending.add(settled);
@@ -169,7 +185,7 @@ export class CallContext implements ToolContext {
       this.#pending.delete(settled);
       settle();
     }
-  };
+  }
 
   /** Waits for the calls that the handler did not wait for: they end with its own call. */
   async settled(): Promise<void> {
@@ -217,6 +233,32 @@ export class CallContext implements ToolContext {
       );
     }
     return this.#around.meta;
+  }
+}
+
+/** A call of a query. Knows whether anything waits for it: `await` and `Promise.all` ask for `then`. */
+class QueryCall<T> extends Promise<T> {
+  query = '';
+  madeAt = '';
+  isAwaited = false;
+
+  static override get [Symbol.species](): PromiseConstructor {
+    return Promise;
+  }
+
+  static of<T>(call: Promise<T>, query: string): QueryCall<T> {
+    const asked = new QueryCall<T>((resolve) => resolve(call));
+    asked.query = query;
+    asked.madeAt = String(new Error().stack ?? '');
+    return asked;
+  }
+
+  override then<A = T, B = never>(
+    onFulfilled?: ((value: T) => A | PromiseLike<A>) | null,
+    onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    this.isAwaited = true;
+    return super.then(onFulfilled, onRejected);
   }
 }
 

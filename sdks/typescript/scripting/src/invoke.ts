@@ -25,6 +25,11 @@ export async function invoke(tool: DefinedTool, args: unknown, ctx: CallContext)
       if (unhandled !== undefined) {
         return notAwaited(unhandled.reason, tool, ctx);
       }
+      const overlooked = ctx.overlooked();
+      if (overlooked !== undefined) {
+        const message = `the tool did not wait for the answer of \`${overlooked.query}\`\nhint: write \`await\` before the call`;
+        return error(atPlace(message, ctx.runtime.placeOf(overlooked.madeAt)));
+      }
       warnOfTimers(tool, ctx);
       return withMemory(toResult(tool, returned, ctx), ctx);
     });

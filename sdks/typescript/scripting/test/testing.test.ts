@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { tool } from '@trailblaze/scripting';
+import { tool, type Context } from '@trailblaze/scripting';
 import { callTool, fakeContext, fakeForeignContext, fakeScreen } from '@trailblaze/scripting/testing';
 import { z } from 'zod';
 
@@ -174,6 +174,30 @@ test('a cancelled call calls nothing more', async () => {
   const ctx = fakeContext({ tools: { inputText: () => {} }, signal: AbortSignal.abort(new Error('cancelled')) });
   const called = await callTool(pay, { amount: 1 }, ctx);
   assert.deepEqual([called.text, called.calls], ['cancelled', []]);
+});
+
+test('a query whose answer nothing waits for fails the call', async () => {
+  const tools = { isVisible: () => false, tap: () => {} };
+  const called = async (name: string, handler: (ctx: Context) => string | Promise<string>) =>
+    callTool(tool(name, { description: '' }, (_args, ctx) => handler(ctx)), {}, fakeContext({ tools }));
+  // `tsc` would refuse the promise as a condition.
+  const forgotten = await called('acme_forgets', ({ isVisible }) => ((isVisible('Paid') as unknown) ? 'paid' : 'not paid'));
+  assert.deepEqual(
+    [forgotten.isError, forgotten.text],
+    [true, 'the tool did not wait for the answer of `isVisible`\nhint: write `await` before the call'],
+  );
+  const early = await called('acme_forgets_early', async ({ isVisible, tap }) => {
+    const seen: unknown = isVisible('Paid');
+    await tap({ text: 'Pay' });
+    return seen ? 'paid' : 'not paid';
+  });
+  assert.equal(early.isError, true);
+  const waits = await called('acme_waits', async ({ isVisible, tap }) => {
+    void tap({ text: 'Pay' });
+    const [first, second] = await Promise.all([isVisible('a'), isVisible('b')]);
+    return `${first} ${second} ${await isVisible('c').then((seen) => !seen)}`;
+  });
+  assert.deepEqual([waits.isError, waits.text], [false, 'false false true']);
 });
 
 const list = tool('acme_list', { description: 'Lists the rows.' }, async ({}, { screen, tap }) => {

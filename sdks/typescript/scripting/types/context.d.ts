@@ -93,8 +93,13 @@ export declare class CallContext implements ToolContext {
     get session(): ToolSession;
     get memory(): ToolMemory;
     get client(): ToolClient;
-    /** Follows a call to Trailblaze, for a handler that may not wait for it. */
-    readonly track: <T>(call: Promise<T>) => Promise<T>;
+    /** Follows a call to Trailblaze, for a handler that may not wait for it. `query` is the name of a command that only answers. */
+    readonly track: <T>(call: Promise<T>, query?: string) => Promise<T>;
+    /** The first query whose answer nothing has waited for: the handler went on as if a promise were the answer. */
+    overlooked(): {
+        query: string;
+        madeAt: string;
+    } | undefined;
     /** Waits for the calls that the handler did not wait for: they end with its own call. */
     settled(): Promise<void>;
     get screen(): TrailblazeCommands['captureScreen'];

@@ -45,6 +45,8 @@ fn a_forgotten_await_does_not_pass_a_check() {
     let ran = project.run(&["run", "--pictures", "off", "-d", "android/sim-1"]).exits(1);
     assert!(ran.stdout.contains("something that the script did not wait for failed: "), "{}", ran.stdout);
     assert!(ran.stdout.contains(&format!("({PLACE}:7:")), "{}", ran.stdout);
+    let said = failure("if (tools.isVisible({ text: 'Nowhere' })) {\n  return 'it is there';\n}");
+    assert!(said.starts_with(&format!("the script did not wait for the answer of `isVisible` ({PLACE}:7:")), "{said}");
 }
 
 #[test]
