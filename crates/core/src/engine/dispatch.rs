@@ -24,7 +24,7 @@ use crate::engine::tool::{Args, Body, Tool};
 use crate::engine::withhold::withhold;
 use crate::template::{self, Fill, Token};
 use crate::trail::ToolCall;
-use crate::values::memory::{Memory, unknown_token};
+use crate::values::memory::Memory;
 use crate::yaml::{Problems, loose, to_json};
 use crate::{ids, limits};
 
@@ -185,8 +185,8 @@ fn prepare(cx: &Cx, call: &mut Call, tool: Option<&Tool>, registry: &Registry) -
         let mut resolved = resolved.map_err(|unknown| {
             Stop::from(Fault::BadTemplate { tool: tool.name.clone(), message: unknown.to_string() })
         })?;
-        for token in &resolved.to_warn_of {
-            cx.doubt(format!("{}; it is left unchanged", unknown_token(token)));
+        for why in &resolved.to_warn_of {
+            cx.doubt(format!("{why}; it is left unchanged"));
         }
         unknown = std::mem::take(&mut resolved.unknown);
         if !matches!(tool.body, Body::Foreign(_)) {
@@ -198,7 +198,7 @@ fn prepare(cx: &Cx, call: &mut Call, tool: Option<&Tool>, registry: &Registry) -
         // Texts that contain secrets are not checked, so that errors cannot reveal them.
         let is_placeholder = |text: &str| cx.session.secrets.is_sealed_in(text);
         let args = tool.schema.check_except(resolved.args, is_placeholder).map_err(|mut invalid| {
-            invalid.wrong.extend(unknown.iter().map(|token| unknown_token(token)));
+            invalid.wrong.extend(unknown.iter().cloned());
             Stop::from(Fault::BadArguments { tool: tool.name.clone(), invalid, place: call.place() })
         })?;
         Ok(Args(args))
@@ -209,9 +209,9 @@ fn prepare(cx: &Cx, call: &mut Call, tool: Option<&Tool>, registry: &Registry) -
 /// Appends unknown templates to the message of a failed call, because they are the likely cause.
 fn with_unknown_templates(mut outcome: Outcome, unknown: &[String]) -> Outcome {
     let is_error = outcome.is_error();
-    for text in unknown.iter().map(|token| unknown_token(token)).filter(|_| is_error) {
+    for text in unknown.iter().filter(|_| is_error) {
         // A call beneath this one may have appended it already.
-        if !outcome.text.contains(&text) {
+        if !outcome.text.contains(text) {
             outcome.text = format!("{}; {text}", outcome.text);
         }
     }

@@ -31,19 +31,17 @@ pub enum TemplateError {
     Uncoercible(#[from] Uncoercible),
 }
 
+/// How many parts of a value are listed in a message.
+const MOST_PARTS: usize = 8;
+
 /// Arguments with their templates resolved, and the unknown templates.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resolved {
     pub args: Map<String, Value>,
-    /// Tokens that refer to unknown names; they are left unchanged.
+    /// Why tokens have no value; they are left unchanged.
     pub unknown: Vec<String>,
-    /// The unknown tokens that need a warning because they are new.
+    /// Those that need a warning because they are new.
     pub to_warn_of: Vec<String>,
-}
-
-/// The warning for a token that refers to an unknown name.
-pub fn unknown_token(token: &str) -> String {
-    format!("`{token}` is unknown: no value is remembered under that name")
 }
 
 impl Memory {
@@ -155,9 +153,26 @@ impl Memory {
         match self.find(name).or_else(|| self.values.get(token.path)) {
             Some(value) => Ok(Fill::Value(value.clone())),
             None => {
-                unknown.push(token.raw.to_string());
+                unknown.push(format!("`{}` is unknown: {}", token.raw, self.why_unknown(name)));
                 Ok(Fill::Keep)
             }
+        }
+    }
+
+    /// Why no value has this name: nothing is remembered, or what is remembered has no such part.
+    fn why_unknown(&self, name: &str) -> String {
+        let whole = name.split_once('.').and_then(|(first, _)| Some((first, self.values.get(first)?)));
+        let Some((first, value)) = whole else { return "no value is remembered under that name".to_string() };
+        match value {
+            Value::Object(parts) if parts.is_empty() => format!("`{first}` is empty"),
+            Value::Object(parts) => {
+                let names: Vec<String> = parts.keys().take(MOST_PARTS).map(|part| format!("`{part}`")).collect();
+                format!("`{first}` has no such part; it has {}", names.join(", "))
+            }
+            Value::Array(items) => {
+                format!("`{first}` is a list, and has no item with that number (it has {})", items.len())
+            }
+            _ => format!("`{first}` is one value, and has no parts"),
         }
     }
 }
@@ -256,7 +271,22 @@ mod tests {
         let mut memory = Memory::default();
         let args = json!({"s": "{{x}}"}).as_object().cloned().unwrap();
         let mut warnings = || memory.resolve(&args, &Value::Null, &Secrets::default()).unwrap().to_warn_of;
-        assert_eq!(warnings(), ["{{x}}"]);
+        assert_eq!(warnings(), ["`{{x}}` is unknown: no value is remembered under that name"]);
         assert!(warnings().is_empty());
+    }
+
+    #[test]
+    fn a_part_that_a_value_does_not_have_is_explained() {
+        let values = json!({"order": {"number": 7, "by": "Ada"}, "note": "text", "rows": ["a"], "none": {}});
+        let mut memory = Memory::new(values.as_object().cloned().unwrap(), Map::new());
+        let args = json!({"a": "{{order.nr}} {{note.x}} {{memory.rows.3}} {{none.x}}"}).as_object().cloned().unwrap();
+        let unknown = memory.resolve(&args, &Value::Null, &Secrets::default()).unwrap().unknown;
+        let expected = [
+            "`{{order.nr}}` is unknown: `order` has no such part; it has `number`, `by`",
+            "`{{note.x}}` is unknown: `note` is one value, and has no parts",
+            "`{{memory.rows.3}}` is unknown: `rows` is a list, and has no item with that number (it has 1)",
+            "`{{none.x}}` is unknown: `none` is empty",
+        ];
+        assert_eq!(unknown, expected);
     }
 }

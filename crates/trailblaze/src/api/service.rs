@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -25,6 +25,8 @@ use crate::sessions::service::{Answer, Entrance, ProgressSink, Request, Service,
 pub const PATH: &str = "/daemon";
 /// The largest request, in bytes.
 const REQUEST_BYTES: usize = 4 << 20;
+/// How many lines wait for a client to read them.
+const WAITING_LINES: usize = 4096;
 /// How often a client that waits gets a sign of life.
 pub const ALIVE_EVERY: Duration = Duration::from_secs(5);
 
@@ -132,12 +134,17 @@ pub async fn request(State(offered): State<Offered>, request: HttpRequest) -> Re
         Ok(request) => request,
         Err(error) => return refused(StatusCode::BAD_REQUEST, format!("not a request: {error}")),
     };
-    let (lines, receiver) = mpsc::channel(64);
+    let (lines, receiver) = mpsc::channel(WAITING_LINES);
     let cancel = CancellationToken::new();
     let task = cancel.clone();
     tokio::spawn(async move {
-        let progress = ReplyLines(lines.clone());
+        let progress = ReplyLines { lines: lines.clone(), n_dropped: AtomicUsize::new(0) };
         let answer = offered.service.request(request, &progress, &task).await;
+        let n_dropped = progress.n_dropped.into_inner();
+        if n_dropped > 0 {
+            let text = format!("{n_dropped} further lines of tools are not shown here; the record of the run has them");
+            let _ = lines.send(Line::Progress(text)).await;
+        }
         let line = match answer {
             Ok(answer) => Line::Answer(Box::new(answer)),
             Err(error) => Line::Error(error),
@@ -171,16 +178,26 @@ struct Streaming {
     entered: EnteredRequest,
 }
 
-struct ReplyLines(mpsc::Sender<Line>);
+struct ReplyLines {
+    lines: mpsc::Sender<Line>,
+    /// The lines of tools that were not read in time.
+    n_dropped: AtomicUsize,
+}
 
 impl ProgressSink for ReplyLines {
     fn say(&self, text: &str) {
         // Progress that is not read in time is dropped.
-        let _ = self.0.try_send(Line::Progress(text.to_string()));
+        let _ = self.lines.try_send(Line::Progress(text.to_string()));
     }
 
     fn tool_output(&self, text: &str) {
-        let _ = self.0.try_send(Line::ToolOutput(text.to_string()));
+        if self.lines.try_send(Line::ToolOutput(text.to_string())).is_err() {
+            self.n_dropped.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn tool_output_dropped(&self, n_lines: usize) {
+        self.n_dropped.fetch_add(n_lines, Ordering::Relaxed);
     }
 }
 

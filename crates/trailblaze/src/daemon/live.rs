@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use serde_json::Value;
-use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 use trailblaze_core::engine::session_key::SessionKey;
@@ -234,8 +234,11 @@ impl Live {
     }
 
     /// What tools say from now on.
-    pub fn tool_output(&self) -> broadcast::Receiver<String> {
-        self.notices.said.subscribe()
+    pub fn tool_output(&self) -> ToolOutput {
+        let (listener, lines) = mpsc::channel(TOOL_OUTPUT_LINES);
+        let n_dropped = Arc::new(AtomicUsize::new(0));
+        self.notices.listeners.lock().push(OutputListener { lines: listener, n_dropped: Arc::clone(&n_dropped) });
+        ToolOutput { lines, n_dropped }
     }
 
     /// How long it was not used.
@@ -494,15 +497,33 @@ fn linked(one: &CancellationToken, other: &CancellationToken) -> (CancellationTo
 /// How many warnings wait to be told.
 const MOST_NOTICES: usize = 20;
 
-/// How many lines of tools wait for a client; the oldest are dropped.
-const TOOL_OUTPUT_LINES: usize = 256;
+/// How many lines of tools wait for a client; the newest are dropped.
+const TOOL_OUTPUT_LINES: usize = 4096;
+
+/// What tools say while a client waits for its reply.
+pub struct ToolOutput {
+    pub lines: mpsc::Receiver<String>,
+    n_dropped: Arc<AtomicUsize>,
+}
+
+impl ToolOutput {
+    /// How many lines came faster than they were read.
+    pub fn n_dropped(&self) -> usize {
+        self.n_dropped.load(Ordering::Relaxed)
+    }
+}
+
+struct OutputListener {
+    lines: mpsc::Sender<String>,
+    n_dropped: Arc<AtomicUsize>,
+}
 
 /// Writes what people would see into the daemon's log, and keeps warnings for the next reply.
 pub struct LogConsole {
     session: String,
     unread: Mutex<Vec<Notice>>,
     /// What tools say, for the clients whose requests are in progress.
-    said: broadcast::Sender<String>,
+    listeners: Mutex<Vec<OutputListener>>,
     secrets: Mutex<Vec<Arc<Secrets>>>,
 }
 
@@ -515,8 +536,8 @@ struct Notice {
 
 impl LogConsole {
     pub fn new(session: &str) -> LogConsole {
-        let (said, _) = broadcast::channel(TOOL_OUTPUT_LINES);
-        LogConsole { session: session.to_string(), unread: Mutex::default(), said, secrets: Mutex::default() }
+        let (unread, listeners, secrets) = (Mutex::default(), Mutex::default(), Mutex::default());
+        LogConsole { session: session.to_string(), unread, listeners, secrets }
     }
 
     /// From now on, clients get these secrets as their names.
@@ -568,8 +589,13 @@ impl Console for LogConsole {
     fn tool_output(&self, text: &str) {
         let mut said = text.to_string();
         self.secrets.lock().iter().for_each(|secrets| secrets.redact_in_place(&mut said));
-        // Nobody may be listening.
-        let _ = self.said.send(said);
+        let mut listeners = self.listeners.lock();
+        listeners.retain(|listener| !listener.lines.is_closed());
+        for listener in listeners.iter() {
+            if listener.lines.try_send(said.clone()).is_err() {
+                listener.n_dropped.fetch_add(1, Ordering::Relaxed);
+            }
+        }
     }
 
     fn rescue(&self, text: &str) {

@@ -385,14 +385,14 @@ impl Service for LocalService {
                 let replies = loop {
                     tokio::select! {
                         biased;
-                        // An error means that lines were dropped.
-                        text = said.recv() => text.iter().for_each(|text| progress.tool_output(text)),
+                        Some(text) = said.lines.recv() => progress.tool_output(&text),
                         replies = &mut executing => break replies,
                     }
                 };
-                while let Ok(text) = said.try_recv() {
+                while let Ok(text) = said.lines.try_recv() {
                     progress.tool_output(&text);
                 }
+                progress.tool_output_dropped(said.n_dropped());
                 // Also those of this request; what was mended since it was noticed is not among them.
                 live.notices().iter().for_each(|notice| progress.say(notice));
                 Ok(Answer::Replies(replies?))

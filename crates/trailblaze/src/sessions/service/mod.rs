@@ -49,6 +49,9 @@ pub trait ProgressSink: Send + Sync {
 
     /// Receives what a tool says while it runs.
     fn tool_output(&self, _text: &str) {}
+
+    /// Is told of lines of tools that came faster than they were passed on.
+    fn tool_output_dropped(&self, _n_lines: usize) {}
 }
 
 /// Discards progress.
