@@ -22,7 +22,7 @@ pub async fn serve(phone: Arc<Phone>, socket: &Path) -> io::Result<()> {
     }
 }
 
-/// Does the work until the standard input ends, which is when whoever started this program has ended.
+/// Does the work until the standard input ends, which happens when the program that started this one ends.
 pub async fn until_stdin_ends(work: impl Future<Output = io::Result<()>>) -> io::Result<()> {
     let (ended, mut has_ended) = tokio::sync::oneshot::channel::<()>();
     // A thread, because reading cannot be cancelled: it must not keep the runtime from ending.

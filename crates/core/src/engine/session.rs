@@ -142,9 +142,15 @@ impl Session {
             followers: Mutex::default(),
         });
         session.invocations.admit(&session);
-        let device = tokio::spawn(follow_device(Arc::downgrade(&session), driver));
-        let sources = tokio::spawn(follow_sources(Arc::downgrade(&session), session.sources.clone()));
-        *session.followers.lock() = vec![device.abort_handle(), sources.abort_handle()];
+        let mut followers = Vec::new();
+        if driver.events().is_some() {
+            followers.push(tokio::spawn(follow_device(Arc::downgrade(&session), driver)).abort_handle());
+        }
+        if !session.sources.is_empty() {
+            let sources = session.sources.clone();
+            followers.push(tokio::spawn(follow_sources(Arc::downgrade(&session), sources)).abort_handle());
+        }
+        *session.followers.lock() = followers;
         session
     }
 

@@ -20,7 +20,7 @@ pub trait Console: Send + Sync {
         self.warn(text);
     }
 
-    /// What was warned of is mended, or follows anew.
+    /// Earlier warnings about it no longer hold: it was fixed, or a new warning follows.
     fn settle(&self, _about: &str) {}
 
     /// Problems in files, each with its place.

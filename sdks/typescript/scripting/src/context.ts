@@ -113,7 +113,7 @@ export class CallContext implements ToolContext {
   readonly #around: Surroundings;
   readonly #memory: SessionMemory;
   readonly #pending = new Set<Promise<void>>();
-  readonly #queries: QueryCall<unknown>[] = [];
+  readonly #unawaited = new Set<QueryCall<unknown>>();
   #commands: TrailblazeClient | undefined;
 
   constructor(around: Surroundings) {
@@ -162,14 +162,13 @@ export class CallContext implements ToolContext {
     if (query === undefined) {
       return followed;
     }
-    const asked = QueryCall.of(followed, query);
-    this.#queries.push(asked);
-    return asked;
+    return QueryCall.of(followed, query, this.#unawaited);
   };
 
   /** The first query whose answer nothing has waited for: the handler went on as if a promise were the answer. */
   overlooked(): { query: string; madeAt: string } | undefined {
-    return this.#queries.find(({ isAwaited }) => !isAwaited);
+    const [first] = this.#unawaited;
+    return first;
   }
 
   async #follow<T>(call: Promise<T>): Promise<T> {
@@ -240,16 +239,18 @@ export class CallContext implements ToolContext {
 class QueryCall<T> extends Promise<T> {
   query = '';
   madeAt = '';
-  isAwaited = false;
+  #unawaited: Set<QueryCall<unknown>> | undefined;
 
   static override get [Symbol.species](): PromiseConstructor {
     return Promise;
   }
 
-  static of<T>(call: Promise<T>, query: string): QueryCall<T> {
+  /** Is among the calls in `unawaited` until something waits for it. */
+  static of<T>(call: Promise<T>, query: string, unawaited: Set<QueryCall<unknown>>): QueryCall<T> {
     const asked = new QueryCall<T>((resolve) => resolve(call));
     asked.query = query;
     asked.madeAt = String(new Error().stack ?? '');
+    asked.#unawaited = unawaited.add(asked);
     return asked;
   }
 
@@ -257,7 +258,7 @@ class QueryCall<T> extends Promise<T> {
     onFulfilled?: ((value: T) => A | PromiseLike<A>) | null,
     onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
-    this.isAwaited = true;
+    this.#unawaited?.delete(this);
     return super.then(onFulfilled, onRejected);
   }
 }

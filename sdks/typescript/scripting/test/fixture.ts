@@ -79,7 +79,7 @@ tool('throwsOutside', { description: 'Throws where nothing can catch it.', input
     queueMicrotask(fail);
   } else {
     new EventEmitter().once('event', () => setImmediate(fail)).emit('event');
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setImmediate(resolve));
   }
   return 'done';
 });

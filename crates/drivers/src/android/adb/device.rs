@@ -14,7 +14,7 @@ use super::shell::{self, ShellOutput, ShellSession};
 const MOMENT: Duration = Duration::from_secs(3);
 const TICK: Duration = Duration::from_millis(100);
 
-/// A device, by its serial. Every request finds it anew, so that it may be unplugged and plugged in between two of them.
+/// A device, by its serial. Each request looks it up, so that it may be unplugged and plugged in between two of them.
 #[derive(Debug, Clone)]
 pub struct AdbDevice {
     client: AdbClient,

@@ -110,7 +110,8 @@ fn a_list_of_tools_from_an_earlier_start_is_verified() {
     project.write("tools/bank.txt", "bank_pay");
     starts(&project);
     let twice = project.run(&["check"]).exits(3);
-    let expected = "the tool `bank_pay` is offered twice: by server bank and by server mail";
+    let expected =
+        "the tool `bank_pay` is offered twice: by server bank (tools/server.py) and by server mail (tools/server.py)";
     assert!(twice.stderr.contains(expected), "{}", twice.stderr);
     let twice = run(&project, &["bank_pay: {}"], 3);
     assert!(twice.stderr.contains(expected), "{}", twice.stderr);
