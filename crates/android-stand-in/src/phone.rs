@@ -7,7 +7,7 @@ use std::time::Duration;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use trailblaze_core::driver::{Action, Budget, Driver, DriverError, Key, Target, Want};
+use trailblaze_core::driver::{Action, Budget, DeviceCommand, Driver, DriverError, Key, LaunchMode, Target, Want};
 use trailblaze_core::screen::{Field, Screen};
 use trailblaze_drivers::sim::{App, Options, Sim};
 use trailblaze_protocol::driver::{DriverKey, Platform};
@@ -163,6 +163,10 @@ impl Phone {
 
     async fn act(&self, target: Target, action: Action) -> Result<(), DriverError> {
         self.sim.act(&Phone::budget(), &target, &action).await.map(drop)
+    }
+
+    async fn send(&self, command: DeviceCommand) -> Result<(), DriverError> {
+        command.carry_out(&self.sim, &Phone::budget()).await.map(drop)
     }
 
     /// The package of the active window.
@@ -372,8 +376,8 @@ impl Phone {
             state.has_keyboard = false;
             state.processes.contains_key(package)
         };
-        let mode = trailblaze_core::driver::LaunchMode::Resume;
-        self.act(Target::Device, Action::LaunchApp { app: package.to_string(), mode }).await.ok()?;
+        let mode = LaunchMode::Resume;
+        self.send(DeviceCommand::LaunchApp { app: package.to_string(), mode }).await.ok()?;
         let pid = self.state().process_of(package);
         let activity = format!("{package}/.MainActivity");
         if !was_running {
@@ -390,13 +394,13 @@ impl Phone {
 
     /// Opens a URL; returns the package that shows it.
     pub async fn open_url(&self, url: &str) -> Option<String> {
-        self.act(Target::Device, Action::OpenUrl { url: url.to_string() }).await.ok()?;
+        self.send(DeviceCommand::OpenUrl { url: url.to_string() }).await.ok()?;
         Some(self.front().await)
     }
 
     pub async fn stop(&self, package: &str) {
         let pid = self.state().processes.remove(package);
-        let _ = self.act(Target::Device, Action::StopApp { app: package.to_string() }).await;
+        let _ = self.send(DeviceCommand::StopApp { app: package.to_string() }).await;
         if let Some(pid) = pid {
             let message = format!("Force stopping {package} appid=10123 user=0: from pid {pid}");
             self.log.write(SYSTEM_PID, 'I', "ActivityManager", &message);
@@ -406,7 +410,7 @@ impl Phone {
     /// Whether the app is installed; its data is removed.
     pub async fn clear(&self, package: &str) -> bool {
         self.state().processes.remove(package);
-        self.act(Target::Device, Action::ClearAppData { app: package.to_string() }).await.is_ok()
+        self.send(DeviceCommand::ClearAppData { app: package.to_string() }).await.is_ok()
     }
 
     pub async fn set_airplane(&self, is_on: bool) {
@@ -416,7 +420,7 @@ impl Phone {
             let key = ("global".to_string(), "airplane_mode_on".to_string());
             state.settings.insert(key, u8::from(is_on).to_string());
         }
-        let _ = self.act(Target::Device, Action::SetNetwork { connected: !is_on }).await;
+        let _ = self.send(DeviceCommand::SetNetwork { connected: !is_on }).await;
     }
 
     pub async fn control(&self, control: Control) -> String {

@@ -1,6 +1,8 @@
 //! The port to a device. Drivers know nothing about tools, trails or models.
 
+mod abilities;
 mod browse;
+mod command;
 mod events;
 mod live;
 mod person;
@@ -17,7 +19,12 @@ use trailblaze_protocol::geometry::{Point, Rect, Size};
 use trailblaze_protocol::ids::DeviceId;
 use trailblaze_protocol::outcome::Attachment;
 
+pub use self::abilities::{
+    AppControl, AppInventory, BrowserControl, ClipboardControl, DeviceShell, NetworkControl, PermissionControl,
+    ShellOutput,
+};
 pub use self::browse::Browse;
+pub use self::command::DeviceCommand;
 pub use self::events::{DeviceEvents, cut};
 pub use self::live::Frame;
 pub use self::person::{Deed, Person, PersonAction};
@@ -51,6 +58,36 @@ pub trait Driver: Send + Sync {
     }
 
     async fn act(&self, budget: &Budget, target: &Target, action: &Action) -> Result<Acted, DriverError>;
+
+    // What only some devices can do. A [`DeviceCommand`] that needs what a device does not have is unsupported there.
+
+    fn apps(&self) -> Option<&dyn AppControl> {
+        None
+    }
+
+    fn app_inventory(&self) -> Option<&dyn AppInventory> {
+        None
+    }
+
+    fn permissions(&self) -> Option<&dyn PermissionControl> {
+        None
+    }
+
+    fn clipboard(&self) -> Option<&dyn ClipboardControl> {
+        None
+    }
+
+    fn network(&self) -> Option<&dyn NetworkControl> {
+        None
+    }
+
+    fn shell(&self) -> Option<&dyn DeviceShell> {
+        None
+    }
+
+    fn browser(&self) -> Option<&dyn BrowserControl> {
+        None
+    }
 
     /// The origin of the document that a text would be typed into: that of the target's frame, or of the focused one, such as
     /// `https://shop.example`. `None` if the device has no documents.
@@ -199,6 +236,7 @@ impl Target {
     }
 }
 
+/// What can be done with a screen.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
     Tap,
@@ -232,37 +270,6 @@ pub enum Action {
     Pinch {
         scale: f64,
     },
-    LaunchApp {
-        app: String,
-        mode: LaunchMode,
-    },
-    StopApp {
-        app: String,
-    },
-    ClearAppData {
-        app: String,
-    },
-    GrantPermission {
-        app: String,
-        permission: String,
-    },
-    OpenUrl {
-        url: String,
-    },
-    SetClipboard {
-        text: String,
-    },
-    PasteClipboard,
-    SetNetwork {
-        connected: bool,
-    },
-    Shell {
-        command: String,
-    },
-    EvaluateJs {
-        script: String,
-    },
-    ListApps,
     /// A mouse click that is more than a tap.
     Click(Click),
     /// Moves the pointer over the target.
@@ -298,7 +305,6 @@ pub enum Action {
     Attribute {
         name: Option<String>,
     },
-    Browse(Browse),
 }
 
 impl Action {
@@ -316,17 +322,6 @@ impl Action {
             Action::Swipe { .. } => "swipe",
             Action::Scroll { .. } => "scroll",
             Action::Pinch { .. } => "pinch",
-            Action::LaunchApp { .. } => "launchApp",
-            Action::StopApp { .. } => "stopApp",
-            Action::ClearAppData { .. } => "clearAppData",
-            Action::GrantPermission { .. } => "grantPermission",
-            Action::OpenUrl { .. } => "openUrl",
-            Action::SetClipboard { .. } => "setClipboard",
-            Action::PasteClipboard => "pasteClipboard",
-            Action::SetNetwork { .. } => "setNetwork",
-            Action::Shell { .. } => "shell",
-            Action::EvaluateJs { .. } => "evaluateJs",
-            Action::ListApps => "listApps",
             Action::Click(_) => "click",
             Action::Hover { .. } => "hover",
             Action::Drag { .. } => "drag",
@@ -337,7 +332,6 @@ impl Action {
             Action::SetChecked { checked: false } => "uncheck",
             Action::Upload { .. } => "upload",
             Action::Attribute { .. } => "attribute",
-            Action::Browse(browse) => browse.name(),
         }
     }
 

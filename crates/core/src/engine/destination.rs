@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::driver::{Action, Browse, Budget, Driver, DriverError, Target};
+use crate::driver::{Action, Browse, Budget, DeviceCommand, Driver, DriverError, Target};
 use crate::engine::cx::Cx;
-use crate::engine::reveal;
+use crate::engine::reveal::{self, Sent};
 use crate::values::origin::{BLANK, origin};
 use crate::values::secret::Secrets;
 
@@ -15,32 +15,29 @@ struct DestinationRule {
     refusal: Box<dyn Fn(&str) -> String + Send>,
 }
 
-/// Refuses an action that would send a secret to a document that it is not for.
-pub async fn check(
-    cx: &Cx,
-    driver: &dyn Driver,
-    (target, action): (&Target, &Action),
-    budget: &Budget,
-) -> Result<(), DriverError> {
+/// Refuses what would send a secret to a document that it is not for.
+pub async fn check(cx: &Cx, driver: &dyn Driver, sent: Sent<'_>, budget: &Budget) -> Result<(), DriverError> {
     let secrets = &cx.session.secrets;
     if secrets.is_empty() {
         return Ok(());
     }
-    let names = reveal::secrets_in(secrets, action);
+    let names = reveal::secrets_in(secrets, &sent);
     let for_model = cx.attempt.pages.lock().secrets_go_to.clone();
-    if for_model.is_some() && !names.is_empty() && matches!(action, Action::Browse(Browse::Restore { .. })) {
+    let is_restoring = matches!(sent, Sent::Command(DeviceCommand::Browse(Browse::Restore { .. })));
+    if for_model.is_some() && !names.is_empty() && is_restoring {
         let reason = "a model may type secrets, but not put them into cookies or storage".to_string();
         return Err(DriverError::Refused { reason });
     }
     let mut rules: Vec<DestinationRule> = names.iter().flat_map(|name| rules(cx, secrets, name)).collect();
     // What the clipboard contains is not known here.
-    if types(action) && !names.is_empty() || *action == Action::PasteClipboard {
+    let is_pasting = matches!(sent, Sent::Command(DeviceCommand::PasteClipboard));
+    if types(sent) && !names.is_empty() || is_pasting {
         rules.extend(for_model.map(|origins| DestinationRule { origins, refusal: Box::new(not_of_app) }));
     }
     if rules.is_empty() {
         return Ok(());
     }
-    let Some(reached) = reached(driver, target, action, budget).await?.filter(|origin| origin != BLANK) else {
+    let Some(reached) = reached(driver, sent, budget).await?.filter(|origin| origin != BLANK) else {
         return Ok(());
     };
     match rules.iter().find(|rule| !rule.origins.contains(&reached)) {
@@ -49,21 +46,20 @@ pub async fn check(
     }
 }
 
-fn types(action: &Action) -> bool {
-    matches!(action, Action::InputText { .. } | Action::SetText { .. } | Action::Choose { .. })
+fn types(sent: Sent<'_>) -> bool {
+    matches!(sent, Sent::Action(_, Action::InputText { .. } | Action::SetText { .. } | Action::Choose { .. }))
 }
 
-/// The origin of the document that an action would reach: the one that it opens, or the one that it is done in.
-async fn reached(
-    driver: &dyn Driver,
-    target: &Target,
-    action: &Action,
-    budget: &Budget,
-) -> Result<Option<String>, DriverError> {
-    let opened = match action {
-        Action::OpenUrl { url } | Action::LaunchApp { app: url, .. } => origin(url),
-        Action::Browse(Browse::NewTab { url }) => url.as_deref().and_then(origin),
+/// The origin of the document that it would reach: the one that it opens, or the one that it is done in.
+async fn reached(driver: &dyn Driver, sent: Sent<'_>, budget: &Budget) -> Result<Option<String>, DriverError> {
+    let opened = match sent {
+        Sent::Command(DeviceCommand::OpenUrl { url } | DeviceCommand::LaunchApp { app: url, .. }) => origin(url),
+        Sent::Command(DeviceCommand::Browse(Browse::NewTab { url })) => url.as_deref().and_then(origin),
         _ => None,
+    };
+    let target = match sent {
+        Sent::Action(target, _) => target,
+        Sent::Command(_) => &Target::Device,
     };
     match opened {
         Some(opened) => Ok(Some(opened)),

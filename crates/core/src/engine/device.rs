@@ -18,14 +18,14 @@ use trailblaze_protocol::ids::Parent;
 use trailblaze_protocol::outcome::Outcome;
 
 use crate::driver::{
-    Acted, Action, Budget, Deed, Description, DeviceEvents, Driver, DriverError, Frame, Person, PersonAction, Target,
-    TrailStart, Want,
+    Acted, Action, Budget, Deed, Description, DeviceCommand, DeviceEvents, Driver, DriverError, Frame, Person,
+    PersonAction, Target, TrailStart, Want,
 };
 use crate::engine::cx::Cx;
 use crate::engine::destination;
 use crate::engine::dispatch::ExpectedName;
 use crate::engine::fault::{Fault, Stop};
-use crate::engine::reveal;
+use crate::engine::reveal::{self, Sent};
 use crate::engine::session::Session;
 use crate::limits;
 use crate::query::{
@@ -330,18 +330,28 @@ impl Device {
 
     /// Acts on a target without searching for an element first.
     pub async fn act(&self, cx: &Cx, target: &Target, action: &Action) -> Result<Acted, Stop> {
-        self.act_within(cx, target, action, cx.budget()).await
+        self.act_within(cx, target, action, &cx.budget()).await
     }
 
     /// The same for an action in which the driver waits for up to `wait`.
     pub async fn act_waiting(&self, cx: &Cx, target: &Target, action: &Action, wait: Duration) -> Result<Acted, Stop> {
-        self.act_within(cx, target, action, cx.budget_waiting(wait)).await
+        self.act_within(cx, target, action, &cx.budget_waiting(wait)).await
     }
 
-    async fn act_within(&self, cx: &Cx, target: &Target, action: &Action, budget: Budget) -> Result<Acted, Stop> {
+    async fn act_within(&self, cx: &Cx, target: &Target, action: &Action, budget: &Budget) -> Result<Acted, Stop> {
         self.before_touch(cx, target).await?;
         let _lease = self.lease(cx).await?;
-        Ok(self.act_leased(cx, target, action, &budget).await?)
+        Ok(self.act_leased(cx, target, action, budget).await?)
+    }
+
+    /// Carries out a command to the device as a whole. The driver waits for up to `wait` for what the command starts.
+    pub async fn command(&self, cx: &Cx, command: &DeviceCommand, wait: Option<Duration>) -> Result<Acted, Stop> {
+        let budget = wait.map_or_else(|| cx.budget(), |wait| cx.budget_waiting(wait));
+        let _lease = self.lease(cx).await?;
+        destination::check(cx, &*self.driver, Sent::Command(command), &budget).await?;
+        let command = reveal::command_with_values(&self.secrets, command);
+        let acted = command.carry_out(&*self.driver, &budget).await;
+        Ok(self.done(cx, acted)?)
     }
 
     async fn act_leased(
@@ -362,8 +372,13 @@ impl Device {
             };
             cx.emit(Event::Touched { call: call.clone(), point: target.point(), bounds, what, element });
         }
-        destination::check(cx, &*self.driver, (target, action), budget).await?;
+        destination::check(cx, &*self.driver, Sent::Action(target, action), budget).await?;
         let acted = self.driver.act(budget, target, &reveal::action_with_values(&self.secrets, action)).await;
+        self.done(cx, acted)
+    }
+
+    /// What the device returned, in which no text is a seal.
+    fn done(&self, cx: &Cx, acted: Result<Acted, DriverError>) -> Result<Acted, DriverError> {
         self.emit_events(cx);
         let mut acted = acted?;
         self.secrets.defuse(&mut acted.text);

@@ -6,15 +6,26 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::driver::{Action, Browse};
+use crate::driver::{Action, Browse, DeviceCommand, Target};
 use crate::query::{Element, Query, TextMatch, What};
 use crate::values::secret::Secrets;
 
-/// The names of the secrets that an action carries.
-pub fn secrets_in(secrets: &Secrets, action: &Action) -> BTreeSet<String> {
+/// What is about to be sent to a device.
+#[derive(Clone, Copy)]
+pub enum Sent<'a> {
+    Action(&'a Target, &'a Action),
+    Command(&'a DeviceCommand),
+}
+
+/// The names of the secrets that it carries.
+pub fn secrets_in(secrets: &Secrets, sent: &Sent<'_>) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     if !secrets.is_empty() {
-        for_each_text(&mut action.clone(), &mut |text| names.extend(secrets.sealed_in(text)));
+        let mut collect = |text: &mut String| names.extend(secrets.sealed_in(text));
+        match sent {
+            Sent::Action(_, action) => for_each_text(&mut (*action).clone(), &mut collect),
+            Sent::Command(command) => for_each_text_of_command(&mut (*command).clone(), &mut collect),
+        }
     }
     names
 }
@@ -28,22 +39,51 @@ pub fn action_with_values(secrets: &Secrets, action: &Action) -> Action {
     action
 }
 
+/// The command with the values of secrets.
+pub fn command_with_values(secrets: &Secrets, command: &DeviceCommand) -> DeviceCommand {
+    let mut command = command.clone();
+    if !secrets.is_empty() {
+        for_each_text_of_command(&mut command, &mut |text| *text = secrets.reveal(text));
+    }
+    command
+}
+
 fn for_each_text(action: &mut Action, change: &mut dyn FnMut(&mut String)) {
     match action {
         Action::InputText { text }
         | Action::SetText { text }
-        | Action::SetClipboard { text }
-        | Action::Shell { command: text }
-        | Action::EvaluateJs { script: text }
-        | Action::OpenUrl { url: text }
-        | Action::PressChord { chord: text, count: _, repeats: _ }
-        | Action::LaunchApp { app: text, mode: _ }
-        | Action::StopApp { app: text }
-        | Action::ClearAppData { app: text } => change(text),
-        Action::GrantPermission { app, permission } => [app, permission].into_iter().for_each(change),
+        | Action::PressChord { chord: text, count: _, repeats: _ } => change(text),
         Action::Choose { values: texts } | Action::Upload { files: texts } => texts.iter_mut().for_each(change),
         Action::Attribute { name } => name.iter_mut().for_each(change),
-        Action::Browse(browse) => match browse {
+        Action::Tap
+        | Action::DoubleTap
+        | Action::LongPress
+        | Action::EraseText { count: _ }
+        | Action::PressKey { key: _ }
+        | Action::HideKeyboard
+        | Action::Swipe { from: _, to: _, duration: _ }
+        | Action::Scroll { direction: _, amount: _ }
+        | Action::Pinch { scale: _ }
+        | Action::Click(_)
+        | Action::Hover { at: _ }
+        | Action::Drag { at: _, to: _ }
+        | Action::ScrollIntoView
+        | Action::SetChecked { checked: _ } => {}
+    }
+}
+
+fn for_each_text_of_command(command: &mut DeviceCommand, change: &mut dyn FnMut(&mut String)) {
+    match command {
+        DeviceCommand::SetClipboard { text }
+        | DeviceCommand::Shell { command: text }
+        | DeviceCommand::EvaluateJs { script: text }
+        | DeviceCommand::OpenUrl { url: text }
+        | DeviceCommand::LaunchApp { app: text, mode: _ }
+        | DeviceCommand::StopApp { app: text }
+        | DeviceCommand::ClearAppData { app: text } => change(text),
+        DeviceCommand::GrantPermission { app, permission } => [app, permission].into_iter().for_each(change),
+        DeviceCommand::PasteClipboard | DeviceCommand::SetNetwork { connected: _ } | DeviceCommand::ListApps => {}
+        DeviceCommand::Browse(browse) => match browse {
             Browse::NewTab { url: text } | Browse::Dialogs { accept: _, text } => text.iter_mut().for_each(change),
             Browse::Restore { state } => for_each_text_of(state, change),
             Browse::Back
@@ -58,23 +98,6 @@ fn for_each_text(action: &mut Action, change: &mut dyn FnMut(&mut String)) {
             | Browse::StorageState
             | Browse::Download => {}
         },
-        Action::Tap
-        | Action::DoubleTap
-        | Action::LongPress
-        | Action::EraseText { count: _ }
-        | Action::PressKey { key: _ }
-        | Action::HideKeyboard
-        | Action::Swipe { from: _, to: _, duration: _ }
-        | Action::Scroll { direction: _, amount: _ }
-        | Action::Pinch { scale: _ }
-        | Action::PasteClipboard
-        | Action::SetNetwork { connected: _ }
-        | Action::ListApps
-        | Action::Click(_)
-        | Action::Hover { at: _ }
-        | Action::Drag { at: _, to: _ }
-        | Action::ScrollIntoView
-        | Action::SetChecked { checked: _ } => {}
     }
 }
 
@@ -130,25 +153,29 @@ mod tests {
     }
 
     #[test]
-    fn a_device_gets_the_values_of_secrets_in_every_action() {
+    fn a_device_gets_the_values_of_secrets_in_every_action_and_command() {
         let secrets = secrets();
         let seal = secrets.seal("PIN").unwrap().to_string();
+        let named = |sent: Sent<'_>| secrets_in(&secrets, &sent).into_iter().collect::<Vec<_>>();
+        let actions = |pin: &str| [Action::InputText { text: pin.into() }, Action::Upload { files: vec![pin.into()] }];
+        for (sealed, expected) in actions(&seal).iter().zip(actions("4+7\\E1")) {
+            assert_eq!(action_with_values(&secrets, sealed), expected);
+            assert_eq!(named(Sent::Action(&Target::Device, sealed)), ["PIN"], "{sealed:?}");
+            assert!(named(Sent::Action(&Target::Device, &expected)).is_empty(), "{expected:?}");
+        }
         let state = |pin: &str| json!({"cookies": [{"name": "pin", "value": pin}], pin: [pin]});
-        let all = |pin: &str| {
-            let pin = pin.to_string();
+        let commands = |pin: &str| {
             [
-                Action::InputText { text: pin.clone() },
-                Action::LaunchApp { app: format!("http://a/?{pin}"), mode: crate::driver::LaunchMode::Resume },
-                Action::Upload { files: vec![pin.clone()] },
-                Action::Browse(Browse::NewTab { url: Some(format!("http://a/?{pin}")) }),
-                Action::Browse(Browse::Dialogs { accept: Some(true), text: Some(pin.clone()) }),
-                Action::Browse(Browse::Restore { state: state(&pin) }),
+                DeviceCommand::LaunchApp { app: format!("http://a/?{pin}"), mode: crate::driver::LaunchMode::Resume },
+                DeviceCommand::Browse(Browse::NewTab { url: Some(format!("http://a/?{pin}")) }),
+                DeviceCommand::Browse(Browse::Dialogs { accept: Some(true), text: Some(pin.to_string()) }),
+                DeviceCommand::Browse(Browse::Restore { state: state(pin) }),
             ]
         };
-        for (sealed, expected) in all(&seal).iter().zip(all("4+7\\E1")) {
-            assert_eq!(action_with_values(&secrets, sealed), expected);
-            assert_eq!(secrets_in(&secrets, sealed).into_iter().collect::<Vec<_>>(), ["PIN"], "{sealed:?}");
-            assert!(secrets_in(&secrets, &expected).is_empty(), "{expected:?}");
+        for (sealed, expected) in commands(&seal).iter().zip(commands("4+7\\E1")) {
+            assert_eq!(command_with_values(&secrets, sealed), expected);
+            assert_eq!(named(Sent::Command(sealed)), ["PIN"], "{sealed:?}");
+            assert!(named(Sent::Command(&expected)).is_empty(), "{expected:?}");
         }
     }
 

@@ -12,7 +12,11 @@ use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::geometry::{Rect, Size};
 use trailblaze_protocol::ids::DeviceId;
 
-use crate::driver::{Acted, Action, Budget, Description, Driver, DriverError, Target, Want};
+use crate::driver::{
+    Acted, Action, AppControl, AppInventory, Browse, BrowserControl, Budget, ClipboardControl, Description,
+    DeviceCommand, DeviceShell, Driver, DriverError, LaunchMode, NetworkControl, PermissionControl, ShellOutput,
+    Target, Want,
+};
 use crate::screen::{Field, Node, Picture, Pixels, Props, Screen, Shape, SnapshotId};
 
 const SIZE: Size = Size { width: 400, height: 800 };
@@ -185,6 +189,32 @@ impl FakeDriver {
         state
     }
 
+    /// Fails as it was told to.
+    async fn mishap(&self, budget: &Budget, name: &str) -> Result<(), DriverError> {
+        match &self.mishap {
+            Some(Mishap::LostAfter(n_actions)) if self.done().len() >= *n_actions => {
+                Err(DriverError::Lost { evidence: "the cable was pulled".into() })
+            }
+            Some(Mishap::Hangs) => budget.run(name, std::future::pending()).await,
+            Some(Mishap::Refuses(reason)) => Err(DriverError::Refused { reason: reason.clone() }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Notes a command, and answers it.
+    async fn take(&self, budget: &Budget, command: &DeviceCommand) -> Result<Acted, DriverError> {
+        self.mishap(budget, command.name()).await?;
+        self.state().note(budget, format!("{command:?}"));
+        Ok(self.answer(command.name()))
+    }
+
+    fn answer(&self, name: &str) -> Acted {
+        self.changed.notify_waiters();
+        let answer = self.answers.iter().find(|(of, _)| of == name).map(|(_, value)| value.clone());
+        let text = answer.as_ref().and_then(Value::as_str).unwrap_or_default().to_string();
+        Acted { text, value: answer, ..Acted::default() }
+    }
+
     fn carry_out(&self, budget: &Budget, target: &Target, action: &Action) {
         let mut state = self.state();
         let summary = match target {
@@ -192,8 +222,7 @@ impl FakeDriver {
             Target::Point(point) => format!("{action:?} at {},{}", point.x, point.y),
             Target::Device => format!("{action:?}"),
         };
-        let wait = budget.wait.map(|wait| format!(" within {wait:?}")).unwrap_or_default();
-        state.done.push(summary + &wait);
+        state.note(budget, summary);
         match (action, target.point()) {
             (Action::Tap, Some(point)) => {
                 let hit = state
@@ -222,6 +251,11 @@ impl FakeDriver {
 }
 
 impl FakeDriverState {
+    fn note(&mut self, budget: &Budget, summary: String) {
+        let wait = budget.wait.map(|wait| format!(" within {wait:?}")).unwrap_or_default();
+        self.done.push(summary + &wait);
+    }
+
     fn page(&mut self) -> &mut Page {
         &mut self.pages[self.current]
     }
@@ -282,19 +316,37 @@ impl Driver for FakeDriver {
     }
 
     async fn act(&self, budget: &Budget, target: &Target, action: &Action) -> Result<Acted, DriverError> {
-        match &self.mishap {
-            Some(Mishap::LostAfter(n_actions)) if self.done().len() >= *n_actions => {
-                return Err(DriverError::Lost { evidence: "the cable was pulled".into() });
-            }
-            Some(Mishap::Hangs) => budget.run(action.name(), std::future::pending()).await?,
-            Some(Mishap::Refuses(reason)) => return Err(DriverError::Refused { reason: reason.clone() }),
-            _ => {}
-        }
+        self.mishap(budget, action.name()).await?;
         self.carry_out(budget, target, action);
-        self.changed.notify_waiters();
-        let answer = self.answers.iter().find(|(name, _)| name == action.name()).map(|(_, value)| value.clone());
-        let text = answer.as_ref().and_then(Value::as_str).unwrap_or_default().to_string();
-        Ok(Acted { text, value: answer, ..Acted::default() })
+        Ok(self.answer(action.name()))
+    }
+
+    fn apps(&self) -> Option<&dyn AppControl> {
+        Some(self)
+    }
+
+    fn app_inventory(&self) -> Option<&dyn AppInventory> {
+        Some(self)
+    }
+
+    fn permissions(&self) -> Option<&dyn PermissionControl> {
+        Some(self)
+    }
+
+    fn clipboard(&self) -> Option<&dyn ClipboardControl> {
+        Some(self)
+    }
+
+    fn network(&self) -> Option<&dyn NetworkControl> {
+        Some(self)
+    }
+
+    fn shell(&self) -> Option<&dyn DeviceShell> {
+        Some(self)
+    }
+
+    fn browser(&self) -> Option<&dyn BrowserControl> {
+        Some(self)
     }
 
     async fn changed(&self, budget: &Budget, since: SnapshotId) -> Result<(), DriverError> {
@@ -311,5 +363,78 @@ impl Driver for FakeDriver {
             () = notified => Ok(()),
             () = tokio::time::sleep_until(until) => Ok(()),
         }
+    }
+}
+
+#[async_trait]
+impl AppControl for FakeDriver {
+    async fn launch(&self, budget: &Budget, app: &str, mode: LaunchMode) -> Result<(), DriverError> {
+        self.take(budget, &DeviceCommand::LaunchApp { app: app.to_string(), mode }).await.map(drop)
+    }
+
+    async fn stop(&self, budget: &Budget, app: &str) -> Result<(), DriverError> {
+        self.take(budget, &DeviceCommand::StopApp { app: app.to_string() }).await.map(drop)
+    }
+
+    async fn clear_data(&self, budget: &Budget, app: &str) -> Result<(), DriverError> {
+        self.take(budget, &DeviceCommand::ClearAppData { app: app.to_string() }).await.map(drop)
+    }
+
+    async fn open_url(&self, budget: &Budget, url: &str) -> Result<(), DriverError> {
+        self.take(budget, &DeviceCommand::OpenUrl { url: url.to_string() }).await.map(drop)
+    }
+}
+
+#[async_trait]
+impl AppInventory for FakeDriver {
+    async fn list(&self, budget: &Budget) -> Result<Vec<String>, DriverError> {
+        let apps = self.take(budget, &DeviceCommand::ListApps).await?.value.unwrap_or_default();
+        Ok(apps.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_string).collect())
+    }
+}
+
+#[async_trait]
+impl PermissionControl for FakeDriver {
+    async fn grant(&self, budget: &Budget, app: &str, permission: &str) -> Result<(), DriverError> {
+        let (app, permission) = (app.to_string(), permission.to_string());
+        self.take(budget, &DeviceCommand::GrantPermission { app, permission }).await.map(drop)
+    }
+}
+
+#[async_trait]
+impl ClipboardControl for FakeDriver {
+    async fn set(&self, budget: &Budget, text: &str) -> Result<(), DriverError> {
+        self.take(budget, &DeviceCommand::SetClipboard { text: text.to_string() }).await.map(drop)
+    }
+
+    async fn paste(&self, budget: &Budget) -> Result<(), DriverError> {
+        self.take(budget, &DeviceCommand::PasteClipboard).await.map(drop)
+    }
+}
+
+#[async_trait]
+impl NetworkControl for FakeDriver {
+    async fn set_connected(&self, budget: &Budget, connected: bool) -> Result<(), DriverError> {
+        self.take(budget, &DeviceCommand::SetNetwork { connected }).await.map(drop)
+    }
+}
+
+#[async_trait]
+impl DeviceShell for FakeDriver {
+    async fn run(&self, budget: &Budget, command: &str) -> Result<ShellOutput, DriverError> {
+        let stdout = self.take(budget, &DeviceCommand::Shell { command: command.to_string() }).await?.text;
+        Ok(ShellOutput { stdout, ..ShellOutput::default() })
+    }
+}
+
+#[async_trait]
+impl BrowserControl for FakeDriver {
+    async fn browse(&self, budget: &Budget, command: &Browse) -> Result<Acted, DriverError> {
+        self.take(budget, &DeviceCommand::Browse(command.clone())).await
+    }
+
+    async fn evaluate(&self, budget: &Budget, script: &str) -> Result<Value, DriverError> {
+        let answer = self.take(budget, &DeviceCommand::EvaluateJs { script: script.to_string() }).await?;
+        Ok(answer.value.unwrap_or_default())
     }
 }

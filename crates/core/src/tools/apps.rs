@@ -3,10 +3,10 @@
 use serde_json::Value;
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
-use super::commands::{LOAD_TIMEOUT, act, act_within};
+use super::commands::{LOAD_TIMEOUT, send, send_within};
 use super::contract::LaunchApp;
 use super::row::{MOBILE, REASON, Row, Ty, required};
-use crate::driver::{Action, LaunchMode};
+use crate::driver::{DeviceCommand, LaunchMode};
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
 
@@ -15,7 +15,9 @@ pub const ROWS: &[Row] = &[
         "stopApp",
         "Stop an app.",
         &[required("appId", Ty::Text, "The app's package or bundle id."), REASON],
-        |cx, args| Box::pin(async move { act(cx, &Action::StopApp { app: args.required("appId").into() }).await }),
+        |cx, args| {
+            Box::pin(async move { send(cx, &DeviceCommand::StopApp { app: args.required("appId").into() }).await })
+        },
     ),
     Row::action(
         "openUrl",
@@ -23,7 +25,8 @@ pub const ROWS: &[Row] = &[
         &[required("url", Ty::Text, "The URL."), LOAD_TIMEOUT, REASON],
         |cx, args| {
             Box::pin(async move {
-                act_within(cx, args.integer("timeoutMs"), &Action::OpenUrl { url: args.required("url").into() }).await
+                send_within(cx, args.integer("timeoutMs"), &DeviceCommand::OpenUrl { url: args.required("url").into() })
+                    .await
             })
         },
     ),
@@ -32,14 +35,14 @@ pub const ROWS: &[Row] = &[
         "Connect the device to the network, or disconnect it.",
         &[required("connected", Ty::Flag, "true connects, false disconnects."), REASON],
         |cx, args| {
-            Box::pin(
-                async move { act(cx, &Action::SetNetwork { connected: args.flag("connected").unwrap_or(true) }).await },
-            )
+            Box::pin(async move {
+                send(cx, &DeviceCommand::SetNetwork { connected: args.flag("connected").unwrap_or(true) }).await
+            })
         },
     )
     .on(MOBILE),
     Row::query("mobile_listInstalledApps", "List the apps installed on the device.", &[], |cx, _| {
-        Box::pin(async move { act(cx, &Action::ListApps).await })
+        Box::pin(async move { send(cx, &DeviceCommand::ListApps).await })
     })
     .on(MOBILE),
 ];
@@ -56,7 +59,7 @@ pub async fn launch(cx: &Cx, args: LaunchApp<'_>) -> Result<Outcome, Stop> {
         return Err(Stop::error(Variant::MissingRequiredArgs { missing }, text));
     };
     let mode = args.launch_mode().and_then(LaunchMode::parse).unwrap_or(LaunchMode::Reinstall);
-    act_within(cx, args.timeout_ms(), &Action::LaunchApp { app, mode }).await
+    send_within(cx, args.timeout_ms(), &DeviceCommand::LaunchApp { app, mode }).await
 }
 
 /// The app of the session's target.

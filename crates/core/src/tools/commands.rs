@@ -10,7 +10,7 @@ use super::contract::{self, Command};
 use super::elements::{self, Aim};
 use super::row::{P, Preset, Row, Ty, defaulted, optional};
 use super::{apps, assertions, remember};
-use crate::driver::{Action, Direction, Key, Target};
+use crate::driver::{Acted, Action, DeviceCommand, Direction, Key, Target};
 use crate::engine::cx::Cx;
 use crate::engine::device::{Goal, Reached};
 use crate::engine::fault::Stop;
@@ -47,7 +47,7 @@ fn body(command: Command) -> BuiltIn {
         Command::LaunchApp => |cx, args| Box::pin(apps::launch(cx, contract::LaunchApp(args))),
         Command::ClearAppData => |cx, args| {
             let app = contract::ClearAppData(args).package_id().to_string();
-            Box::pin(async move { act(cx, &Action::ClearAppData { app }).await })
+            Box::pin(async move { send(cx, &DeviceCommand::ClearAppData { app }).await })
         },
         Command::IsVisible => |cx, args| Box::pin(is_visible(cx, contract::IsVisible(args))),
         Command::HasText => |cx, args| Box::pin(has_text(cx, contract::HasText(args).text())),
@@ -59,15 +59,16 @@ fn body(command: Command) -> BuiltIn {
         Command::AdbShell => |cx, args| {
             let command = contract::AdbShell(args).command().to_string();
             Box::pin(async move {
-                let outcome = act(cx, &Action::Shell { command }).await?;
-                let structured = Some(json!({"output": outcome.text, "exitCode": 0}));
+                let outcome = send(cx, &DeviceCommand::Shell { command }).await?;
+                let exit_code = outcome.structured.as_ref().map_or(Value::Null, |value| value["exitCode"].clone());
+                let structured = Some(json!({"output": outcome.text, "exitCode": exit_code}));
                 Ok(Outcome { structured, ..outcome })
             })
         },
         Command::GrantPermission => |cx, args| {
             let args = contract::GrantPermission(args);
             let (app, permission) = (args.package_id().to_string(), args.permission().to_string());
-            Box::pin(async move { act(cx, &Action::GrantPermission { app, permission }).await })
+            Box::pin(async move { send(cx, &DeviceCommand::GrantPermission { app, permission }).await })
         },
         Command::PressBack => |cx, _| Box::pin(press(cx, Key::Back)),
         Command::PressHome => |cx, _| Box::pin(press(cx, Key::Home)),
@@ -83,7 +84,7 @@ fn body(command: Command) -> BuiltIn {
         Command::Navigate => |cx, args| {
             let args = contract::Navigate(args);
             let url = args.url().to_string();
-            Box::pin(async move { act_within(cx, args.timeout_ms(), &Action::OpenUrl { url }).await })
+            Box::pin(async move { send_within(cx, args.timeout_ms(), &DeviceCommand::OpenUrl { url }).await })
         },
         Command::Click => |cx, args| {
             let args = contract::Click(args);
@@ -105,7 +106,7 @@ fn body(command: Command) -> BuiltIn {
         },
         Command::EvaluateJs => |cx, args| {
             let script = contract::EvaluateJs(args).script().to_string();
-            Box::pin(async move { act(cx, &Action::EvaluateJs { script }).await })
+            Box::pin(async move { send(cx, &DeviceCommand::EvaluateJs { script }).await })
         },
         Command::Remember => |_, args| {
             let args = contract::Remember(args);
@@ -134,19 +135,35 @@ fn more(command: Command) -> &'static [P] {
     }
 }
 
-/// Acts on the device as a whole.
+/// Acts on what is focused.
 pub async fn act(cx: &Cx, action: &Action) -> Result<Outcome, Stop> {
-    let acted = cx.session.device.act(cx, &Target::Device, action).await?;
-    Ok(Outcome { text: acted.text, structured: acted.value, attachments: acted.files, ..Outcome::default() })
+    Ok(outcome(cx.session.device.act(cx, &Target::Device, action).await?))
 }
 
-/// Acts on the device as a whole; the device may wait for this many milliseconds.
+/// The same; the device may wait for this many milliseconds.
 pub async fn act_within(cx: &Cx, wait: Option<i64>, action: &Action) -> Result<Outcome, Stop> {
-    let Some(wait) = wait.map(|_| millis(wait, Duration::ZERO)) else {
-        return act(cx, action).await;
-    };
-    let acted = cx.session.device.act_waiting(cx, &Target::Device, action, wait).await?;
-    Ok(Outcome { text: acted.text, structured: acted.value, attachments: acted.files, ..Outcome::default() })
+    match wait {
+        None => act(cx, action).await,
+        Some(_) => {
+            let wait = millis(wait, Duration::ZERO);
+            Ok(outcome(cx.session.device.act_waiting(cx, &Target::Device, action, wait).await?))
+        }
+    }
+}
+
+/// Sends a command to the device as a whole.
+pub async fn send(cx: &Cx, command: &DeviceCommand) -> Result<Outcome, Stop> {
+    Ok(outcome(cx.session.device.command(cx, command, None).await?))
+}
+
+/// The same; the device may wait for this many milliseconds.
+pub async fn send_within(cx: &Cx, wait: Option<i64>, command: &DeviceCommand) -> Result<Outcome, Stop> {
+    let wait = wait.map(|_| millis(wait, Duration::ZERO));
+    Ok(outcome(cx.session.device.command(cx, command, wait).await?))
+}
+
+fn outcome(acted: Acted) -> Outcome {
+    Outcome { text: acted.text, structured: acted.value, attachments: acted.files, ..Outcome::default() }
 }
 
 /// The element that matches both, where given.

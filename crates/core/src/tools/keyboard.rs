@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use trailblaze_protocol::outcome::{MemoryChanges, Outcome};
 
-use super::commands::{act, press};
+use super::commands::{act, press, send};
 use super::row::{MOBILE, NOT_WEB, Preset, REASON, Row, Ty, defaulted, required};
-use crate::driver::{Action, Key};
+use crate::driver::{Action, DeviceCommand, Key};
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
 use crate::engine::tool::Args;
@@ -39,11 +39,13 @@ pub const ROWS: &[Row] = &[
         "mobile_setClipboard",
         "Copy text to the clipboard.",
         &[required("text", Ty::Text, "The text."), REASON],
-        |cx, args| Box::pin(async move { act(cx, &Action::SetClipboard { text: args.required("text").into() }).await }),
+        |cx, args| {
+            Box::pin(async move { send(cx, &DeviceCommand::SetClipboard { text: args.required("text").into() }).await })
+        },
     )
     .on(NOT_WEB),
     Row::action("mobile_pasteClipboard", "Paste the clipboard into the focused field.", &[REASON], |cx, _| {
-        Box::pin(async move { act(cx, &Action::PasteClipboard).await })
+        Box::pin(async move { send(cx, &DeviceCommand::PasteClipboard).await })
     })
     .on(NOT_WEB),
 ];

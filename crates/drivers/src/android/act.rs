@@ -1,12 +1,10 @@
 //! Performs one action on the phone.
 
-use serde_json::json;
 use trailblaze_core::driver::{Acted, Action, Budget, DriverError, Target};
-use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::geometry::Point;
 
 use super::driver::AndroidDriver;
-use super::{apps, touch, typing};
+use super::{touch, typing};
 
 impl AndroidDriver {
     pub(super) async fn perform(
@@ -15,7 +13,6 @@ impl AndroidDriver {
         target: &Target,
         action: &Action,
     ) -> Result<Acted, DriverError> {
-        let phone = &self.phone;
         match action {
             Action::Tap => self.input(budget, &touch::tap(aim(target, action)?)).await?,
             Action::DoubleTap => self.input(budget, &touch::double_tap(aim(target, action)?)).await?,
@@ -47,24 +44,9 @@ impl AndroidDriver {
                 let ends = touch::drag_ends(target, *at, to).ok_or_else(|| needs_a_place(action))?;
                 self.input(budget, &touch::drag(ends.0, ends.1)).await?;
             }
-            Action::LaunchApp { app, .. } if app.contains("://") => apps::open_url(phone, budget, app).await?,
-            Action::LaunchApp { app, mode } => apps::launch(phone, budget, app, *mode).await?,
-            Action::StopApp { app } => apps::stop(phone, budget, app).await?,
-            Action::ClearAppData { app } => apps::clear(phone, budget, app).await?,
-            Action::GrantPermission { app, permission } => apps::grant(phone, budget, app, permission).await?,
-            Action::OpenUrl { url } => apps::open_url(phone, budget, url).await?,
-            Action::ListApps => return apps::list(phone, budget).await,
-            Action::SetClipboard { text } => self.set_clipboard(text),
-            Action::PasteClipboard => self.paste(budget, target).await?,
-            Action::SetNetwork { connected } => self.set_network(budget, *connected).await?,
-            Action::Shell { command } => return self.shell(budget, command).await,
             Action::Pinch { .. } => {
                 let reason = "Android's `input` command has one finger, so it cannot pinch".to_string();
                 return Err(DriverError::Refused { reason });
-            }
-            Action::EvaluateJs { .. } | Action::Browse(_) => {
-                let action = action.name().to_string();
-                return Err(DriverError::Unsupported { action, platform: Platform::Android });
             }
             Action::Click(_)
             | Action::Hover { .. }
@@ -81,11 +63,11 @@ impl AndroidDriver {
         Ok(Acted::default())
     }
 
-    async fn input(&self, budget: &Budget, command: &str) -> Result<(), DriverError> {
+    pub(super) async fn input(&self, budget: &Budget, command: &str) -> Result<(), DriverError> {
         self.phone.must(budget, command).await.map(|_| ())
     }
 
-    async fn input_all(&self, budget: &Budget, commands: &[String]) -> Result<(), DriverError> {
+    pub(super) async fn input_all(&self, budget: &Budget, commands: &[String]) -> Result<(), DriverError> {
         for command in commands {
             self.input(budget, command).await?;
         }
@@ -115,35 +97,6 @@ impl AndroidDriver {
             self.input(budget, &typing::press(&["KEYCODE_BACK"])).await?;
         }
         Ok(())
-    }
-
-    /// Types what `setClipboard` copied. Otherwise the key for pasting, whose clipboard is that of the phone.
-    async fn paste(&self, budget: &Budget, target: &Target) -> Result<(), DriverError> {
-        let commands = match self.clipboard() {
-            Some(text) => typing::type_text(&text)?,
-            None => vec![typing::press(&["KEYCODE_PASTE"])],
-        };
-        self.focus_on(budget, target).await?;
-        self.input_all(budget, &commands).await
-    }
-
-    async fn set_network(&self, budget: &Budget, connected: bool) -> Result<(), DriverError> {
-        if self.phone.device.is_wireless() && !connected {
-            let reason =
-                "this phone is connected over the network, and would be lost without it; use a cable".to_string();
-            return Err(DriverError::Refused { reason });
-        }
-        let was_on = self.phone.must(budget, "settings get global airplane_mode_on").await?;
-        let switch = |on: bool| format!("cmd connectivity airplane-mode {}", if on { "enable" } else { "disable" });
-        self.undo.keep(&self.phone, budget, &switch(was_on.trim() == "1")).await?;
-        self.input(budget, &switch(!connected)).await
-    }
-
-    async fn shell(&self, budget: &Budget, command: &str) -> Result<Acted, DriverError> {
-        let output = self.phone.run(budget, command).await?;
-        let (stdout, stderr) = (output.text(), output.error_text());
-        let value = json!({"exitCode": output.exit_code, "stdout": stdout, "stderr": stderr});
-        Ok(Acted { text: stdout, value: Some(value), ..Acted::default() })
     }
 }
 

@@ -1,7 +1,6 @@
 //! Apps of the phone: start, stop, clear, permissions, links.
 
-use serde_json::json;
-use trailblaze_core::driver::{Acted, Budget, DriverError, LaunchMode};
+use trailblaze_core::driver::{Budget, DriverError, LaunchMode};
 
 use super::adb::quote;
 use super::phone::{Phone, refused};
@@ -58,9 +57,8 @@ pub async fn open_url(phone: &Phone, budget: &Budget, url: &str) -> Result<(), D
     start(phone, budget, &format!("am start -W -a android.intent.action.VIEW -d {}", quote(url))).await
 }
 
-pub async fn list(phone: &Phone, budget: &Budget) -> Result<Acted, DriverError> {
-    let ids = installed(phone, budget, "pm list packages").await?;
-    Ok(Acted { text: ids.join("\n"), value: Some(json!(ids)), ..Acted::default() })
+pub async fn list(phone: &Phone, budget: &Budget) -> Result<Vec<String>, DriverError> {
+    installed(phone, budget, "pm list packages").await
 }
 
 /// Starts an activity. Older versions of Android report a failure only by what they print.

@@ -7,7 +7,10 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::device_source::DeviceSpec;
-use trailblaze_core::driver::{Acted, Action, Budget, Description, DeviceEvents, Driver, DriverError, Target, Want};
+use trailblaze_core::driver::{
+    Acted, Action, AppControl, AppInventory, Budget, ClipboardControl, Description, DeviceEvents, DeviceShell, Driver,
+    DriverError, NetworkControl, PermissionControl, Target, Want,
+};
 use trailblaze_core::screen::{Node, Screen, Shape, SnapshotId};
 use trailblaze_protocol::device_event::DeviceEvent;
 use trailblaze_protocol::event::Level;
@@ -95,12 +98,11 @@ impl AndroidDriver {
         }
     }
 
-    /// Android gives the shell no clipboard, so what is copied here is typed when it is pasted. Apps do not see it.
     pub(super) fn set_clipboard(&self, text: &str) {
         self.seen.lock().clipboard = Some(text.to_string());
     }
 
-    pub(super) fn clipboard(&self) -> Option<String> {
+    pub(super) fn clipboard_text(&self) -> Option<String> {
         self.seen.lock().clipboard.clone()
     }
 
@@ -178,6 +180,30 @@ impl Driver for AndroidDriver {
 
     async fn act(&self, budget: &Budget, target: &Target, action: &Action) -> Result<Acted, DriverError> {
         self.perform(budget, target, action).await
+    }
+
+    fn apps(&self) -> Option<&dyn AppControl> {
+        Some(self)
+    }
+
+    fn app_inventory(&self) -> Option<&dyn AppInventory> {
+        Some(self)
+    }
+
+    fn permissions(&self) -> Option<&dyn PermissionControl> {
+        Some(self)
+    }
+
+    fn clipboard(&self) -> Option<&dyn ClipboardControl> {
+        Some(self)
+    }
+
+    fn network(&self) -> Option<&dyn NetworkControl> {
+        Some(self)
+    }
+
+    fn shell(&self) -> Option<&dyn DeviceShell> {
+        Some(self)
     }
 
     async fn changed(&self, budget: &Budget, _: SnapshotId) -> Result<(), DriverError> {

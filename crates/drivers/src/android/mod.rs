@@ -3,6 +3,7 @@
 //! `adb` reaches the device, [`Phone`](phone::Phone) runs its commands, `hierarchy` makes a tree of what `uiautomator` prints, and the
 //! driver does one action at a time.
 
+mod abilities;
 mod act;
 pub mod adb;
 mod apps;

@@ -1,19 +1,13 @@
 //! Performs one action on the device.
 
-use serde_json::{Value, json};
 use tokio::time::Instant;
 use trailblaze_core::driver::{Acted, Action, Direction, DriverError, LaunchMode, Target};
-use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::geometry::Point;
 
 use super::device::{Device, Installed};
 
 impl Device {
     pub fn act(&mut self, target: &Target, action: &Action, now: Instant) -> Result<Acted, DriverError> {
-        if !is_supported(self.platform(), action) {
-            let action = action.name().to_string();
-            return Err(DriverError::Unsupported { action, platform: self.platform() });
-        }
         match action {
             Action::Tap => self.tap(aim(target, action)?, now),
             Action::DoubleTap => self.double_tap(aim(target, action)?, now),
@@ -30,45 +24,16 @@ impl Device {
                 self.focus_on(target, now);
                 self.erase_text(*count, now)?;
             }
-            Action::PasteClipboard => {
-                self.focus_on(target, now);
-                let text = self.clipboard.clone();
-                self.input_text(&text, now)?;
-            }
-            Action::SetClipboard { text } => self.clipboard.clone_from(text),
             Action::PressKey { key } => self.press(*key, now)?,
+            Action::HideKeyboard | Action::Pinch { .. } if !self.platform().is_mobile() => {
+                let action = action.name().to_string();
+                return Err(DriverError::Unsupported { action, platform: self.platform() });
+            }
             // No keyboard is drawn, and a field keeps the focus when the keyboard is hidden.
             Action::HideKeyboard => {}
             Action::Swipe { from, to, .. } => drop(self.swipe(*from, *to, now)),
             Action::Scroll { direction, amount } => self.scroll(target, *direction, *amount, now)?,
             Action::Pinch { scale } => self.pinch(*scale),
-            Action::LaunchApp { app, mode } => self.launch(app, *mode, now)?,
-            Action::StopApp { app } => {
-                let idx = self.app(app)?;
-                self.stop(idx, now);
-            }
-            Action::ClearAppData { app } => {
-                let idx = self.app(app)?;
-                self.stop(idx, now);
-                self.apps[idx].state.clear();
-            }
-            Action::GrantPermission { app, permission } => {
-                let idx = self.app(app)?;
-                self.apps[idx].state.set(&format!("permission.{permission}"), "granted".to_string());
-            }
-            Action::OpenUrl { url } => self.open_url(url, now)?,
-            Action::SetNetwork { connected } => {
-                let network = if *connected { "online" } else { "offline" };
-                for installed in &mut self.apps {
-                    installed.state.set("network", network.to_string());
-                }
-            }
-            Action::Shell { command } => return Ok(self.shell(command, now)),
-            Action::EvaluateJs { script } => return self.evaluate(script),
-            Action::ListApps => {
-                let ids = self.ids();
-                return Ok(Acted { text: ids.join("\n"), value: Some(json!(ids)), ..Acted::default() });
-            }
             Action::Click(_)
             | Action::Hover { .. }
             | Action::Drag { .. }
@@ -77,11 +42,7 @@ impl Device {
             | Action::Choose { .. }
             | Action::SetChecked { .. }
             | Action::Upload { .. }
-            | Action::Attribute { .. }
-            | Action::Browse(_) => {
-                let reason = format!("a simulated device cannot `{}`", action.name());
-                return Err(DriverError::Refused { reason });
-            }
+            | Action::Attribute { .. } => return Err(cannot(action.name())),
         }
         Ok(Acted::default())
     }
@@ -132,7 +93,7 @@ impl Device {
         state.set("zoom", format!("{:.2}", zoom * scale));
     }
 
-    fn launch(&mut self, id: &str, mode: LaunchMode, now: Instant) -> Result<(), DriverError> {
+    pub fn launch(&mut self, id: &str, mode: LaunchMode, now: Instant) -> Result<(), DriverError> {
         let idx = self.app(id)?;
         let state = &mut self.apps[idx].state;
         match mode {
@@ -151,7 +112,14 @@ impl Device {
         }
     }
 
-    fn open_url(&mut self, url: &str, now: Instant) -> Result<(), DriverError> {
+    pub fn clear_data(&mut self, id: &str, now: Instant) -> Result<(), DriverError> {
+        let idx = self.app(id)?;
+        self.stop(idx, now);
+        self.apps[idx].state.clear();
+        Ok(())
+    }
+
+    pub fn open_url(&mut self, url: &str, now: Instant) -> Result<(), DriverError> {
         let Some((idx, screen)) = self.linked(url) else {
             let reason = format!("no app on this device opens `{url}`; installed apps: {}", self.ids().join(", "));
             return Err(DriverError::Refused { reason });
@@ -160,19 +128,18 @@ impl Device {
         Ok(())
     }
 
-    fn evaluate(&self, script: &str) -> Result<Acted, DriverError> {
+    pub fn evaluate(&self, script: &str) -> Result<String, DriverError> {
         let front = &self.apps[self.front];
         let scope = front.state.scope(&front.app, None);
-        let text = match script.trim().trim_end_matches(';').trim_start_matches("return ") {
-            "document.title" => scope.fill(scope.screen().title.as_deref().unwrap_or(front.app.name())),
-            "location.href" | "window.location.href" => self.front_id(),
+        match script.trim().trim_end_matches(';').trim_start_matches("return ") {
+            "document.title" => Ok(scope.fill(scope.screen().title.as_deref().unwrap_or(front.app.name()))),
+            "location.href" | "window.location.href" => Ok(self.front_id()),
             _ => {
                 let known = "`document.title` and `location.href`";
                 let reason = format!("a simulated browser evaluates only {known}, not `{script}`");
-                return Err(DriverError::Refused { reason });
+                Err(DriverError::Refused { reason })
             }
-        };
-        Ok(Acted { value: Some(Value::from(text.clone())), text, ..Acted::default() })
+        }
     }
 
     pub fn app(&self, id: &str) -> Result<usize, DriverError> {
@@ -188,12 +155,6 @@ fn aim(target: &Target, action: &Action) -> Result<Point, DriverError> {
         .ok_or_else(|| DriverError::Refused { reason: format!("`{}` needs an element or a point", action.name()) })
 }
 
-fn is_supported(platform: Platform, action: &Action) -> bool {
-    match action {
-        Action::Pinch { .. } | Action::HideKeyboard => platform.is_mobile(),
-        Action::GrantPermission { .. } | Action::Shell { .. } => platform == Platform::Android,
-        Action::EvaluateJs { .. } => platform == Platform::Web,
-        Action::SetNetwork { .. } => matches!(platform, Platform::Android | Platform::Web),
-        _ => true,
-    }
+pub fn cannot(action: &str) -> DriverError {
+    DriverError::Refused { reason: format!("a simulated device cannot `{action}`") }
 }

@@ -6,7 +6,10 @@ use async_trait::async_trait;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 use tokio::time::Instant;
-use trailblaze_core::driver::{Acted, Action, Budget, Description, Driver, DriverError, Target, Want};
+use trailblaze_core::driver::{
+    Acted, Action, AppControl, AppInventory, BrowserControl, Budget, ClipboardControl, Description, DeviceShell,
+    Driver, DriverError, NetworkControl, PermissionControl, Target, Want,
+};
 use trailblaze_core::screen::{Screen, Shape, SnapshotId};
 use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::geometry::Point;
@@ -98,6 +101,31 @@ impl Sim {
     }
 }
 
+impl Sim {
+    /// Carries out a command: it takes its time, may fail by chance, and may change what is displayed.
+    pub(super) async fn command<T>(
+        &self,
+        budget: &Budget,
+        name: &str,
+        carry_out: impl FnOnce(&mut Device, Instant) -> Result<T, DriverError> + Send,
+    ) -> Result<T, DriverError> {
+        self.pause(budget, name).await?;
+        let now = Instant::now();
+        let mut device = self.device(now);
+        device.here()?;
+        let done = device.strike(name).and_then(|()| {
+            let done = device.change(now, |device| carry_out(device, now));
+            if done.is_ok() {
+                device.count();
+            }
+            done
+        });
+        drop(device);
+        self.changed.notify_waiters();
+        done
+    }
+}
+
 #[async_trait]
 impl Driver for Sim {
     fn describe(&self) -> &Description {
@@ -119,20 +147,35 @@ impl Driver for Sim {
     }
 
     async fn act(&self, budget: &Budget, target: &Target, action: &Action) -> Result<Acted, DriverError> {
-        self.pause(budget, action.name()).await?;
-        let now = Instant::now();
-        let mut device = self.device(now);
-        device.here()?;
-        let acted = device.strike(action.name()).and_then(|()| {
-            let acted = device.change(now, |device| device.act(target, action, now));
-            if acted.is_ok() {
-                device.count();
-            }
-            acted
-        });
-        drop(device);
-        self.changed.notify_waiters();
-        acted
+        self.command(budget, action.name(), |device, now| device.act(target, action, now)).await
+    }
+
+    fn apps(&self) -> Option<&dyn AppControl> {
+        Some(self)
+    }
+
+    fn app_inventory(&self) -> Option<&dyn AppInventory> {
+        Some(self)
+    }
+
+    fn permissions(&self) -> Option<&dyn PermissionControl> {
+        if self.description.platform == Platform::Android { Some(self) } else { None }
+    }
+
+    fn clipboard(&self) -> Option<&dyn ClipboardControl> {
+        Some(self)
+    }
+
+    fn network(&self) -> Option<&dyn NetworkControl> {
+        if matches!(self.description.platform, Platform::Android | Platform::Web) { Some(self) } else { None }
+    }
+
+    fn shell(&self) -> Option<&dyn DeviceShell> {
+        if self.description.platform == Platform::Android { Some(self) } else { None }
+    }
+
+    fn browser(&self) -> Option<&dyn BrowserControl> {
+        if self.description.platform == Platform::Web { Some(self) } else { None }
     }
 
     async fn changed(&self, budget: &Budget, since: SnapshotId) -> Result<(), DriverError> {

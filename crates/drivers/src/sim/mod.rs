@@ -3,6 +3,7 @@
 //! Data flows one way: [`App`] is the file, `state` is the state of an app on one device, `layout` builds a scene from
 //! both, and `tree`, `paint` and `touch` read the scene.
 
+mod abilities;
 mod act;
 mod app;
 mod device;

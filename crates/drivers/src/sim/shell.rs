@@ -1,8 +1,7 @@
 //! The few shell commands that a simulated Android device supports.
 
-use serde_json::json;
 use tokio::time::Instant;
-use trailblaze_core::driver::{Acted, Key};
+use trailblaze_core::driver::{Key, ShellOutput};
 use trailblaze_protocol::geometry::Point;
 
 use super::device::Device;
@@ -11,14 +10,12 @@ use super::device::Device;
 type ShellRun = Result<String, (i32, String)>;
 
 impl Device {
-    pub fn shell(&mut self, command: &str, now: Instant) -> Acted {
+    pub fn shell(&mut self, command: &str, now: Instant) -> ShellOutput {
         let words: Vec<&str> = command.split_whitespace().collect();
-        let (exit_code, stdout, stderr) = match self.run_command(&words, now) {
-            Ok(stdout) => (0, stdout, String::new()),
-            Err((code, stderr)) => (code, String::new(), stderr),
-        };
-        let value = json!({"exitCode": exit_code, "stdout": stdout, "stderr": stderr});
-        Acted { text: stdout, value: Some(value), ..Acted::default() }
+        match self.run_command(&words, now) {
+            Ok(stdout) => ShellOutput { stdout, ..ShellOutput::default() },
+            Err((exit_code, stderr)) => ShellOutput { exit_code, stderr, ..ShellOutput::default() },
+        }
     }
 
     fn run_command(&mut self, words: &[&str], now: Instant) -> ShellRun {

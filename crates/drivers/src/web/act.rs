@@ -3,15 +3,13 @@
 
 use std::time::Duration;
 
-use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use trailblaze_core::driver::{Acted, Action, Budget, DriverError, LaunchMode, Target};
+use trailblaze_core::driver::{Acted, Action, Budget, DriverError, Target};
 use trailblaze_core::query::Found;
 use trailblaze_protocol::driver::Platform;
 
 use super::backend::Navigation;
-use super::browse::{browse, restart};
 use super::keys::Chord;
 use super::look::{Contact, Use};
 use super::page::Page;
@@ -21,14 +19,8 @@ const OPENING: Duration = Duration::from_secs(15);
 /// How long a page may take to open its file chooser.
 const BEGINNING: Duration = Duration::from_secs(5);
 
-pub async fn act(
-    page: &Page,
-    budget: &Budget,
-    (target, action): (&Target, &Action),
-    clipboard: &Mutex<String>,
-) -> Result<Acted, DriverError> {
+pub async fn act(page: &Page, budget: &Budget, (target, action): (&Target, &Action)) -> Result<Acted, DriverError> {
     let actor = Actor { page, budget };
-    let clipboard = || clipboard.lock();
     page.touch();
     match action {
         Action::Tap => actor.tap(target, 1).await?,
@@ -68,32 +60,7 @@ pub async fn act(
             page.ready(budget, element(target)?.node, Use::Drop { at: None }).await?;
         }
         Action::Scroll { direction, amount } => actor.scroll(target, *direction, *amount).await?,
-        Action::LaunchApp { app, mode } => {
-            // Before `Reinstall`, the device has started over.
-            if *mode == LaunchMode::ForceRestart {
-                restart(&actor).await?;
-            }
-            actor.go(app).await?;
-        }
-        Action::OpenUrl { url } => actor.go(url).await?,
-        Action::StopApp { .. } => actor.go("about:blank").await?,
-        Action::ClearAppData { app } => actor.forget(app).await?,
-        Action::SetClipboard { text } => clipboard().clone_from(text),
-        Action::PasteClipboard => {
-            let text = clipboard().clone();
-            actor.insert(&text).await?;
-        }
-        Action::SetNetwork { connected } => {
-            let (network, tab) = (page.interception(action.name())?, page.front()?);
-            page.call(budget, "the network", network.set_offline(&tab, !connected)).await?;
-        }
-        Action::EvaluateJs { script } => {
-            let value = page.run_script(budget, script).await?;
-            let text = value.as_str().map_or_else(|| value.to_string(), str::to_string);
-            return Ok(Acted { text, value: Some(value), ..Acted::default() });
-        }
-        Action::Browse(command) => return browse(&actor, command).await,
-        Action::Pinch { .. } | Action::GrantPermission { .. } | Action::Shell { .. } | Action::ListApps => {
+        Action::Pinch { .. } => {
             return Err(DriverError::Unsupported { action: action.name().to_string(), platform: Platform::Web });
         }
     }
@@ -201,7 +168,7 @@ impl Actor<'_> {
     }
 
     /// Clears the cookies and storage of the app's origin.
-    async fn forget(&self, app: &str) -> Result<(), DriverError> {
+    pub async fn forget(&self, app: &str) -> Result<(), DriverError> {
         let (storage, tab) = (self.page.storage()?, self.page.front()?);
         let origin = Some(origin(app)).filter(|origin| origin.starts_with("http"));
         self.page.call(self.budget, "the data to be removed", storage.clear(&tab, origin)).await

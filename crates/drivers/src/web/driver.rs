@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use trailblaze_core::device_source::DeviceSpec;
 use trailblaze_core::driver::{
-    Acted, Action, Budget, Description, DeviceEvents, DialogAnswer, DisplayedText, Driver, DriverError, Frame,
-    LaunchMode, Person, Target, TrailStart, Want,
+    Acted, Action, AppControl, BrowserControl, Budget, ClipboardControl, Description, DeviceEvents, DialogAnswer,
+    DisplayedText, Driver, DriverError, Frame, NetworkControl, Person, Target, TrailStart, Want,
 };
 use trailblaze_core::query::{Checks, Find, Found, Query, Reason, WhyNot};
 use trailblaze_core::screen::{Picture, Pixels, Screen, Shape, SnapshotId};
@@ -48,7 +48,7 @@ pub struct Web {
     opening: tokio::sync::Mutex<()>,
     /// What the trail says about dialogs.
     dialogs: Mutex<Option<DialogAnswer>>,
-    clipboard: Mutex<String>,
+    pub(super) clipboard: Mutex<String>,
     screencast: Arc<Screencast>,
     events: Arc<DeviceEvents>,
 }
@@ -76,7 +76,7 @@ impl Web {
     }
 
     /// The device's page, opened by the first command.
-    async fn page(&self, budget: &Budget) -> Result<Arc<Page>, DriverError> {
+    pub(super) async fn page(&self, budget: &Budget) -> Result<Arc<Page>, DriverError> {
         if let Some(page) = self.opened() {
             return Ok(page);
         }
@@ -113,7 +113,7 @@ impl Web {
 
     /// Starts over in a new context, unless nothing was done in this one; in a new session if the browser has no contexts, and in a
     /// new browser if this one does not respond.
-    async fn start_over(&self, page: Arc<Page>, budget: &Budget) -> Result<Arc<Page>, DriverError> {
+    pub(super) async fn start_over(&self, page: Arc<Page>, budget: &Budget) -> Result<Arc<Page>, DriverError> {
         if page.is_fresh() {
             return Ok(page);
         }
@@ -202,18 +202,30 @@ impl Driver for Web {
     }
 
     async fn act(&self, budget: &Budget, target: &Target, action: &Action) -> Result<Acted, DriverError> {
-        let mut page = self.page(budget).await?;
-        if matches!(action, Action::LaunchApp { mode: LaunchMode::Reinstall, .. }) {
-            let _acting = Acting::begin(&page.shared);
-            page = self.start_over(Arc::clone(&page), budget).await?;
-        }
+        let page = self.page(budget).await?;
         page.use_session();
         // An element that was found is ready; anything else waits for the page.
         if !matches!(target, Target::Element(_)) {
             page.settle(&Budget { wait: None, ..budget.clone() }).await?;
         }
         let _acting = Acting::begin(&page.shared);
-        act(&page, budget, (target, action), &self.clipboard).await
+        act(&page, budget, (target, action)).await
+    }
+
+    fn apps(&self) -> Option<&dyn AppControl> {
+        Some(self)
+    }
+
+    fn clipboard(&self) -> Option<&dyn ClipboardControl> {
+        Some(self)
+    }
+
+    fn network(&self) -> Option<&dyn NetworkControl> {
+        Some(self)
+    }
+
+    fn browser(&self) -> Option<&dyn BrowserControl> {
+        Some(self)
     }
 
     async fn origin(&self, budget: &Budget, target: &Target) -> Result<Option<String>, DriverError> {

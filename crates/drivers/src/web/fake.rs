@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::driver::{
-    Acted, Action, Browse, Budget, DialogAnswer, DisplayedText, DragEnd, Driver, DriverError, Target, TrailStart, Want,
+    Acted, Action, Browse, Budget, DeviceCommand, DialogAnswer, DisplayedText, DragEnd, Driver, DriverError, Target,
+    TrailStart, Want,
 };
 use trailblaze_core::query::{Checks, Element, Find, Found, Query, TextMatch, What};
 use trailblaze_protocol::ids::DeviceId;
@@ -428,7 +429,7 @@ impl FakeBrowserDevice {
 
     async fn open(has_all: bool) -> FakeBrowserDevice {
         let device = FakeBrowserDevice::new(has_all);
-        device.act(&Target::Device, Action::OpenUrl { url: "https://shop.example/".to_string() }).await.unwrap();
+        device.send(DeviceCommand::OpenUrl { url: "https://shop.example/".to_string() }).await.unwrap();
         device
     }
 
@@ -436,8 +437,12 @@ impl FakeBrowserDevice {
         self.web.act(&budget(), target, &action).await
     }
 
+    async fn send(&self, command: DeviceCommand) -> Result<Acted, DriverError> {
+        command.carry_out(&self.web, &budget()).await
+    }
+
     async fn browse(&self, command: Browse) -> Result<Acted, DriverError> {
-        self.act(&Target::Device, Action::Browse(command)).await
+        self.send(DeviceCommand::Browse(command)).await
     }
 
     async fn find(&self, text: &str) -> Option<Found> {
@@ -563,8 +568,8 @@ async fn what_the_browser_cannot_do_is_refused_by_name() {
     for (command, name) in commands {
         assert_eq!(unsupported(device.browse(command).await), name);
     }
-    let network = Action::SetNetwork { connected: false };
-    assert_eq!(unsupported(device.act(&Target::Device, network.clone()).await), network.name());
+    let network = DeviceCommand::SetNetwork { connected: false };
+    assert_eq!(unsupported(device.send(network.clone()).await), network.name());
     assert!(matches!(device.web.follow_person(&budget()).await, Err(DriverError::Unsupported { .. })));
     // A picture that may display a secret anywhere is masked as a whole.
     assert!(matches!(device.web.displayed_texts(&budget()).await, Err(DriverError::Refused { .. })));
@@ -574,8 +579,8 @@ async fn what_the_browser_cannot_do_is_refused_by_name() {
 #[tokio::test]
 async fn what_the_browser_can_do_is_asked_of_it() {
     let device = FakeBrowserDevice::open(true).await;
-    device.act(&Target::Device, Action::SetNetwork { connected: false }).await.unwrap();
-    device.act(&Target::Device, Action::ClearAppData { app: "https://shop.example/a".to_string() }).await.unwrap();
+    device.send(DeviceCommand::SetNetwork { connected: false }).await.unwrap();
+    device.send(DeviceCommand::ClearAppData { app: "https://shop.example/a".to_string() }).await.unwrap();
     assert!(device.log().ends_with(&["offline true".to_string(), "clear https://shop.example".to_string()]));
     assert_eq!(device.web.displayed_texts(&budget()).await.unwrap().map(|texts| texts.len()), Some(1));
     let _person = device.web.follow_person(&budget()).await.unwrap();
@@ -618,7 +623,7 @@ async fn events_become_what_is_known() {
 async fn an_address_that_cannot_be_opened_is_an_error_with_its_reason() {
     for has_all in [true, false] {
         let device = FakeBrowserDevice::open(has_all).await;
-        let opened = device.act(&Target::Device, Action::OpenUrl { url: "nowhere:x".to_string() }).await;
+        let opened = device.send(DeviceCommand::OpenUrl { url: "nowhere:x".to_string() }).await;
         let reason = opened.unwrap_err().to_string();
         assert_eq!(reason, "cannot open `nowhere:x`: there is no such place");
     }

@@ -6,6 +6,7 @@
 //! page leaves out only what cannot match; the search itself is the engine's, as on every device. The state of a browser is kept in one
 //! place, updated by one reader of its events; everything that waits, waits for that state to change. Each trail starts in a new context.
 
+mod abilities;
 mod act;
 mod acting;
 pub mod backend;

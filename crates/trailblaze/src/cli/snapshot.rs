@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::json;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use trailblaze_core::driver::{Action, Budget, LaunchMode, Target, Want};
+use trailblaze_core::driver::{Budget, DeviceCommand, LaunchMode, Want};
 use trailblaze_core::screen::{Node, Screen};
 use trailblaze_core::{limits, refs, snapshot as text};
 use trailblaze_protocol::exit::Exit;
@@ -123,8 +123,8 @@ pub async fn snapshot(context: &Context, args: SnapshotArgs) -> Result<Exit, Ref
     let Acquired { driver, claim: _claim } = wiring.devices.acquire(device).await?;
     let budget = Budget::new(Instant::now() + limits::DRIVER_COMMAND, CancellationToken::new());
     if let Some(app) = &args.launch {
-        let action = Action::LaunchApp { app: app.clone(), mode: LaunchMode::Reinstall };
-        driver.act(&budget, &Target::Device, &action).await?;
+        let launch = DeviceCommand::LaunchApp { app: app.clone(), mode: LaunchMode::Reinstall };
+        launch.carry_out(&*driver, &budget).await?;
     }
     let mut details = text::Details {
         bounds: args.bounds,

@@ -17,11 +17,11 @@ pub use self::table::schema;
 use self::table::{App, Command, Spot, Step, Stroke};
 use super::apps::target_app;
 use super::assertions::{expect_gone, expect_visible};
-use super::commands::{act, find_wait, toward};
+use super::commands::{act, find_wait, send, toward};
 use super::elements::{act_on, visible};
 use super::row::{Row, Ty, optional, required};
 use super::waiting::{scroll_to, settle};
-use crate::driver::{Action, Target};
+use crate::driver::{Action, DeviceCommand, Target};
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
 use crate::engine::tool::Args;
@@ -72,6 +72,7 @@ async fn carry_out(cx: &Cx, step: &Step, wait: Duration) -> Result<Outcome, Stop
     let size = device.description().size;
     match step {
         Step::Act(action) => act(cx, action).await,
+        Step::Send(command) => send(cx, command).await,
         Step::Touch { on, action, times } => {
             for _ in 0..*times {
                 touch(cx, on, action, wait).await?;
@@ -107,9 +108,9 @@ async fn carry_out(cx: &Cx, step: &Step, wait: Duration) -> Result<Outcome, Stop
             device.act(cx, &Target::Point(from), &Action::Swipe { from, to, duration: *duration }).await?;
             Ok(Outcome::default())
         }
-        Step::Launch(named, mode) => act(cx, &Action::LaunchApp { app: app(cx, named)?, mode: *mode }).await,
-        Step::Stop(named) => act(cx, &Action::StopApp { app: app(cx, named)? }).await,
-        Step::Clear(named) => act(cx, &Action::ClearAppData { app: app(cx, named)? }).await,
+        Step::Launch(named, mode) => send(cx, &DeviceCommand::LaunchApp { app: app(cx, named)?, mode: *mode }).await,
+        Step::Stop(named) => send(cx, &DeviceCommand::StopApp { app: app(cx, named)? }).await,
+        Step::Clear(named) => send(cx, &DeviceCommand::ClearAppData { app: app(cx, named)? }).await,
         Step::Picture(name) => {
             device.shoot(cx, cx.parent(), Moment::After).await?;
             Ok(Outcome::success(format!("saved a screenshot: {}", name.as_deref().unwrap_or_default())))
@@ -133,7 +134,7 @@ async fn touch(cx: &Cx, on: &Spot, action: &Action, wait: Duration) -> Result<()
 }
 
 async fn copy_text(cx: &Cx, text: String) -> Result<Outcome, Stop> {
-    act(cx, &Action::SetClipboard { text: text.clone() }).await?;
+    send(cx, &DeviceCommand::SetClipboard { text: text.clone() }).await?;
     let set = [("maestro.copiedText".to_string(), Value::from(text))].into_iter().collect();
     Ok(Outcome { memory: MemoryChanges { set, deleted: Vec::new() }, ..Outcome::default() })
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use trailblaze_protocol::outcome::Variant;
 
 use super::params::{Param, Params, SELECTOR, Ty, invalid, properties};
-use crate::driver::{Action, Direction, Key, LaunchMode};
+use crate::driver::{Action, DeviceCommand, Direction, Key, LaunchMode};
 use crate::engine::fault::Stop;
 use crate::query::Query;
 
@@ -31,6 +31,7 @@ impl fmt::Display for Command {
 /// What a command does.
 pub enum Step {
     Act(Action),
+    Send(DeviceCommand),
     Touch {
         on: Spot,
         action: Action,
@@ -122,7 +123,7 @@ const ROWS: &[MaestroRow] = &[
         name: "pasteText",
         lone: LoneArgument::Nothing,
         params: &[],
-        read: |_| Ok(Step::Act(Action::PasteClipboard)),
+        read: |_| Ok(Step::Send(DeviceCommand::PasteClipboard)),
     },
     MaestroRow {
         name: "copyTextFrom",
@@ -220,7 +221,7 @@ const ROWS: &[MaestroRow] = &[
         name: "openLink",
         lone: LoneArgument::Value("link", Ty::Text),
         params: &[&[("link", Ty::Text)]],
-        read: |params| Ok(Step::Act(Action::OpenUrl { url: params.required("link")? })),
+        read: |params| Ok(Step::Send(DeviceCommand::OpenUrl { url: params.required("link")? })),
     },
     MaestroRow {
         name: "takeScreenshot",

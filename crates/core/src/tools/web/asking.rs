@@ -3,10 +3,10 @@
 use serde_json::Value;
 use trailblaze_protocol::outcome::Outcome;
 
-use super::super::commands::act;
+use super::super::commands::send;
 use super::super::row::{REASON, Row, Ty, WEB, optional, required};
 use super::touching::texts;
-use crate::driver::{Action, Browse};
+use crate::driver::{Browse, DeviceCommand};
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
 use crate::engine::tool::Args;
@@ -55,7 +55,7 @@ pub const ROWS: &[Row] = &[
     )
     .on(WEB),
     Row::query("web_getStorageState", "Get cookies and local storage, as JSON.", &[REASON], |cx, _| {
-        Box::pin(async move { act(cx, &Action::Browse(Browse::StorageState)).await })
+        Box::pin(async move { send(cx, &DeviceCommand::Browse(Browse::StorageState)).await })
     })
     .on(WEB),
     Row::action(
@@ -63,7 +63,9 @@ pub const ROWS: &[Row] = &[
         "Evaluate JavaScript in the page.",
         &[required("script", Ty::Text, "A JavaScript expression."), REASON],
         |cx, args| {
-            Box::pin(async move { act(cx, &Action::EvaluateJs { script: args.required("script").into() }).await })
+            Box::pin(
+                async move { send(cx, &DeviceCommand::EvaluateJs { script: args.required("script").into() }).await },
+            )
         },
     )
     .on(WEB)
@@ -86,7 +88,7 @@ async fn details(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
 }
 
 async fn console(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
-    let told = act(cx, &Action::Browse(Browse::Console)).await?;
+    let told = send(cx, &DeviceCommand::Browse(Browse::Console)).await?;
     let Some(level) = args.text("level") else { return Ok(told) };
     let lines = told.structured.as_ref().and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let start = format!("{}: ", level.to_ascii_lowercase());

@@ -8,12 +8,12 @@ use trailblaze_protocol::geometry::Rect;
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
 use super::super::assertions::{differs, expect_visible};
-use super::super::commands::{act, timeout};
+use super::super::commands::{send, timeout};
 use super::super::elements::containing;
 use super::super::row::{Preset, REASON, Row, TIMEOUT, Ty, WEB, defaulted, optional, required};
 use super::aim::{Aim, ELEMENT, INDEX, REF, SELECTOR, restate};
 use super::touching::texts;
-use crate::driver::{Action, Browse, Target};
+use crate::driver::{Action, Browse, DeviceCommand, Target};
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
 use crate::engine::tool::Args;
@@ -238,7 +238,7 @@ async fn network_event(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let name = &*secrets.redact(args.required("eventName"));
     let ask = |_| {
         async move {
-            let requests = act(cx, &Action::Browse(Browse::Requests)).await?.structured.unwrap_or_default();
+            let requests = send(cx, &DeviceCommand::Browse(Browse::Requests)).await?.structured.unwrap_or_default();
             let has_it = |request: &Value| {
                 let is_in = |text: &str| secrets.redact(text).contains(name);
                 ["url", "body"].iter().any(|part| request[*part].as_str().is_some_and(is_in))

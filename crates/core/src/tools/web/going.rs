@@ -5,9 +5,9 @@ use serde_json::Value;
 use trailblaze_protocol::geometry::Size;
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
-use super::super::commands::{LOAD_TIMEOUT, act, act_within, timeout};
+use super::super::commands::{LOAD_TIMEOUT, send, send_within, timeout};
 use super::super::row::{Preset, REASON, Row, TIMEOUT, Ty, WEB, defaulted, optional, required};
-use crate::driver::{Action, Browse};
+use crate::driver::{Browse, DeviceCommand};
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
 use crate::engine::tool::Args;
@@ -102,7 +102,7 @@ pub const ROWS: &[Row] = &[
                 let text = args.required("cookiesJson");
                 let state = serde_json::from_str(text)
                     .map_err(|error| Stop::failed(format!("`cookiesJson` is not valid JSON: {error}")))?;
-                act(cx, &Action::Browse(Browse::Restore { state })).await
+                send(cx, &DeviceCommand::Browse(Browse::Restore { state })).await
             })
         },
     )
@@ -110,19 +110,19 @@ pub const ROWS: &[Row] = &[
 ];
 
 async fn navigate(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
-    let action = match args.text("action") {
-        Some("BACK") => Action::Browse(Browse::Back),
-        Some("FORWARD") => Action::Browse(Browse::Forward),
-        Some("RELOAD") => Action::Browse(Browse::Reload),
+    let command = match args.text("action") {
+        Some("BACK") => DeviceCommand::Browse(Browse::Back),
+        Some("FORWARD") => DeviceCommand::Browse(Browse::Forward),
+        Some("RELOAD") => DeviceCommand::Browse(Browse::Reload),
         _ => {
             let url = args.text("url").filter(|url| !url.trim().is_empty());
-            Action::OpenUrl { url: resolve_url(cx, url.ok_or_else(|| missing("url", "the URL to open"))?) }
+            DeviceCommand::OpenUrl { url: resolve_url(cx, url.ok_or_else(|| missing("url", "the URL to open"))?) }
         }
     };
-    if !matches!(action, Action::OpenUrl { .. }) {
+    if !matches!(command, DeviceCommand::OpenUrl { .. }) {
         forbid(args, &["url"])?;
     }
-    act_within(cx, args.integer("timeoutMs"), &action).await
+    send_within(cx, args.integer("timeoutMs"), &command).await
 }
 
 fn missing(name: &str, what: &str) -> Stop {
@@ -190,7 +190,7 @@ async fn resize(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let (Some(width), Some(height)) = (side("width"), side("height")) else {
         return Err(Stop::failed("`width` and `height` must be between 1 and 10000 pixels"));
     };
-    act(cx, &Action::Browse(Browse::Resize { size: Size { width, height } })).await
+    send(cx, &DeviceCommand::Browse(Browse::Resize { size: Size { width, height } })).await
 }
 
 async fn tabs(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
@@ -204,7 +204,7 @@ async fn tabs(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
         _ => (Browse::Tabs, &["index", "url"]),
     };
     forbid(args, unused)?;
-    act_within(cx, args.integer("timeoutMs"), &Action::Browse(browse)).await
+    send_within(cx, args.integer("timeoutMs"), &DeviceCommand::Browse(browse)).await
 }
 
 async fn dialogs(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
@@ -215,13 +215,13 @@ async fn dialogs(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
         (None, Some(_)) => Some(true),
         (None, None) => None,
     };
-    act(cx, &Action::Browse(Browse::Dialogs { accept, text })).await
+    send(cx, &DeviceCommand::Browse(Browse::Dialogs { accept, text })).await
 }
 
 async fn download(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let ask = |_| {
         async move {
-            let outcome = act(cx, &Action::Browse(Browse::Download)).await?;
+            let outcome = send(cx, &DeviceCommand::Browse(Browse::Download)).await?;
             Ok(outcome
                 .structured
                 .is_some()

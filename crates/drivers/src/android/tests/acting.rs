@@ -10,8 +10,8 @@ async fn done(target: Target, action: Action) -> Vec<String> {
     commands
 }
 
-async fn refused(script: Script, action: Action) -> String {
-    commands(script, Target::Device, action).await.0.expect_err("it is refused").to_string()
+async fn refused(script: Script, command: DeviceCommand) -> String {
+    sent(script, command).await.0.expect_err("it is refused").to_string()
 }
 
 #[tokio::test]
@@ -68,8 +68,8 @@ async fn an_app_is_launched_as_a_launcher_does() {
         ("am start", "Starting: Intent\nStatus: ok\n"),
     ];
     let launch = async |mode| {
-        let action = Action::LaunchApp { app: "com.x".to_string(), mode };
-        let (acted, commands) = commands(SCRIPT, Target::Device, action).await;
+        let command = DeviceCommand::LaunchApp { app: "com.x".to_string(), mode };
+        let (acted, commands) = sent(SCRIPT, command).await;
         acted.expect("it is launched");
         commands
     };
@@ -92,27 +92,25 @@ async fn an_app_that_is_not_there_is_named_with_those_that_are() {
     ];
     let expected = "the app `com.x` is not installed; installed apps: com.a, com.b";
     let app = || "com.x".to_string();
-    assert_eq!(refused(SCRIPT, Action::LaunchApp { app: app(), mode: LaunchMode::Resume }).await, expected);
-    assert_eq!(refused(SCRIPT, Action::StopApp { app: app() }).await, expected);
-    assert_eq!(refused(SCRIPT, Action::ClearAppData { app: app() }).await, expected);
-    let grant = Action::GrantPermission { app: app(), permission: "CAMERA".to_string() };
+    assert_eq!(refused(SCRIPT, DeviceCommand::LaunchApp { app: app(), mode: LaunchMode::Resume }).await, expected);
+    assert_eq!(refused(SCRIPT, DeviceCommand::StopApp { app: app() }).await, expected);
+    assert_eq!(refused(SCRIPT, DeviceCommand::ClearAppData { app: app() }).await, expected);
+    let grant = DeviceCommand::GrantPermission { app: app(), permission: "CAMERA".to_string() };
     assert_eq!(refused(SCRIPT, grant).await, expected);
 }
 
 #[tokio::test]
 async fn a_link_that_nobody_opens_is_refused() {
     const SCRIPT: Script = &[("am start", "Starting: Intent\nError: Activity not started, unable to resolve Intent\n")];
-    let error = refused(SCRIPT, Action::OpenUrl { url: "wallet://x?a=1&b='".to_string() }).await;
+    let error = refused(SCRIPT, DeviceCommand::OpenUrl { url: "wallet://x?a=1&b='".to_string() }).await;
     assert_eq!(error, "`am start` failed on the phone: Error: Activity not started, unable to resolve Intent");
-    let (_, commands) =
-        commands(SCRIPT, Target::Device, Action::OpenUrl { url: "wallet://x?a=1&b='".to_string() }).await;
+    let (_, commands) = sent(SCRIPT, DeviceCommand::OpenUrl { url: "wallet://x?a=1&b='".to_string() }).await;
     assert_eq!(commands, [r"am start -W -a android.intent.action.VIEW -d 'wallet://x?a=1&b='\'''"]);
 }
 
 #[tokio::test]
 async fn a_command_of_the_shell_has_its_exit_code() {
-    let (acted, _) =
-        commands(&[("ls", "!no such file")], Target::Device, Action::Shell { command: "ls /x".to_string() }).await;
+    let (acted, _) = sent(&[("ls", "!no such file")], DeviceCommand::Shell { command: "ls /x".to_string() }).await;
     let value = acted.expect("it ran").value.expect("a value");
     assert_eq!((&value["exitCode"], &value["stderr"]), (&1.into(), &"no such file".into()));
 }
@@ -128,9 +126,9 @@ async fn a_phone_that_does_not_let_us_touch_it_says_where_to_allow_it() {
 async fn what_is_copied_is_typed_when_it_is_pasted() {
     let adb = phone(&[]).await;
     let driver = open(&adb).await.expect("it opens");
-    let act = async |action| driver.act(&budget(), &Target::Device, &action).await.expect("it is done");
-    act(Action::SetClipboard { text: "a b".to_string() }).await;
-    act(Action::PasteClipboard).await;
+    let send = async |command: DeviceCommand| command.carry_out(&*driver, &budget()).await.expect("it is done");
+    send(DeviceCommand::SetClipboard { text: "a b".to_string() }).await;
+    send(DeviceCommand::PasteClipboard).await;
     assert_eq!(adb.commands().last().map(String::as_str), Some("input text 'a%sb'"));
 }
 
@@ -138,7 +136,7 @@ async fn what_is_copied_is_typed_when_it_is_pasted() {
 async fn what_a_session_changes_is_put_back_when_it_is_closed() {
     let adb = phone(&[]).await;
     let driver = open(&adb).await.expect("it opens");
-    driver.act(&budget(), &Target::Device, &Action::SetNetwork { connected: false }).await.expect("it is offline");
+    DeviceCommand::SetNetwork { connected: false }.carry_out(&*driver, &budget()).await.expect("it is offline");
     let changed = |command: &String| command.contains("put") || command.contains("airplane-mode");
     let changes: Vec<String> = adb.commands().into_iter().filter(changed).collect();
     let off = "settings put global window_animation_scale 0; settings put global transition_animation_scale 0; \
@@ -152,7 +150,7 @@ async fn what_a_session_changes_is_put_back_when_it_is_closed() {
 async fn what_a_session_changes_is_put_back_if_the_connection_ends() {
     let adb = phone(&[]).await;
     let driver = open(&adb).await.expect("it opens");
-    driver.act(&budget(), &Target::Device, &Action::SetNetwork { connected: false }).await.expect("it is offline");
+    DeviceCommand::SetNetwork { connected: false }.carry_out(&*driver, &budget()).await.expect("it is offline");
     drop(driver);
     assert_eq!(adb.noted().await, UNDONE);
 }

@@ -7,7 +7,7 @@ mod trees;
 
 use std::sync::Arc;
 
-use trailblaze_core::driver::{Acted, Action, Driver, DriverError, Target};
+use trailblaze_core::driver::{Acted, Action, DeviceCommand, Driver, DriverError, Target};
 use trailblaze_protocol::geometry::Point;
 
 use super::adb::fake::{FakeAdb, Reply, SERIAL, budget};
@@ -58,6 +58,15 @@ async fn phone(script: Script) -> FakeAdb {
 async fn open(adb: &FakeAdb) -> Result<Arc<dyn Driver>, DriverError> {
     let spec = super::provider::spec(SERIAL, None, &[], "a phone".to_string());
     AndroidDriver::open(&spec, adb.device(), &budget()).await.map(|driver| Arc::new(driver) as Arc<dyn Driver>)
+}
+
+/// What a phone is told to do for a command to it as a whole, after it was opened.
+async fn sent(script: Script, command: DeviceCommand) -> (Result<Acted, DriverError>, Vec<String>) {
+    let adb = phone(script).await;
+    let driver = open(&adb).await.expect("it opens");
+    let before = adb.commands().len();
+    let acted = command.carry_out(&*driver, &budget()).await;
+    (acted, adb.commands().split_off(before))
 }
 
 /// What a phone is told to do for an action, after it was opened.

@@ -48,7 +48,7 @@ async fn a_device_that_is_lost_stays_lost() {
     hand.tap("email").await;
     let lost = DriverError::Lost { evidence: "it disconnected after 2 actions (injected fault)".to_string() };
     assert_eq!(hand.try_look().await.err(), Some(lost.clone()));
-    assert_eq!(hand.act(Action::ListApps).await, Err(lost.clone()));
+    assert_eq!(hand.send(DeviceCommand::ListApps).await, Err(lost.clone()));
     assert_eq!(hand.sim.changed(&hand.budget(), Default::default()).await, Err(lost));
 }
 
@@ -56,7 +56,7 @@ async fn a_device_that_is_lost_stays_lost() {
 async fn an_action_may_lose_the_device() {
     let hand = Hand::with_faults(&["lostAt=1"]);
     let lost = DriverError::Lost { evidence: "it disconnected during `listApps` (injected fault)".to_string() };
-    assert_eq!(hand.act(Action::ListApps).await, Err(lost.clone()));
+    assert_eq!(hand.send(DeviceCommand::ListApps).await, Err(lost.clone()));
     assert_eq!(hand.try_look().await.err(), Some(lost));
 }
 
@@ -90,7 +90,7 @@ async fn looking_more_often_does_not_change_which_actions_fail() {
             for _ in 0..looks {
                 hand.look().await;
             }
-            refused.push(hand.act(Action::ListApps).await.is_err());
+            refused.push(hand.send(DeviceCommand::ListApps).await.is_err());
         }
         refused
     };
@@ -103,7 +103,7 @@ async fn randomness_depends_on_seed_and_device_alone() {
         let hand = Hand::seeded(seed, &["refuse=0.5"]);
         let mut refused = Vec::new();
         for _ in 0..40 {
-            refused.push(hand.act(Action::ListApps).await.is_err());
+            refused.push(hand.send(DeviceCommand::ListApps).await.is_err());
         }
         refused
     }

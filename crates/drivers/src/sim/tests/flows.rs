@@ -62,9 +62,9 @@ async fn launch_modes_differ_in_what_survives() {
 async fn stopping_shows_the_home_screen_and_clearing_resets_the_state() {
     let hand = Hand::at_home(Platform::Ios).await;
     let app = demo_app().id_for(Platform::Ios).to_string();
-    hand.act(Action::StopApp { app: app.clone() }).await.unwrap();
+    hand.send(DeviceCommand::StopApp { app: app.clone() }).await.unwrap();
     assert_eq!(hand.look().await.app, None);
-    hand.act(Action::ClearAppData { app }).await.unwrap();
+    hand.send(DeviceCommand::ClearAppData { app }).await.unwrap();
     hand.launch(LaunchMode::Resume).await;
     assert_eq!(hand.node("email").await.text(), Some("Email"));
 }
@@ -72,21 +72,21 @@ async fn stopping_shows_the_home_screen_and_clearing_resets_the_state() {
 #[tokio::test(start_paused = true)]
 async fn an_unknown_app_is_refused_with_the_known_ones() {
     let hand = Hand::in_wallet(Platform::Ios).await;
-    let launch = Action::LaunchApp { app: "com.example.Walet".to_string(), mode: LaunchMode::Resume };
+    let launch = DeviceCommand::LaunchApp { app: "com.example.Walet".to_string(), mode: LaunchMode::Resume };
     let reason = "the app `com.example.Walet` is not installed; installed apps: com.example.Wallet".to_string();
-    assert_eq!(hand.act(launch).await, Err(DriverError::Refused { reason }));
+    assert_eq!(hand.send(launch).await, Err(DriverError::Refused { reason }));
 }
 
 #[tokio::test(start_paused = true)]
 async fn addresses_open_screens() {
     let web = Hand::on(Platform::Web, demo_app(), Options::default());
-    web.act(Action::OpenUrl { url: "https://wallet.example/settings?x=1".to_string() }).await.unwrap();
+    web.send(DeviceCommand::OpenUrl { url: "https://wallet.example/settings?x=1".to_string() }).await.unwrap();
     assert!(web.find("signOut").await.is_some());
     assert_eq!(web.look().await.app.as_deref(), Some("https://wallet.example/settings"));
     let phone = Hand::on(Platform::Android, demo_app(), Options::default());
-    phone.act(Action::OpenUrl { url: "wallet://send".to_string() }).await.unwrap();
+    phone.send(DeviceCommand::OpenUrl { url: "wallet://send".to_string() }).await.unwrap();
     assert!(phone.find("recipient").await.is_some());
-    let nowhere = phone.act(Action::OpenUrl { url: "https://other.example".to_string() }).await;
+    let nowhere = phone.send(DeviceCommand::OpenUrl { url: "https://other.example".to_string() }).await;
     assert!(matches!(nowhere, Err(DriverError::Refused { .. })), "{nowhere:?}");
 }
 

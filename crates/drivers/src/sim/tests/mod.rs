@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
-use trailblaze_core::driver::{Acted, Action, Budget, Driver, DriverError, LaunchMode, Target, Want};
+use trailblaze_core::driver::{Acted, Action, Budget, DeviceCommand, Driver, DriverError, LaunchMode, Target, Want};
 use trailblaze_core::screen::{Node, Screen};
 use trailblaze_core::yaml::{Problems, Source};
 use trailblaze_protocol::driver::{DriverKey, Platform};
@@ -53,8 +53,8 @@ impl Hand {
     /// An app of one android phone, started.
     async fn in_app(yaml: &str) -> Hand {
         let hand = Hand::on(Platform::Android, Arc::new(app(yaml)), Options::default());
-        let launch = Action::LaunchApp { app: "a".to_string(), mode: LaunchMode::Reinstall };
-        hand.act(launch).await.unwrap();
+        let launch = DeviceCommand::LaunchApp { app: "a".to_string(), mode: LaunchMode::Reinstall };
+        hand.send(launch).await.unwrap();
         hand
     }
 
@@ -104,6 +104,10 @@ impl Hand {
         self.sim.act(&self.budget(), &Target::Device, &action).await
     }
 
+    async fn send(&self, command: DeviceCommand) -> Result<Acted, DriverError> {
+        command.carry_out(&self.sim, &self.budget()).await
+    }
+
     async fn act_at(&self, point: Point, action: Action) -> Result<Acted, DriverError> {
         self.sim.act(&self.budget(), &Target::Point(point), &action).await
     }
@@ -126,7 +130,7 @@ impl Hand {
 
     async fn launch(&self, mode: LaunchMode) {
         let app = demo_app().id_for(self.sim.describe().platform).to_string();
-        self.act(Action::LaunchApp { app, mode }).await.unwrap();
+        self.send(DeviceCommand::LaunchApp { app, mode }).await.unwrap();
     }
 
     async fn sign_in(&self) {

@@ -14,8 +14,8 @@ async fn text_is_typed_into_the_focused_field_and_erased_from_its_end() {
         hand.act(Action::EraseText { count: Some(2) }).await.unwrap();
         assert_eq!(hand.node("email").await.text(), Some("ada"), "{platform}");
         hand.act(Action::PressKey { key: Key::Backspace }).await.unwrap();
-        hand.act(Action::SetClipboard { text: "!é".to_string() }).await.unwrap();
-        hand.act(Action::PasteClipboard).await.unwrap();
+        hand.send(DeviceCommand::SetClipboard { text: "!é".to_string() }).await.unwrap();
+        hand.send(DeviceCommand::PasteClipboard).await.unwrap();
         assert_eq!(hand.node("email").await.text(), Some("ad!é"), "{platform}");
         hand.act(Action::SetText { text: "grace".to_string() }).await.unwrap();
         assert_eq!(hand.node("email").await.text(), Some("grace"), "{platform}");

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use serde_json::Value;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use trailblaze_core::driver::{Action, Budget, Driver, DriverError, Target, TrailStart, Want};
+use trailblaze_core::driver::{Action, Budget, DeviceCommand, Driver, DriverError, Target, TrailStart, Want};
 use trailblaze_core::query::{Checks, Element, Find, Found, Query, TextMatch, What};
 use trailblaze_drivers::web::backend::{
     Backend, BackendError, BrowserConnector, BrowserEvent, BrowserEventSink, BrowserEvents, Contexts, FrameInfo,
@@ -247,13 +247,18 @@ impl Device {
         acted.unwrap_or_else(|error| panic!("{}: {error}", action.name())).text
     }
 
+    async fn send(&self, command: DeviceCommand) -> String {
+        let sent = command.carry_out(&self.web, &budget()).await;
+        sent.unwrap_or_else(|error| panic!("{}: {error}", command.name())).text
+    }
+
     async fn find(&self, text: &str) -> Target {
         let found = find(&self.web, text).await;
         Target::Element(found.unwrap_or_else(|why| panic!("{text}: {why}")))
     }
 
     async fn use_form(&self, url: &str) {
-        self.act(&Target::Device, Action::OpenUrl { url: url.to_string() }).await;
+        self.send(DeviceCommand::OpenUrl { url: url.to_string() }).await;
         self.act(&self.find("Name").await, Action::SetText { text: "Ada".to_string() }).await;
         self.act(&self.find("Size").await, Action::Choose { values: vec!["Large".to_string()] }).await;
         self.act(&self.find("Greet now").await, Action::Tap).await;
@@ -264,7 +269,7 @@ impl Device {
         assert!(self.web.observe(&budget(), Want::PICTURE).await.expect("a screen").picture.is_some());
         // Nothing of the frame that lent its built-ins is left.
         let script = "window.length + document.getElementsByTagName('iframe').length".to_string();
-        assert_eq!(self.act(&Target::Device, Action::EvaluateJs { script }).await, "0");
+        assert_eq!(self.send(DeviceCommand::EvaluateJs { script }).await, "0");
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
-use trailblaze_core::driver::{Action, Browse, Budget, Driver, Frame, Target};
+use trailblaze_core::driver::{Browse, Budget, DeviceCommand, Driver, Frame};
 use trailblaze_drivers::web::{BrowserOptions, Browsers, Start, Web, web_device};
 use trailblaze_protocol::device_event::DeviceEvent;
 use trailblaze_protocol::geometry::Size;
@@ -49,17 +49,17 @@ impl Bare {
         format!("file://{}/{name}", self.shop.project.root().display())
     }
 
-    pub async fn act(&self, action: Action) {
-        self.web.act(&budget(), &Target::Device, &action).await.expect("it is done");
+    pub async fn send(&self, command: DeviceCommand) {
+        command.carry_out(&self.web, &budget()).await.expect("it is done");
     }
 
     pub async fn show(&self, html: &str) {
         let url = self.page("page.html", html);
-        self.act(Action::OpenUrl { url }).await;
+        self.send(DeviceCommand::OpenUrl { url }).await;
     }
 
     pub async fn script(&self, script: &str) {
-        self.act(Action::EvaluateJs { script: script.to_string() }).await;
+        self.send(DeviceCommand::EvaluateJs { script: script.to_string() }).await;
     }
 
     pub async fn close(self) {
@@ -122,17 +122,17 @@ async fn pictures_follow_the_front_tab() {
     let mut frames = bare.web.frames().expect("a browser has pictures");
     let red = calm(&bare, &mut frames).await;
     let url = bare.page("other.html", "<body style='background: blue'><h1>Other</h1>");
-    bare.act(Action::Browse(Browse::NewTab { url: Some(url) })).await;
+    bare.send(DeviceCommand::Browse(Browse::NewTab { url: Some(url) })).await;
     let blue = calm(&bare, &mut frames).await;
     assert_ne!(blue.jpeg, red.jpeg);
     bare.script("document.body.style.background = 'green'").await;
     picture(&mut frames, "the second tab is green", |frame| frame.number > blue.number).await;
-    bare.act(Action::Browse(Browse::SelectTab { index: 0 })).await;
+    bare.send(DeviceCommand::Browse(Browse::SelectTab { index: 0 })).await;
     picture(&mut frames, "the first tab is shown again", |frame| frame.jpeg == red.jpeg).await;
     // A page may open a tab, and close it.
     bare.script("void window.open('other.html')").await;
     let opened = picture(&mut frames, "the tab that the page opened", |frame| frame.jpeg == blue.jpeg).await;
-    bare.act(Action::Browse(Browse::CloseTab { index: None })).await;
+    bare.send(DeviceCommand::Browse(Browse::CloseTab { index: None })).await;
     picture(&mut frames, "the tab was closed", |frame| frame.number > opened.number && frame.jpeg == red.jpeg).await;
     bare.close().await;
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tokio::time::timeout;
-use trailblaze_core::driver::{Action, Button, Click, Deed, Driver, Person, PersonAction, Target};
+use trailblaze_core::driver::{Action, Button, Click, Deed, DeviceCommand, Driver, Person, PersonAction, Target};
 
 use crate::browser::web::live::{Bare, budget};
 use crate::support::PATIENCE;
@@ -365,7 +365,7 @@ async fn what_the_driver_does_is_not_reported() {
     let trailblaze_core::query::Find::Found(found) = found else { panic!("{found:?}") };
     watched.bare.web.act(&budget(), &Target::Element(found), &action).await.expect("it is typed");
     let url = watched.bare.page("two.html", "<button id=b>Two</button>");
-    watched.bare.act(Action::OpenUrl { url }).await;
+    watched.bare.send(DeviceCommand::OpenUrl { url }).await;
     after_the_driver().await;
     let tab = watched.hand.recorded_tab("two.html").await;
     tab.click("#b").await;

@@ -1,0 +1,87 @@
+//! What a phone can do beyond its screen.
+
+use async_trait::async_trait;
+use trailblaze_core::driver::{
+    AppControl, AppInventory, Budget, ClipboardControl, DeviceShell, DriverError, LaunchMode, NetworkControl,
+    PermissionControl, ShellOutput,
+};
+
+use super::driver::AndroidDriver;
+use super::{apps, typing};
+
+#[async_trait]
+impl AppControl for AndroidDriver {
+    async fn launch(&self, budget: &Budget, app: &str, mode: LaunchMode) -> Result<(), DriverError> {
+        match app.contains("://") {
+            true => apps::open_url(&self.phone, budget, app).await,
+            false => apps::launch(&self.phone, budget, app, mode).await,
+        }
+    }
+
+    async fn stop(&self, budget: &Budget, app: &str) -> Result<(), DriverError> {
+        apps::stop(&self.phone, budget, app).await
+    }
+
+    async fn clear_data(&self, budget: &Budget, app: &str) -> Result<(), DriverError> {
+        apps::clear(&self.phone, budget, app).await
+    }
+
+    async fn open_url(&self, budget: &Budget, url: &str) -> Result<(), DriverError> {
+        apps::open_url(&self.phone, budget, url).await
+    }
+}
+
+#[async_trait]
+impl AppInventory for AndroidDriver {
+    async fn list(&self, budget: &Budget) -> Result<Vec<String>, DriverError> {
+        apps::list(&self.phone, budget).await
+    }
+}
+
+#[async_trait]
+impl PermissionControl for AndroidDriver {
+    async fn grant(&self, budget: &Budget, app: &str, permission: &str) -> Result<(), DriverError> {
+        apps::grant(&self.phone, budget, app, permission).await
+    }
+}
+
+/// Android gives the shell no clipboard, so what is copied here is typed when it is pasted. Apps do not see it.
+#[async_trait]
+impl ClipboardControl for AndroidDriver {
+    async fn set(&self, _: &Budget, text: &str) -> Result<(), DriverError> {
+        self.set_clipboard(text);
+        Ok(())
+    }
+
+    /// Without a text of ours, the key for pasting, whose clipboard is that of the phone.
+    async fn paste(&self, budget: &Budget) -> Result<(), DriverError> {
+        let commands = match self.clipboard_text() {
+            Some(text) => typing::type_text(&text)?,
+            None => vec![typing::press(&["KEYCODE_PASTE"])],
+        };
+        self.input_all(budget, &commands).await
+    }
+}
+
+#[async_trait]
+impl NetworkControl for AndroidDriver {
+    async fn set_connected(&self, budget: &Budget, is_connected: bool) -> Result<(), DriverError> {
+        if self.phone.device.is_wireless() && !is_connected {
+            let reason =
+                "this phone is connected over the network, and would be lost without it; use a cable".to_string();
+            return Err(DriverError::Refused { reason });
+        }
+        let was_on = self.phone.must(budget, "settings get global airplane_mode_on").await?;
+        let switch = |on: bool| format!("cmd connectivity airplane-mode {}", if on { "enable" } else { "disable" });
+        self.undo.keep(&self.phone, budget, &switch(was_on.trim() == "1")).await?;
+        self.input(budget, &switch(!is_connected)).await
+    }
+}
+
+#[async_trait]
+impl DeviceShell for AndroidDriver {
+    async fn run(&self, budget: &Budget, command: &str) -> Result<ShellOutput, DriverError> {
+        let output = self.phone.run(budget, command).await?;
+        Ok(ShellOutput { stdout: output.text(), stderr: output.error_text(), exit_code: output.exit_code.into() })
+    }
+}

@@ -1,0 +1,100 @@
+//! What a simulated device can do beyond its screen.
+
+use async_trait::async_trait;
+use serde_json::Value;
+use trailblaze_core::driver::{
+    Acted, AppControl, AppInventory, Browse, BrowserControl, Budget, ClipboardControl, DeviceShell, DriverError,
+    LaunchMode, NetworkControl, PermissionControl, ShellOutput,
+};
+
+use super::act::cannot;
+use super::device::Device;
+use super::driver::Sim;
+
+#[async_trait]
+impl AppControl for Sim {
+    async fn launch(&self, budget: &Budget, app: &str, mode: LaunchMode) -> Result<(), DriverError> {
+        self.command(budget, "launchApp", |device, now| device.launch(app, mode, now)).await
+    }
+
+    async fn stop(&self, budget: &Budget, app: &str) -> Result<(), DriverError> {
+        let stop = |device: &mut Device, now| device.app(app).map(|idx| device.stop(idx, now));
+        self.command(budget, "stopApp", stop).await
+    }
+
+    async fn clear_data(&self, budget: &Budget, app: &str) -> Result<(), DriverError> {
+        self.command(budget, "clearAppData", |device, now| device.clear_data(app, now)).await
+    }
+
+    async fn open_url(&self, budget: &Budget, url: &str) -> Result<(), DriverError> {
+        self.command(budget, "openUrl", |device, now| device.open_url(url, now)).await
+    }
+}
+
+#[async_trait]
+impl AppInventory for Sim {
+    async fn list(&self, budget: &Budget) -> Result<Vec<String>, DriverError> {
+        self.command(budget, "listApps", |device, _| Ok(device.ids())).await
+    }
+}
+
+#[async_trait]
+impl PermissionControl for Sim {
+    async fn grant(&self, budget: &Budget, app: &str, permission: &str) -> Result<(), DriverError> {
+        let grant = |device: &mut Device, _| {
+            let idx = device.app(app)?;
+            device.apps[idx].state.set(&format!("permission.{permission}"), "granted".to_string());
+            Ok(())
+        };
+        self.command(budget, "grantPermission", grant).await
+    }
+}
+
+#[async_trait]
+impl ClipboardControl for Sim {
+    async fn set(&self, budget: &Budget, text: &str) -> Result<(), DriverError> {
+        let copy = |device: &mut Device, _| {
+            device.clipboard = text.to_string();
+            Ok(())
+        };
+        self.command(budget, "setClipboard", copy).await
+    }
+
+    async fn paste(&self, budget: &Budget) -> Result<(), DriverError> {
+        let paste = |device: &mut Device, now| {
+            let text = device.clipboard.clone();
+            device.input_text(&text, now)
+        };
+        self.command(budget, "pasteClipboard", paste).await
+    }
+}
+
+#[async_trait]
+impl NetworkControl for Sim {
+    async fn set_connected(&self, budget: &Budget, is_connected: bool) -> Result<(), DriverError> {
+        let switch = |device: &mut Device, _| {
+            let network = if is_connected { "online" } else { "offline" };
+            device.apps.iter_mut().for_each(|installed| installed.state.set("network", network.to_string()));
+            Ok(())
+        };
+        self.command(budget, "setNetwork", switch).await
+    }
+}
+
+#[async_trait]
+impl DeviceShell for Sim {
+    async fn run(&self, budget: &Budget, command: &str) -> Result<ShellOutput, DriverError> {
+        self.command(budget, "shell", |device, now| Ok(device.shell(command, now))).await
+    }
+}
+
+#[async_trait]
+impl BrowserControl for Sim {
+    async fn browse(&self, _: &Budget, command: &Browse) -> Result<Acted, DriverError> {
+        Err(cannot(command.name()))
+    }
+
+    async fn evaluate(&self, budget: &Budget, script: &str) -> Result<Value, DriverError> {
+        self.command(budget, "evaluateJs", |device, _| device.evaluate(script).map(Value::from)).await
+    }
+}
