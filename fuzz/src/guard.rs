@@ -3,7 +3,7 @@
 #[path = "../../crates/trailblaze/src/api/admission.rs"]
 mod admission;
 
-use admission::{Asked, Names, judge};
+use admission::{HostNames, IncomingRequest, judge};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri, Version};
 
 const NAMES: [&str; 3] = ["127.0.0.1:52525", "localhost:52525", "[::1]:52525"];
@@ -27,8 +27,8 @@ pub fn guard_judge(data: &[u8]) {
             let _ = headers.try_append(name, value);
         }
     }
-    let asked = Asked { version, target: &target, headers: &headers };
-    match judge(peer, &asked, &Names::at(52525)) {
+    let asked = IncomingRequest { version, target: &target, headers: &headers };
+    match judge(peer, &asked, &HostNames::at(52525)) {
         Err(refused) => assert!(!refused.to_string().is_empty()),
         Ok(()) => {
             assert!(peer.ip().to_canonical().is_loopback(), "{peer}");

@@ -7,7 +7,7 @@ use trailblaze_core::model::{Message, OfferedTool, Part, Request, ToolResult};
 use trailblaze_core::yaml::Source;
 use trailblaze_models::Settings;
 use trailblaze_models::api::{Answer, Api, Quirks};
-use trailblaze_models::script::Script;
+use trailblaze_models::canned::CannedReplies;
 
 const KINDS: [ProviderKind; 5] = [
     ProviderKind::OpenAi,
@@ -46,9 +46,9 @@ pub fn model_answer(data: &[u8]) {
 /// Reads a file of replies: what was understood can be written and read again.
 pub fn replies_read(data: &[u8]) {
     let source = Source::new("a.replies.yaml", String::from_utf8_lossy(data));
-    let Ok(script) = Script::read(&source) else { return };
+    let Ok(script) = CannedReplies::read(&source) else { return };
     // Writing may nest a value or lengthen a key beyond what is read.
     let Ok(text) = script.text() else { return };
-    let again = Script::read(&Source::new("a.replies.yaml", text.as_str())).expect("it reads back");
+    let again = CannedReplies::read(&Source::new("a.replies.yaml", text.as_str())).expect("it reads back");
     assert_eq!(again.text().as_deref(), Ok(text.as_str()));
 }

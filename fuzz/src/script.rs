@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use trailblaze_script::transpile::{Role, transpile};
-use trailblaze_script::world::Step;
+use trailblaze_script::transpile::{SourceRole, transpile};
+use trailblaze_script::world::WorldStep;
 use trailblaze_script::{Abort, Limits, Program, World};
 
 /// How often the host answers before a script is given up.
@@ -14,7 +14,7 @@ const ANSWERS: usize = 50;
 /// Compiles the text as a tool and as a module, and runs the tool with a host that answers every call.
 pub fn script_run(data: &[u8]) {
     let source = String::from_utf8_lossy(data);
-    if let Err(errors) = transpile("a.ts", &source, Role::Module) {
+    if let Err(errors) = transpile("a.ts", &source, SourceRole::Module) {
         let n_lines = u32::try_from(source.split('\n').count()).unwrap_or(u32::MAX);
         assert!(!errors.is_empty());
         assert!(
@@ -36,7 +36,7 @@ pub fn script_run(data: &[u8]) {
     let Ok(mut world) = World::new(&Arc::new(program), limits, &Abort::default()) else { return };
     let input =
         json!({"args": {"x": 1, "text": "a"}, "memory": {"m": [1]}, "platform": "android", "device": {"id": "d"}});
-    let mut step = Step::Call(input.to_string());
+    let mut step = WorldStep::Call(input.to_string());
     for _ in 0..ANSWERS {
         let Ok(outbox) = world.advance(step) else { return };
         assert!(outbox.requests.len() <= limits.pending && outbox.log.len() <= limits.log_lines + 1);
@@ -50,6 +50,6 @@ pub fn script_run(data: &[u8]) {
             "call" => (request.id, false, answer.clone()),
             _ => (request.id, true, refusal.clone()),
         });
-        step = Step::Answers(answers.collect());
+        step = WorldStep::Answers(answers.collect());
     }
 }

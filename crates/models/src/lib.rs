@@ -10,7 +10,7 @@
 
 mod estimate;
 mod text;
-pub mod script;
+pub mod canned;
 
 mod http;
 mod settings;

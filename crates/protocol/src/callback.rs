@@ -13,18 +13,18 @@ pub const PATH: &str = "/scripting/callback";
 
 /// A request that a running tool sends.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Request {
+pub struct CallbackRequest {
     /// The session that the tool runs in. Empty if both ids were left out.
     pub session_id: String,
     /// The call that sends the request. It must be in flight. Empty if both ids were left out, which is allowed while only one
     /// tool is being called.
     pub invocation_id: String,
-    pub action: Action,
+    pub action: CallbackAction,
 }
 
 /// What a request asks Trailblaze to do.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Action {
+pub enum CallbackAction {
     /// Call a tool. `arguments_json` is a JSON object, encoded as text.
     CallTool { tool_name: String, arguments_json: String },
 }
@@ -46,9 +46,9 @@ pub enum BadRequest {
     UnknownAction(String),
 }
 
-impl Request {
+impl CallbackRequest {
     /// Reads a request. Checks the version first: a newer version may have a different shape.
-    pub fn read(mut value: Value) -> Result<Request, BadRequest> {
+    pub fn read(mut value: Value) -> Result<CallbackRequest, BadRequest> {
         let object = value.as_object_mut().ok_or(BadRequest::NoObject)?;
         match object.get("version").map(|version| version.as_u64().ok_or(version)) {
             None | Some(Ok(VERSION)) => {}
@@ -71,7 +71,11 @@ impl Request {
         }
         let tool_name = of_action("tool_name", "action.tool_name")?;
         let arguments_json = of_action("arguments_json", "action.arguments_json")?;
-        Ok(Request { session_id, invocation_id, action: Action::CallTool { tool_name, arguments_json } })
+        Ok(CallbackRequest {
+            session_id,
+            invocation_id,
+            action: CallbackAction::CallTool { tool_name, arguments_json },
+        })
     }
 }
 
@@ -91,13 +95,13 @@ fn take_text(found: Option<&mut Value>, name: &'static str) -> Result<String, Ba
     }
 }
 
-/// The response to a [`Request`].
+/// The response to a [`CallbackRequest`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Response {
+pub struct CallbackResponse {
     pub result: CallbackResult,
 }
 
-/// The result of a [`Request`].
+/// The result of a [`CallbackRequest`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum CallbackResult {
@@ -107,9 +111,9 @@ pub enum CallbackResult {
     Error { message: String },
 }
 
-impl Response {
-    pub fn error(message: impl Into<String>) -> Response {
-        Response { result: CallbackResult::Error { message: message.into() } }
+impl CallbackResponse {
+    pub fn error(message: impl Into<String>) -> CallbackResponse {
+        CallbackResponse { result: CallbackResult::Error { message: message.into() } }
     }
 }
 
@@ -120,9 +124,9 @@ mod tests {
     use super::*;
 
     fn check(request: Value, expected: Result<&str, &str>) {
-        let read = Request::read(request.clone());
+        let read = CallbackRequest::read(request.clone());
         let read = match &read {
-            Ok(Request { action: Action::CallTool { tool_name, .. }, .. }) => Ok(tool_name.clone()),
+            Ok(CallbackRequest { action: CallbackAction::CallTool { tool_name, .. }, .. }) => Ok(tool_name.clone()),
             Err(error) => Err(error.to_string()),
         };
         let read = read.as_ref().map(String::as_str).map_err(String::as_str);
@@ -159,8 +163,8 @@ mod tests {
             CallbackResult::CallToolResult { success: true, text_content: "ok".into(), error_message: String::new() };
         let expected =
             json!({"result": {"type": "call_tool_result", "success": true, "textContent": "ok", "errorMessage": ""}});
-        assert_eq!(serde_json::to_value(Response { result }).unwrap(), expected);
+        assert_eq!(serde_json::to_value(CallbackResponse { result }).unwrap(), expected);
         let expected = json!({"result": {"type": "error", "message": "no"}});
-        assert_eq!(serde_json::to_value(Response::error("no")).unwrap(), expected);
+        assert_eq!(serde_json::to_value(CallbackResponse::error("no")).unwrap(), expected);
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::text::Position;
-use crate::transpile::{Role, SourceMap, SyntaxError, Transpiled, transpile};
+use crate::transpile::{SourceMap, SourceRole, SyntaxError, Transpiled, transpile};
 
 /// The modules of a script by their ids. It can be saved and loaded again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -48,7 +48,7 @@ impl Program {
     /// A program of a single source without imports.
     pub fn single(path: &str, source: &str, offset: Option<Offset>) -> Result<Program, Vec<SyntaxError>> {
         let place = |error: SyntaxError| SyntaxError { at: offset.map_or(error.at, |by| by.apply(error.at)), ..error };
-        let transpiled = transpile(path, source, Role::Tool);
+        let transpiled = transpile(path, source, SourceRole::Tool);
         let transpiled = transpiled.map_err(|errors| errors.into_iter().map(place).collect::<Vec<_>>())?;
         let Transpiled { code, map, .. } = transpiled;
         let module = LinkedModule { code, map: Some(map), imports: BTreeMap::new(), offset };

@@ -6,7 +6,7 @@ use futures::stream::FuturesUnordered;
 use serde_json::Value;
 
 use crate::error::{ScriptError, Thrown};
-use crate::world::{Abort, LogLine, Outbox, Request, Step, World};
+use crate::world::{Abort, HostRequest, LogLine, Outbox, World, WorldStep};
 
 /// What a script can do besides computing.
 #[async_trait]
@@ -53,7 +53,7 @@ impl Drop for StopOnDrop {
 pub async fn call(world: World, abort: &Abort, input: String, host: &dyn Host) -> (Option<World>, Ended) {
     let mut stop = StopOnDrop(abort.clone(), true);
     let mut pending = FuturesUnordered::new();
-    let (mut world, mut step) = (world, Step::Call(input));
+    let (mut world, mut step) = (world, WorldStep::Call(input));
     let mut finished: Option<(bool, String)> = None;
     // The requests in flight besides timers.
     let mut open: Vec<OpenCalls> = Vec::new();
@@ -102,7 +102,7 @@ pub async fn call(world: World, abort: &Abort, input: String, host: &dyn Host) -
             next = futures::FutureExt::now_or_never(pending.next()).flatten();
         }
         world.answered(answers.len());
-        step = Step::Answers(answers);
+        step = WorldStep::Answers(answers);
     }
     stop.1 = false;
     let left = if matches!(finished, Some((true, _))) { world.open_timers() } else { Vec::new() };
@@ -140,7 +140,7 @@ pub async fn call(world: World, abort: &Abort, input: String, host: &dyn Host) -
     (pending.is_empty().then_some(world), ended)
 }
 
-async fn answer(host: &dyn Host, request: Request) -> (Request, Result<Value, HostError>) {
+async fn answer(host: &dyn Host, request: HostRequest) -> (HostRequest, Result<Value, HostError>) {
     let payload = serde_json::from_str(&request.payload).unwrap_or_default();
     let answer = host.ask(&request.operation, payload).await;
     (request, answer)
@@ -153,7 +153,7 @@ struct OpenCalls {
 }
 
 impl OpenCalls {
-    fn new(Request { id, operation, payload }: &Request) -> OpenCalls {
+    fn new(HostRequest { id, operation, payload }: &HostRequest) -> OpenCalls {
         let payload: Value = serde_json::from_str(payload).unwrap_or_default();
         let what = payload["tool"].as_str().unwrap_or(operation);
         OpenCalls { id: *id, what: what.to_string() }
@@ -169,7 +169,7 @@ impl OpenCalls {
     }
 }
 
-fn is_timer(request: &Request) -> bool {
+fn is_timer(request: &HostRequest) -> bool {
     request.operation == "timer"
 }
 

@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 use crate::error::{ScriptError, Thrown};
 use crate::program::Program;
 use crate::run::{Host, HostError};
-use crate::world::{Abort, Limits, LogLine, Request, Step, World};
+use crate::world::{Abort, HostRequest, Limits, LogLine, World, WorldStep};
 
 /// The longest timer.
 const LONGEST_SLEEP_MS: f64 = 86_400_000.0;
@@ -27,7 +27,7 @@ const LONGEST_SLEEP_MS: f64 = 86_400_000.0;
 const HAS_ENDED: &str = "the call has ended";
 
 /// Receives what the script logs.
-pub type Log = Arc<dyn Fn(LogLine) + Send + Sync>;
+pub type LogCallback = Arc<dyn Fn(LogLine) + Send + Sync>;
 
 /// A program that serves tools. Dropping it ends the script.
 pub struct Served {
@@ -54,7 +54,7 @@ enum WorldCommand {
 }
 
 enum WorldEvent {
-    Request(Request),
+    Request(HostRequest),
     Ended(ServedCall),
 }
 
@@ -64,7 +64,7 @@ impl Served {
         program: Arc<Program>,
         limits: Limits,
         variables: BTreeMap<String, String>,
-        log: Log,
+        log: LogCallback,
     ) -> Result<Served, ScriptError> {
         let abort = Abort::default();
         let (commands, received) = mpsc::unbounded_channel();
@@ -144,7 +144,7 @@ impl Drop for OpenCall<'_> {
     }
 }
 
-async fn answer(host: &dyn Host, request: Request) -> (u32, Result<Value, HostError>) {
+async fn answer(host: &dyn Host, request: HostRequest) -> (u32, Result<Value, HostError>) {
     let mut payload: Value = serde_json::from_str(&request.payload).unwrap_or_default();
     let payload = payload.get_mut("payload").map(Value::take).unwrap_or_default();
     (request.id, host.ask(&request.operation, payload).await)
@@ -186,7 +186,7 @@ struct Keeper {
     calls: HashMap<u32, EmbeddedCall>,
     /// The tool that was called last.
     last_tool: String,
-    log: Log,
+    log: LogCallback,
     /// Answers to requests that belong to no call, such as timers.
     sleeping: FuturesUnordered<BoxFuture<'static, BurstAnswer>>,
 }
@@ -214,7 +214,7 @@ impl Keeper {
                     Some(command) => self.step(command),
                     None => return,
                 },
-                Some(answer) = self.sleeping.next() => Some(Step::Answers(vec![answer])),
+                Some(answer) = self.sleeping.next() => Some(WorldStep::Answers(vec![answer])),
             };
             if let Some(step) = step {
                 self.advance(step).await;
@@ -223,40 +223,40 @@ impl Keeper {
     }
 
     /// What a command means for the world.
-    fn step(&mut self, command: WorldCommand) -> Option<Step> {
+    fn step(&mut self, command: WorldCommand) -> Option<WorldStep> {
         match command {
             WorldCommand::Begin { id, request, events } => {
                 self.calls.insert(id, EmbeddedCall { events, pending: Vec::new(), has_ended: false });
                 let asked: Value = serde_json::from_str(&request).unwrap_or_default();
                 self.last_tool = asked["params"]["name"].as_str().unwrap_or_default().to_string();
-                Some(Step::Begin(id, request))
+                Some(WorldStep::Begin(id, request))
             }
-            WorldCommand::Cancel(id) => self.calls.contains_key(&id).then_some(Step::Cancel(id)),
+            WorldCommand::Cancel(id) => self.calls.contains_key(&id).then_some(WorldStep::Cancel(id)),
             WorldCommand::Answer(id, is_error, json) => {
                 let call = self.calls.values_mut().find(|call| call.pending.contains(&id))?;
                 call.pending.retain(|pending| *pending != id);
-                Some(Step::Answers(vec![(id, is_error, json)]))
+                Some(WorldStep::Answers(vec![(id, is_error, json)]))
             }
             WorldCommand::Forget(id) => {
                 let call = self.calls.remove(&id)?;
                 let refused: Vec<BurstAnswer> = call.pending.into_iter().map(|id| refused(id, HAS_ENDED)).collect();
-                (!refused.is_empty()).then_some(Step::Answers(refused))
+                (!refused.is_empty()).then_some(WorldStep::Answers(refused))
             }
         }
     }
 
-    async fn advance(&mut self, step: Step) {
+    async fn advance(&mut self, step: WorldStep) {
         let mut world = match self.world.take() {
             Some(world) => world,
-            None if matches!(step, Step::Begin(..)) => match self.maker.world().await {
+            None if matches!(step, WorldStep::Begin(..)) => match self.maker.world().await {
                 Ok(world) => world,
                 Err(error) => return self.fail(&error),
             },
             None => return,
         };
         match &step {
-            Step::Answers(answers) => world.answered(answers.len()),
-            Step::Begin(..) => world.reset_log(),
+            WorldStep::Answers(answers) => world.answered(answers.len()),
+            WorldStep::Begin(..) => world.reset_log(),
             _ => {}
         }
         let computed = tokio::task::spawn_blocking(move || {
@@ -269,7 +269,7 @@ impl Keeper {
                 let last = world.take_last_output();
                 last.log.into_iter().for_each(|line| (self.log)(line));
                 // Those of its requests that only tell something; nothing waits for the others any more.
-                let telling = |request: &Request| matches!(request.operation.as_str(), "log" | "progress");
+                let telling = |request: &HostRequest| matches!(request.operation.as_str(), "log" | "progress");
                 last.requests.into_iter().filter(telling).for_each(|request| self.route(request));
                 return self.fail(&error);
             }
@@ -307,7 +307,7 @@ impl Keeper {
     }
 
     /// Passes a request on to its call. Timers belong to no call.
-    fn route(&mut self, request: Request) {
+    fn route(&mut self, request: HostRequest) {
         let payload: Value = serde_json::from_str(&request.payload).unwrap_or_default();
         let owner = payload["call"].as_u64().and_then(|id| u32::try_from(id).ok());
         if let Some(call) = owner.and_then(|id| self.calls.get_mut(&id)) {

@@ -33,7 +33,7 @@ pub const LOOP_PLACE: &str = "__trailblazeLoop";
 
 /// What a source is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum SourceRole {
     /// A tool: a module with a default export, a single function, or statements that may `return`. In each case, the result has a
     /// default export, which is called.
     Tool,
@@ -83,7 +83,7 @@ pub struct SyntaxError {
 
 /// Makes a module of a source. `path` names it in errors and decides its language: TypeScript unless it ends in `.js`, `.mjs` or
 /// `.cjs`.
-pub fn transpile(path: &str, source: &str, role: Role) -> Result<Transpiled, Vec<SyntaxError>> {
+pub fn transpile(path: &str, source: &str, role: SourceRole) -> Result<Transpiled, Vec<SyntaxError>> {
     with_deep_stack(source, || on_this_stack(path, source, role))
 }
 
@@ -111,16 +111,16 @@ pub(crate) fn with_deep_stack<T: Send>(
     }
 }
 
-fn on_this_stack(path: &str, source: &str, role: Role) -> Result<Transpiled, Vec<SyntaxError>> {
+fn on_this_stack(path: &str, source: &str, role: SourceRole) -> Result<Transpiled, Vec<SyntaxError>> {
     let kind = match Path::new(path).extension().and_then(|ending| ending.to_str()) {
         Some("js" | "mjs" | "cjs") => SourceType::mjs(),
         _ => SourceType::ts().with_module(true),
     };
     let arena = Allocator::default();
     let text = Text::new(source);
-    let options = ParseOptions { allow_return_outside_function: role == Role::Tool, ..ParseOptions::default() };
+    let options = ParseOptions { allow_return_outside_function: role == SourceRole::Tool, ..ParseOptions::default() };
     let mut insertions = Insertions::default();
-    let is_unnamed = role == Role::Tool && is_unnamed_function(source);
+    let is_unnamed = role == SourceRole::Tool && is_unnamed_function(source);
     if is_unnamed {
         insertions.insert(0, "export default (");
         insertions.insert(source.trim_end().trim_end_matches(';').len(), "\n)");
@@ -132,7 +132,7 @@ fn on_this_stack(path: &str, source: &str, role: Role) -> Result<Transpiled, Vec
     if !errors.is_empty() {
         return Err(errors);
     }
-    if role == Role::Tool && !is_unnamed {
+    if role == SourceRole::Tool && !is_unnamed {
         if let Some(at) = no_default_export(&parsed.program) {
             let message = "the script has exports, but no default one, which is the tool".to_string();
             let hint = Some("write `export default` before the tool's function".to_string());
@@ -149,7 +149,7 @@ fn on_this_stack(path: &str, source: &str, role: Role) -> Result<Transpiled, Vec
     let mut places = Places { path, text: &text, whole: &whole, insertions };
     places.visit_program(&parsed.program);
     // Last, because what encloses the others ends after those that end at the same place.
-    if role == Role::Tool && !is_unnamed {
+    if role == SourceRole::Tool && !is_unnamed {
         make_default_export(&parsed.program, source, &mut places.insertions);
     }
     let inserted = places.insertions.apply(source);
@@ -407,7 +407,7 @@ mod tests {
     use super::*;
 
     fn code(source: &str) -> String {
-        let transpiled = transpile("a.ts", source, Role::Tool);
+        let transpiled = transpile("a.ts", source, SourceRole::Tool);
         transpiled.unwrap_or_else(|errors| panic!("{source}: {errors:?}")).code
     }
 
@@ -439,7 +439,7 @@ mod tests {
     #[test]
     fn imports_of_types_are_not_imports() {
         let source = "import type { A } from './a.ts';\nimport { b } from './b.ts';\nimport { C } from './c.ts';\nconst c: C = b();\nreturn c";
-        let transpiled = transpile("a.ts", source, Role::Tool).expect("valid");
+        let transpiled = transpile("a.ts", source, SourceRole::Tool).expect("valid");
         let expected =
             Import { specifier: "./b.ts".to_string(), at: Position { line: 2, column: 19 }, is_dynamic: false };
         assert_eq!(transpiled.imports, [expected]);
@@ -447,10 +447,10 @@ mod tests {
 
     #[test]
     fn errors_name_the_place_in_the_source() {
-        let errors = transpile("a.ts", "const a = 1;\nconst b: = 2;\n", Role::Tool).expect_err("invalid");
+        let errors = transpile("a.ts", "const a = 1;\nconst b: = 2;\n", SourceRole::Tool).expect_err("invalid");
         assert_eq!(errors[0].at, Position { line: 2, column: 10 });
         // One that is found after the source was wrapped.
-        let errors = transpile("a.ts", "let a = 1;\nlet a = 2;", Role::Tool).expect_err("invalid");
+        let errors = transpile("a.ts", "let a = 1;\nlet a = 2;", SourceRole::Tool).expect_err("invalid");
         assert_eq!(errors[0].at.line, 1, "{errors:?}");
     }
 
@@ -467,10 +467,10 @@ mod tests {
     #[test]
     fn a_tool_without_a_default_export_is_refused() {
         for source in ["export const a = 1", "function f() {}\nexport { f }", "export * from './a.ts'"] {
-            assert!(transpile("a.ts", source, Role::Tool).is_err(), "{source}");
-            assert!(transpile("a.ts", source, Role::Module).is_ok(), "{source}");
+            assert!(transpile("a.ts", source, SourceRole::Tool).is_err(), "{source}");
+            assert!(transpile("a.ts", source, SourceRole::Module).is_ok(), "{source}");
         }
-        assert!(transpile("a.ts", "function f() {}\nexport { f as default }", Role::Tool).is_ok());
+        assert!(transpile("a.ts", "function f() {}\nexport { f as default }", SourceRole::Tool).is_ok());
     }
 
     #[test]
@@ -484,7 +484,7 @@ mod tests {
             ("a.ts", "import { b } from './b.ts';\ninterface A { x: number }\nclass C { run() { b() } }", None, 1),
             ("a.ts", "// nothing\n", None, 1),
         ] {
-            let errors = transpile(path, source, Role::Tool).expect_err(source);
+            let errors = transpile(path, source, SourceRole::Tool).expect_err(source);
             let told = (errors[0].message.clone(), errors[0].hint.clone().unwrap_or_default());
             assert!(told.0.starts_with("the script does nothing: "), "{source}: {told:?}");
             assert_eq!(errors[0].at.line, line, "{source}");
@@ -509,30 +509,30 @@ mod tests {
             "args.x + 1",
             "import './b.ts'",
         ] {
-            assert!(transpile("a.ts", source, Role::Tool).is_ok(), "{source}");
+            assert!(transpile("a.ts", source, SourceRole::Tool).is_ok(), "{source}");
         }
-        assert!(transpile("a.ts", "function f() {}\nconst x = 1;", Role::Module).is_ok());
+        assert!(transpile("a.ts", "function f() {}\nconst x = 1;", SourceRole::Module).is_ok());
     }
 
     #[test]
     fn a_toolset_is_no_script() {
         let source = "\nimport { run, tool } from '@trailblaze/scripting';\ntool('a', {}, () => 'a');\n";
-        let errors = transpile("a.ts", source, Role::Tool).expect_err("a toolset");
+        let errors = transpile("a.ts", source, SourceRole::Tool).expect_err("a toolset");
         assert_eq!(errors[0].at, Position { line: 2, column: 1 });
         assert!(errors[0].message.contains("defines tools with @trailblaze/scripting"), "{errors:?}");
-        assert!(transpile("a.ts", source, Role::Module).is_ok());
+        assert!(transpile("a.ts", source, SourceRole::Module).is_ok());
         for source in [
             "import type { tool } from '@trailblaze/scripting';\nreturn 1",
             "import { run } from './run.ts';\nawait run()",
         ] {
-            assert!(transpile("a.ts", source, Role::Tool).is_ok(), "{source}");
+            assert!(transpile("a.ts", source, SourceRole::Tool).is_ok(), "{source}");
         }
     }
 
     #[test]
     fn the_map_leads_back_to_the_source() {
         let source = "interface A { x: number }\n\nfor (const a of [1]) throw new Error('x' as string)";
-        let transpiled = transpile("a.ts", source, Role::Tool).expect("valid");
+        let transpiled = transpile("a.ts", source, SourceRole::Tool).expect("valid");
         let line = transpiled.code.lines().position(|line| line.contains("throw")).expect("thrown");
         let column = transpiled.code.lines().nth(line).and_then(|line| line.find("new Error")).expect("made");
         let there = Position { line: line as u32 + 1, column: column as u32 + 1 };

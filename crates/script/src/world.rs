@@ -57,7 +57,7 @@ impl Default for Limits {
 
 /// Something that a script asks its host for.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Request {
+pub struct HostRequest {
     pub id: u32,
     pub operation: String,
     pub payload: String,
@@ -73,7 +73,7 @@ pub struct LogLine {
 /// What the script did since it was last asked.
 #[derive(Debug, Default)]
 pub struct Outbox {
-    pub requests: Vec<Request>,
+    pub requests: Vec<HostRequest>,
     pub log: Vec<LogLine>,
     /// Its result, or what it threw, as JSON.
     pub finished: Option<(bool, String)>,
@@ -101,7 +101,7 @@ impl Abort {
 }
 
 /// What happens next in a world.
-pub enum Step {
+pub enum WorldStep {
     /// A call starts, with this input as JSON.
     Call(String),
     /// The host answers requests: their ids, whether each failed, and the answer as JSON.
@@ -212,8 +212,8 @@ impl World {
     }
 
     /// Runs the script until it waits for its host, or is done.
-    pub fn advance(&mut self, step: Step) -> Result<Outbox, ScriptError> {
-        if matches!(step, Step::Call(_)) && !self.has_tool() {
+    pub fn advance(&mut self, step: WorldStep) -> Result<Outbox, ScriptError> {
+        if matches!(step, WorldStep::Call(_)) && !self.has_tool() {
             return Err(ScriptError::NoFunction { module: self.program.entry().to_string() });
         }
         self.start_clock();
@@ -221,16 +221,18 @@ impl World {
             let advance = || {
                 let functions = functions(&ctx)?;
                 match step {
-                    Step::Call(input) => {
+                    WorldStep::Call(input) => {
                         let run: Function<'_> = functions.get("run")?;
                         run.call::<_, ()>((input, tool(&functions)?))
                     }
-                    Step::Answers(answers) => {
+                    WorldStep::Answers(answers) => {
                         let settle: Function<'_> = functions.get("settle")?;
                         answers.into_iter().try_for_each(|answer| settle.call::<_, ()>(answer))
                     }
-                    Step::Begin(id, request) => functions.get::<_, Function<'_>>("beginServed")?.call((id, request)),
-                    Step::Cancel(id) => functions.get::<_, Function<'_>>("cancelServed")?.call((id,)),
+                    WorldStep::Begin(id, request) => {
+                        functions.get::<_, Function<'_>>("beginServed")?.call((id, request))
+                    }
+                    WorldStep::Cancel(id) => functions.get::<_, Function<'_>>("cancelServed")?.call((id,)),
                 }
             };
             advance().map_err(|error: rquickjs::Error| caught(&ctx, error))
@@ -395,7 +397,7 @@ fn prelude<'js>(
             format!("the arguments have {} bytes; the limit is {}", payload.len(), limits.output_bytes)
         } else {
             outbox.n_pending += 1;
-            outbox.requests.push(Request { id, operation, payload });
+            outbox.requests.push(HostRequest { id, operation, payload });
             return Ok(());
         };
         Err(Exception::throw_range(&ctx, &refusal))

@@ -3,9 +3,9 @@
 pub mod passwords;
 pub mod preflight;
 pub mod shadow;
-pub mod script;
 pub mod step_result;
 pub mod agent;
 pub mod heal;
 pub mod sampling;
+pub mod recorded_effects;
 pub mod replay;

@@ -16,7 +16,7 @@ use trailblaze_protocol::outcome::Outcome;
 
 use crate::callers::agent::{self, Task};
 use crate::callers::heal::{FailedCall, HealMode, Healer, StepHeals, is_renamed_element, note_end_state};
-use crate::callers::script::Custom;
+use crate::callers::recorded_effects::Custom;
 use crate::callers::shadow::typed_calls;
 use crate::callers::step_result::{StepResult, failure};
 use crate::engine::ask::ModelAccess;
@@ -357,7 +357,7 @@ impl TrailRunner<'_> {
         for (number, call) in calls.iter().enumerate() {
             let tool = &call.tool.value;
             let played = match self.custom {
-                Custom::Play(script) => script.playing(index, number, call),
+                Custom::Play(recorded) => recorded.playing(index, number, call),
                 Custom::Run | Custom::Verify(..) => None,
             };
             let mut made = played.unwrap_or_else(|| Call::written(call, CallOrigin::Step));
@@ -461,8 +461,8 @@ impl TrailRunner<'_> {
 
     /// Notes how the effects of a call differ from its recorded effects.
     fn verify(&self, (step, number): (usize, usize), tool: &str, call: Option<&CallId>) {
-        let Custom::Verify(script, journal) = self.custom else { return };
-        let (Some(recorded), Some(call)) = (script.of(step, number), call) else { return };
+        let Custom::Verify(all, journal) = self.custom else { return };
+        let (Some(recorded), Some(call)) = (all.of(step, number), call) else { return };
         let Some(diff) = differences(recorded, &journal.effects(call)) else { return };
         let diff = diff.lines().map(|line| format!("\n  {line}")).collect::<String>();
         let text = format!("`{tool}` behaved differently from its recording:{diff}");

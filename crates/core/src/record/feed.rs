@@ -28,7 +28,7 @@ struct Recent {
 
 /// What comes after an event.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Next {
+pub enum NextEvent {
     Event(Numbered),
     /// Nothing yet.
     Wait,
@@ -85,15 +85,15 @@ impl Feed {
     }
 
     /// What comes after the event of this number.
-    pub fn next(&self, after: i32) -> Result<Next, Lagged> {
+    pub fn next(&self, after: i32) -> Result<NextEvent, Lagged> {
         let recent = self.recent.lock();
-        let nothing = if recent.has_ended { Next::End } else { Next::Wait };
+        let nothing = if recent.has_ended { NextEvent::End } else { NextEvent::Wait };
         let Some(oldest) = recent.events.front().map(|event| event.number) else { return Ok(nothing) };
         if after + 1 < oldest {
             return Err(Lagged { last: after, oldest });
         }
         let index = usize::try_from(after + 1 - oldest).unwrap_or(usize::MAX);
-        Ok(recent.events.get(index).cloned().map_or(nothing, Next::Event))
+        Ok(recent.events.get(index).cloned().map_or(nothing, NextEvent::Event))
     }
 
     /// Waits until there will be no more events.
@@ -120,7 +120,7 @@ mod tests {
 
     fn number(feed: &Feed, after: i32) -> Option<i32> {
         match feed.next(after) {
-            Ok(Next::Event(event)) => Some(event.number),
+            Ok(NextEvent::Event(event)) => Some(event.number),
             _ => None,
         }
     }
@@ -128,12 +128,12 @@ mod tests {
     #[test]
     fn a_reader_resumes_after_any_number_that_is_kept() {
         let feed = Feed::default();
-        assert_eq!(feed.next(0), Ok(Next::Wait));
+        assert_eq!(feed.next(0), Ok(NextEvent::Wait));
         ["one", "two"].iter().for_each(|text| feed.push(&note(text)));
         assert_eq!((number(&feed, 0), number(&feed, 1)), (Some(1), Some(2)));
-        assert_eq!(feed.next(2), Ok(Next::Wait));
+        assert_eq!(feed.next(2), Ok(NextEvent::Wait));
         feed.end();
-        assert_eq!((number(&feed, 1), feed.next(2)), (Some(2), Ok(Next::End)));
+        assert_eq!((number(&feed, 1), feed.next(2)), (Some(2), Ok(NextEvent::End)));
     }
 
     #[test]

@@ -249,7 +249,7 @@ mod tests {
     use super::*;
 
     /// Events of one step, from a small tree of calls.
-    struct Script(Vec<Event>);
+    struct EventList(Vec<Event>);
 
     struct Of<'s> {
         parent: Parent,
@@ -289,8 +289,8 @@ mod tests {
         Of { is_recordable: false, is_delegating: true, outcome: Outcome::delegating(vec![delegate]), ..top(tool) }
     }
 
-    impl Script {
-        fn step(mut self, id: &str, index: usize) -> Script {
+    impl EventList {
+        fn step(mut self, id: &str, index: usize) -> EventList {
             self.0.push(Event::StepStarted {
                 step: StepId::new(id),
                 attempt: AttemptId::new("a"),
@@ -302,7 +302,7 @@ mod tests {
             self
         }
 
-        fn call(mut self, of: Of<'_>) -> Script {
+        fn call(mut self, of: Of<'_>) -> EventList {
             self.0.push(Event::Called(Arc::new(Called {
                 call: CallId::new(of.tool),
                 parent: of.parent,
@@ -336,8 +336,8 @@ mod tests {
         }
     }
 
-    fn script() -> Script {
-        Script(Vec::new()).step("s0", 0)
+    fn script() -> EventList {
+        EventList(Vec::new()).step("s0", 0)
     }
 
     #[test]
@@ -440,7 +440,7 @@ mod tests {
 
     #[test]
     fn a_step_whose_calls_were_recorded_as_they_were_made_has_no_stand_ins() {
-        let has_stand_ins = |script: Script| fold(&AttemptId::new("a"), &script.0)[0].has_stand_ins;
+        let has_stand_ins = |script: EventList| fold(&AttemptId::new("a"), &script.0)[0].has_stand_ins;
         let query = || Of { kind: ToolKind::Query, ..top("isVisible") };
         assert!(!has_stand_ins(script().call(query()).call(top("tap"))));
         assert!(has_stand_ins(script().call(delegating("flow")).call(beneath("flow", "tap", CallOrigin::Delegate))));
@@ -449,7 +449,7 @@ mod tests {
 
     #[test]
     fn what_was_undone_is_not_recorded() {
-        let undo = |mut script: Script| {
+        let undo = |mut script: EventList| {
             let (what, about) = last(&AttemptId::new("a"), &script.0).unwrap();
             script.0.push(Event::Undone { attempt: AttemptId::new("a"), what });
             (script, about)

@@ -10,8 +10,8 @@ use trailblaze_protocol::ids::StepId;
 use trailblaze_protocol::outcome::Outcome;
 
 use super::{Events, FakeDriver, args};
+use crate::callers::recorded_effects::Custom;
 use crate::callers::replay::{AttemptResult, Try, replay};
-use crate::callers::script::Custom;
 use crate::driver::{Description, Driver};
 use crate::engine::ask::ModelAccess;
 use crate::engine::cx::{Attempt, Cx};

@@ -5,7 +5,7 @@ use trailblaze_protocol::outcome::{Outcome, Variant};
 
 use super::commands::{LOAD_TIMEOUT, send, send_within};
 use super::contract::LaunchApp;
-use super::row::{MOBILE, REASON, Row, Ty, required};
+use super::row::{MOBILE, ParamType, REASON, Row, required};
 use crate::driver::{DeviceCommand, LaunchMode};
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
@@ -14,7 +14,7 @@ pub const ROWS: &[Row] = &[
     Row::action(
         "stopApp",
         "Stop an app.",
-        &[required("appId", Ty::Text, "The app's package or bundle id."), REASON],
+        &[required("appId", ParamType::Text, "The app's package or bundle id."), REASON],
         |cx, args| {
             Box::pin(async move { send(cx, &DeviceCommand::StopApp { app: args.required("appId").into() }).await })
         },
@@ -22,7 +22,7 @@ pub const ROWS: &[Row] = &[
     Row::action(
         "openUrl",
         "Open a URL or deep link.",
-        &[required("url", Ty::Text, "The URL."), LOAD_TIMEOUT, REASON],
+        &[required("url", ParamType::Text, "The URL."), LOAD_TIMEOUT, REASON],
         |cx, args| {
             Box::pin(async move {
                 send_within(cx, args.integer("timeoutMs"), &DeviceCommand::OpenUrl { url: args.required("url").into() })
@@ -33,7 +33,7 @@ pub const ROWS: &[Row] = &[
     Row::action(
         "networkConnection",
         "Connect the device to the network, or disconnect it.",
-        &[required("connected", Ty::Flag, "true connects, false disconnects."), REASON],
+        &[required("connected", ParamType::Flag, "true connects, false disconnects."), REASON],
         |cx, args| {
             Box::pin(async move {
                 send(cx, &DeviceCommand::SetNetwork { connected: args.flag("connected").unwrap_or(true) }).await

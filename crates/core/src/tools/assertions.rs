@@ -8,7 +8,7 @@ use trailblaze_protocol::outcome::{Delegate, Outcome, Variant};
 use super::commands::{element, millis, timeout};
 use super::contract::AssertVisible;
 use super::elements::{by_selector, delegate, described, find_stable, index, missed};
-use super::row::{P, Preset, REASON, Row, TIMEOUT, Ty, WHY, defaulted, optional, required};
+use super::row::{ParamRow, ParamType, Preset, REASON, Row, TIMEOUT, WHY, defaulted, optional, required};
 use crate::callers::preflight::ASSERT_ABSENT;
 use crate::engine::cx::Cx;
 use crate::engine::device::{Goal, Reached};
@@ -19,13 +19,17 @@ use crate::query::Stable;
 use crate::query::{Element, Query, TextMatch, What};
 use crate::selector::invalid_pattern;
 
-const SELECTOR: P = required("nodeSelector", Ty::Selector, "A selector for the element, in its platform's properties.");
-const EXPECTED: P = optional("expectedText", Ty::Text, "The text that the element must have.");
-const TEXT_PATTERN: P = required("text", Ty::Text, "The element's full text, or a regular expression that matches it.");
-const INDEX: P = defaulted("index", Ty::Integer, Preset::Integer(0), "Which match to use, from 0.");
-const ID: P = optional("id", Ty::Text, "The element's id.");
-const ENABLED: P = optional("enabled", Ty::Flag, "Only match an enabled (true) or disabled (false) element.");
-const SELECTED: P = optional("selected", Ty::Flag, "Only match a selected (true) or unselected (false) element.");
+const SELECTOR: ParamRow =
+    required("nodeSelector", ParamType::Selector, "A selector for the element, in its platform's properties.");
+const EXPECTED: ParamRow = optional("expectedText", ParamType::Text, "The text that the element must have.");
+const TEXT_PATTERN: ParamRow =
+    required("text", ParamType::Text, "The element's full text, or a regular expression that matches it.");
+const INDEX: ParamRow = defaulted("index", ParamType::Integer, Preset::Integer(0), "Which match to use, from 0.");
+const ID: ParamRow = optional("id", ParamType::Text, "The element's id.");
+const ENABLED: ParamRow =
+    optional("enabled", ParamType::Flag, "Only match an enabled (true) or disabled (false) element.");
+const SELECTED: ParamRow =
+    optional("selected", ParamType::Flag, "Only match a selected (true) or unselected (false) element.");
 
 pub const ROWS: &[Row] = &[
     Row::assertion(
@@ -70,7 +74,7 @@ pub const ROWS: &[Row] = &[
     Row::assertion(
         "waitUntilNotVisible",
         "Wait until an element is no longer visible; fail if it stays.",
-        &[optional("text", Ty::Text, "The element's full text."), ID, TIMEOUT, REASON],
+        &[optional("text", ParamType::Text, "The element's full text."), ID, TIMEOUT, REASON],
         |cx, args| {
             Box::pin(async move {
                 expect_gone(
@@ -86,8 +90,8 @@ pub const ROWS: &[Row] = &[
         "assertEquals",
         "Assert that two values are equal.",
         &[
-            required("actual", Ty::Text, "The value to check, such as {{total}}."),
-            required("expected", Ty::Text, "The expected value."),
+            required("actual", ParamType::Text, "The value to check, such as {{total}}."),
+            required("expected", ParamType::Text, "The expected value."),
         ],
         |cx, args| Box::pin(async move { compare(cx, args, true) }),
     ),
@@ -95,8 +99,8 @@ pub const ROWS: &[Row] = &[
         "assertNotEquals",
         "Assert that two values are not equal.",
         &[
-            required("actual", Ty::Text, "The value to check, such as {{total}}."),
-            required("expected", Ty::Text, "The value that it must differ from."),
+            required("actual", ParamType::Text, "The value to check, such as {{total}}."),
+            required("expected", ParamType::Text, "The value that it must differ from."),
         ],
         |cx, args| Box::pin(async move { compare(cx, args, false) }),
     ),

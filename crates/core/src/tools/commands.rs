@@ -8,7 +8,7 @@ use trailblaze_protocol::outcome::{Attachment, Outcome, Variant};
 
 use super::contract::{self, Command};
 use super::elements::{self, Aim};
-use super::row::{P, Preset, Row, Ty, defaulted, optional};
+use super::row::{ParamRow, ParamType, Preset, Row, defaulted, optional};
 use super::{apps, assertions, remember};
 use crate::driver::{Acted, Action, DeviceCommand, Direction, Key, Target};
 use crate::engine::cx::Cx;
@@ -21,9 +21,9 @@ use crate::selector::Selector;
 use crate::snapshot;
 
 /// How long a page may take to load. Drivers have their own defaults.
-pub const LOAD_TIMEOUT: P = optional(
+pub const LOAD_TIMEOUT: ParamRow = optional(
     "timeoutMs",
-    Ty::Integer,
+    ParamType::Integer,
     "How long the page may take to load, in milliseconds (default 15000 to respond, then 10000 to finish).",
 );
 
@@ -120,15 +120,15 @@ fn body(command: Command) -> BuiltIn {
     }
 }
 
-const FORMAT: P = defaulted(
+const FORMAT: ParamRow = defaulted(
     "format",
-    Ty::Word(&["text", "json"]),
+    ParamType::Word(&["text", "json"]),
     Preset::Word("text"),
     "json returns the elements as data, with their bounds.",
 );
 
 /// Parameters that only trails, callbacks and models use.
-fn more(command: Command) -> &'static [P] {
+fn more(command: Command) -> &'static [ParamRow] {
     match command {
         Command::CaptureScreen => &[FORMAT],
         _ => &[],

@@ -8,7 +8,7 @@ use trailblaze_protocol::outcome::{Delegate, Outcome, Variant};
 
 use super::commands::{count, element, find_wait};
 use super::contract::Tap;
-use super::row::{P, Preset, REASON, Row, TIMEOUT, Ty, WHY, defaulted, optional, required};
+use super::row::{ParamRow, ParamType, Preset, REASON, Row, TIMEOUT, WHY, defaulted, optional, required};
 use crate::driver::{Action, Target};
 use crate::engine::cx::Cx;
 use crate::engine::device::{Goal, NOT_FOUND, OTHER_NAME, Reached};
@@ -20,8 +20,9 @@ use crate::refs;
 use crate::screen::Screen;
 use crate::selector::Selector;
 
-const SELECTOR: P = required("nodeSelector", Ty::Selector, "A selector for the element, in its platform's properties.");
-const LONG: P = defaulted("longPress", Ty::Flag, Preset::Flag(false), "Long-press it instead.");
+const SELECTOR: ParamRow =
+    required("nodeSelector", ParamType::Selector, "A selector for the element, in its platform's properties.");
+const LONG: ParamRow = defaulted("longPress", ParamType::Flag, Preset::Flag(false), "Long-press it instead.");
 
 pub const ROWS: &[Row] = &[
     Row::action(
@@ -30,7 +31,7 @@ pub const ROWS: &[Row] = &[
         &[
             required(
                 "nodeId",
-                Ty::Integer,
+                ParamType::Integer,
                 "The `nodeId` of the element in the last captureScreen; only its JSON has it.",
             ),
             LONG,
@@ -46,7 +47,7 @@ pub const ROWS: &[Row] = &[
         "longPress",
         "Long-press an element, by its ref in a snapshot.",
         &[
-            required("ref", Ty::Text, "The element's ref in the last snapshot, or its description there."),
+            required("ref", ParamType::Text, "The element's ref in the last snapshot, or its description there."),
             TIMEOUT,
             REASON,
         ],
@@ -66,8 +67,8 @@ pub const ROWS: &[Row] = &[
         "tapOnPoint",
         "Tap a point on the screen. Prefer tap with a ref.",
         &[
-            required("x", Ty::Integer, "Pixels from the left edge."),
-            required("y", Ty::Integer, "Pixels from the top edge."),
+            required("x", ParamType::Integer, "Pixels from the left edge."),
+            required("y", ParamType::Integer, "Pixels from the top edge."),
             LONG,
             REASON,
         ],
@@ -84,11 +85,11 @@ pub const ROWS: &[Row] = &[
         "tapOnElementWithText",
         "Tap an element whose text contains the given text.",
         &[
-            required("text", Ty::Text, "A distinctive part of the element's text."),
-            defaulted("index", Ty::Integer, Preset::Integer(0), "Which match to use, from 0."),
-            optional("id", Ty::Text, "The element's id."),
-            optional("enabled", Ty::Flag, "Only match an enabled (true) or disabled (false) element."),
-            optional("selected", Ty::Flag, "Only match a selected (true) or unselected (false) element."),
+            required("text", ParamType::Text, "A distinctive part of the element's text."),
+            defaulted("index", ParamType::Integer, Preset::Integer(0), "Which match to use, from 0."),
+            optional("id", ParamType::Text, "The element's id."),
+            optional("enabled", ParamType::Flag, "Only match an enabled (true) or disabled (false) element."),
+            optional("selected", ParamType::Flag, "Only match a selected (true) or unselected (false) element."),
             TIMEOUT,
             REASON,
         ],
@@ -98,8 +99,8 @@ pub const ROWS: &[Row] = &[
         "longPressOnElementWithText",
         "Long-press an element whose text contains the given text.",
         &[
-            required("text", Ty::Text, "A distinctive part of the element's text."),
-            defaulted("index", Ty::Integer, Preset::Integer(0), "Which match to use, from 0."),
+            required("text", ParamType::Text, "A distinctive part of the element's text."),
+            defaulted("index", ParamType::Integer, Preset::Integer(0), "Which match to use, from 0."),
             TIMEOUT,
             REASON,
         ],

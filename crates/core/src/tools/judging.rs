@@ -3,7 +3,7 @@
 use serde_json::json;
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
-use super::row::{REASON, Row, Ty, required};
+use super::row::{ParamType, REASON, Row, required};
 use crate::callers::agent::judgement::{Judgement, judge};
 use crate::callers::agent::{prompt, sight};
 use crate::engine::ask::AskError;
@@ -15,7 +15,7 @@ use crate::model::Part;
 pub const ROWS: &[Row] = &[Row::assertion(
     "verifyVisually",
     "Let a model judge a statement about how the screen looks. Only for what no other assertion can prove.",
-    &[required("statement", Ty::Text, "What must be true of the screen."), REASON],
+    &[required("statement", ParamType::Text, "What must be true of the screen."), REASON],
     |cx, args| Box::pin(verify_visually(cx, args)),
 )
 .needing_a_model()];

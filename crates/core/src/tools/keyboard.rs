@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use trailblaze_protocol::outcome::{MemoryChanges, Outcome};
 
 use super::commands::{act, press, send};
-use super::row::{MOBILE, NOT_WEB, Preset, REASON, Row, Ty, defaulted, required};
+use super::row::{MOBILE, NOT_WEB, ParamType, Preset, REASON, Row, defaulted, required};
 use crate::driver::{Action, DeviceCommand, Key};
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
@@ -15,9 +15,14 @@ pub const ROWS: &[Row] = &[
         "inputTextRandom",
         "Type a random text, different each time, and remember it.",
         &[
-            required("variable", Ty::Text, "The name to store it under."),
-            defaulted("prefix", Ty::Text, Preset::Word("TBZ-"), "What the text starts with."),
-            defaulted("digitCount", Ty::Integer, Preset::Integer(6), "How many random digits follow, from 1 to 18."),
+            required("variable", ParamType::Text, "The name to store it under."),
+            defaulted("prefix", ParamType::Text, Preset::Word("TBZ-"), "What the text starts with."),
+            defaulted(
+                "digitCount",
+                ParamType::Integer,
+                Preset::Integer(6),
+                "How many random digits follow, from 1 to 18.",
+            ),
             REASON,
         ],
         |cx, args| Box::pin(input_random(cx, args)),
@@ -32,13 +37,13 @@ pub const ROWS: &[Row] = &[
     Row::action(
         "pressKey",
         "Press a key.",
-        &[required("keyCode", Ty::Word(Key::NAMES), "The key to press."), REASON],
+        &[required("keyCode", ParamType::Word(Key::NAMES), "The key to press."), REASON],
         |cx, args| Box::pin(async move { press(cx, Key::parse(args.required("keyCode")).unwrap_or(Key::Enter)).await }),
     ),
     Row::action(
         "mobile_setClipboard",
         "Copy text to the clipboard.",
-        &[required("text", Ty::Text, "The text."), REASON],
+        &[required("text", ParamType::Text, "The text."), REASON],
         |cx, args| {
             Box::pin(async move { send(cx, &DeviceCommand::SetClipboard { text: args.required("text").into() }).await })
         },

@@ -5,7 +5,7 @@ use trailblaze_protocol::outcome::{MemoryChanges, Outcome};
 
 use super::commands::{element, find_wait};
 use super::elements::visible;
-use super::row::{Row, TIMEOUT, Ty, optional, required};
+use super::row::{ParamType, Row, TIMEOUT, optional, required};
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
 use crate::engine::tool::Args;
@@ -15,9 +15,9 @@ pub const ROWS: &[Row] = &[Row::action(
     "rememberElementText",
     "Remember the text of an element for later steps.",
     &[
-        required("variable", Ty::Text, "The name to store it under."),
-        optional("id", Ty::Text, "The element's id."),
-        optional("text", Ty::Text, "The element's full text."),
+        required("variable", ParamType::Text, "The name to store it under."),
+        optional("id", ParamType::Text, "The element's id."),
+        optional("text", ParamType::Text, "The element's full text."),
         TIMEOUT,
     ],
     |cx, args| Box::pin(remember_element(cx, args)),

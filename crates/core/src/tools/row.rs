@@ -14,9 +14,9 @@ pub struct Row {
     pub name: &'static str,
     pub kind: ToolKind,
     pub about: &'static str,
-    pub params: &'static [P],
+    pub params: &'static [ParamRow],
     /// Further parameters.
-    pub more: &'static [P],
+    pub more: &'static [ParamRow],
     pub platforms: &'static [Platform],
     pub is_for_llm: bool,
     pub is_recordable: bool,
@@ -27,15 +27,15 @@ pub struct Row {
 }
 
 /// A parameter.
-pub struct P {
+pub struct ParamRow {
     pub name: &'static str,
-    pub ty: Ty,
+    pub ty: ParamType,
     pub is_required: bool,
     pub default: Option<Preset>,
     pub about: &'static str,
 }
 
-pub enum Ty {
+pub enum ParamType {
     Text,
     Integer,
     Number,
@@ -63,31 +63,32 @@ pub const MOBILE: &[Platform] = &[Platform::Android, Platform::Ios];
 pub const WEB: &[Platform] = &[Platform::Web];
 pub const NOT_WEB: &[Platform] = &[Platform::Android, Platform::Ios, Platform::Desktop];
 
-pub const fn required(name: &'static str, ty: Ty, about: &'static str) -> P {
-    P { name, ty, is_required: true, default: None, about }
+pub const fn required(name: &'static str, ty: ParamType, about: &'static str) -> ParamRow {
+    ParamRow { name, ty, is_required: true, default: None, about }
 }
 
-pub const fn optional(name: &'static str, ty: Ty, about: &'static str) -> P {
-    P { name, ty, is_required: false, default: None, about }
+pub const fn optional(name: &'static str, ty: ParamType, about: &'static str) -> ParamRow {
+    ParamRow { name, ty, is_required: false, default: None, about }
 }
 
-pub const fn defaulted(name: &'static str, ty: Ty, default: Preset, about: &'static str) -> P {
-    P { name, ty, is_required: false, default: Some(default), about }
+pub const fn defaulted(name: &'static str, ty: ParamType, default: Preset, about: &'static str) -> ParamRow {
+    ParamRow { name, ty, is_required: false, default: Some(default), about }
 }
 
 /// The caller's reason: recorded, but has no effect.
-pub const REASON: P = optional("reasoning", Ty::Text, "Why you do this.");
+pub const REASON: ParamRow = optional("reasoning", ParamType::Text, "Why you do this.");
 /// The same, under the name that some tools have in the Kotlin version of Trailblaze.
-pub const WHY: P = optional("reason", Ty::Text, "Why you do this.");
+pub const WHY: ParamRow = optional("reason", ParamType::Text, "Why you do this.");
 /// Every tool that waits takes this parameter.
-pub const TIMEOUT: P = optional("timeoutMs", Ty::Integer, "How long to wait, in milliseconds (default 5000).");
+pub const TIMEOUT: ParamRow =
+    optional("timeoutMs", ParamType::Integer, "How long to wait, in milliseconds (default 5000).");
 
 impl Row {
     pub const fn new(
         name: &'static str,
         kind: ToolKind,
         about: &'static str,
-        params: &'static [P],
+        params: &'static [ParamRow],
         run: BuiltIn,
     ) -> Row {
         // A query changes nothing, so there is nothing to replay.
@@ -108,15 +109,15 @@ impl Row {
         }
     }
 
-    pub const fn action(name: &'static str, about: &'static str, params: &'static [P], run: BuiltIn) -> Row {
+    pub const fn action(name: &'static str, about: &'static str, params: &'static [ParamRow], run: BuiltIn) -> Row {
         Row::new(name, ToolKind::Action, about, params, run)
     }
 
-    pub const fn query(name: &'static str, about: &'static str, params: &'static [P], run: BuiltIn) -> Row {
+    pub const fn query(name: &'static str, about: &'static str, params: &'static [ParamRow], run: BuiltIn) -> Row {
         Row::new(name, ToolKind::Query, about, params, run)
     }
 
-    pub const fn assertion(name: &'static str, about: &'static str, params: &'static [P], run: BuiltIn) -> Row {
+    pub const fn assertion(name: &'static str, about: &'static str, params: &'static [ParamRow], run: BuiltIn) -> Row {
         Row::new(name, ToolKind::Assertion, about, params, run)
     }
 
@@ -125,7 +126,7 @@ impl Row {
     }
 
     /// Adds parameters.
-    pub const fn and(self, more: &'static [P]) -> Row {
+    pub const fn and(self, more: &'static [ParamRow]) -> Row {
         Row { more, ..self }
     }
 
@@ -150,7 +151,7 @@ impl Row {
     }
 
     fn tool(&self) -> Tool {
-        let params: Vec<Param> = self.params.iter().chain(self.more).map(P::param).collect();
+        let params: Vec<Param> = self.params.iter().chain(self.more).map(ParamRow::param).collect();
         let mut tool = Tool::new(
             self.name,
             self.about,
@@ -169,7 +170,7 @@ impl Row {
     }
 }
 
-impl P {
+impl ParamRow {
     fn param(&self) -> Param {
         Param {
             name: self.name.to_string(),
@@ -181,19 +182,19 @@ impl P {
     }
 }
 
-impl Ty {
+impl ParamType {
     fn json(&self) -> Value {
         match self {
-            Ty::Text => json!({"type": "string"}),
-            Ty::Integer => json!({"type": "integer"}),
-            Ty::Number => json!({"type": "number"}),
-            Ty::Flag => json!({"type": "boolean"}),
-            Ty::Word(words) => json!({"enum": words}),
-            Ty::Selector => selector::json_schema(),
-            Ty::Commands => super::maestro::schema(),
-            Ty::Texts => json!({"type": "array", "items": {"type": "string"}}),
-            Ty::Words(words) => json!({"type": "array", "items": {"enum": words}}),
-            Ty::Fields => json!({
+            ParamType::Text => json!({"type": "string"}),
+            ParamType::Integer => json!({"type": "integer"}),
+            ParamType::Number => json!({"type": "number"}),
+            ParamType::Flag => json!({"type": "boolean"}),
+            ParamType::Word(words) => json!({"enum": words}),
+            ParamType::Selector => selector::json_schema(),
+            ParamType::Commands => super::maestro::schema(),
+            ParamType::Texts => json!({"type": "array", "items": {"type": "string"}}),
+            ParamType::Words(words) => json!({"type": "array", "items": {"enum": words}}),
+            ParamType::Fields => json!({
                 "type": "array",
                 "minItems": 1,
                 "items": {

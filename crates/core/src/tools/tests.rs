@@ -5,7 +5,7 @@ use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::event::ToolKind;
 use trailblaze_protocol::outcome::Variant;
 
-use super::row::{P, Row, Ty};
+use super::row::{ParamRow, ParamType, Row};
 use super::{apps, assertions, commands, elements, keyboard, maestro, reload, remember, waiting};
 use crate::engine::fault::Stop;
 use crate::engine::tool::{Args, READ};
@@ -36,23 +36,23 @@ fn session(row: &Row) -> TestSession {
 }
 
 /// A valid value for the parameter.
-fn sample(param: &P) -> Value {
+fn sample(param: &ParamRow) -> Value {
     match (&param.ty, param.name) {
-        (Ty::Text, _) => json!("Pay"),
-        (Ty::Integer, _) => json!(1),
-        (Ty::Number, _) => json!(0.5),
-        (Ty::Flag, _) => json!(true),
-        (Ty::Word(words), _) => json!(words[words.len() - 1]),
-        (Ty::Selector, _) => json!({"androidAccessibility": {"textRegex": "Pay"}}),
-        (Ty::Commands, _) => json!([{"tapOn": "Pay"}]),
-        (Ty::Texts, _) => json!(["Pay"]),
-        (Ty::Words(words), _) => json!(words),
-        (Ty::Fields, _) => json!([{"ref": "Pay", "value": "x"}]),
+        (ParamType::Text, _) => json!("Pay"),
+        (ParamType::Integer, _) => json!(1),
+        (ParamType::Number, _) => json!(0.5),
+        (ParamType::Flag, _) => json!(true),
+        (ParamType::Word(words), _) => json!(words[words.len() - 1]),
+        (ParamType::Selector, _) => json!({"androidAccessibility": {"textRegex": "Pay"}}),
+        (ParamType::Commands, _) => json!([{"tapOn": "Pay"}]),
+        (ParamType::Texts, _) => json!(["Pay"]),
+        (ParamType::Words(words), _) => json!(words),
+        (ParamType::Fields, _) => json!([{"ref": "Pay", "value": "x"}]),
     }
 }
 
 /// The arguments that the tool requires, plus the parameter itself.
-fn arguments(row: &Row, param: Option<&P>) -> Map<String, Value> {
+fn arguments(row: &Row, param: Option<&ParamRow>) -> Map<String, Value> {
     let mut args: Map<String, Value> = row
         .params
         .iter()

@@ -9,7 +9,7 @@ use trailblaze_protocol::outcome::{Outcome, Variant};
 
 use super::commands::timeout;
 use super::elements::index;
-use super::row::{Preset, REASON, Row, Ty, defaulted, optional, required};
+use super::row::{ParamType, Preset, REASON, Row, defaulted, optional, required};
 use crate::driver::{Action, Direction, Target};
 use crate::engine::cx::Cx;
 use crate::engine::fault::{Fault, Stop};
@@ -22,21 +22,29 @@ pub const ROWS: &[Row] = &[
     Row::action(
         "wait",
         "Wait for a fixed time. Prefer waiting for the element that you expect.",
-        &[defaulted("timeToWaitInSeconds", Ty::Number, Preset::Number(1.0), "How long to wait, in seconds."), REASON],
+        &[
+            defaulted("timeToWaitInSeconds", ParamType::Number, Preset::Number(1.0), "How long to wait, in seconds."),
+            REASON,
+        ],
         |cx, args| Box::pin(async move { wait_for(cx, args.number("timeToWaitInSeconds").unwrap_or(1.0)).await }),
     ),
     Row::action(
         "waitForChange",
         "Wait until the screen changes and then stops changing.",
         &[
-            defaulted("timeoutMs", Ty::Integer, Preset::Integer(5000), "The longest time to wait, in milliseconds."),
+            defaulted(
+                "timeoutMs",
+                ParamType::Integer,
+                Preset::Integer(5000),
+                "The longest time to wait, in milliseconds.",
+            ),
             defaulted(
                 "quietWindowMs",
-                Ty::Integer,
+                ParamType::Integer,
                 Preset::Integer(300),
                 "How long the screen must stay unchanged, in milliseconds.",
             ),
-            defaulted("requireChange", Ty::Flag, Preset::Flag(false), "Fail if the screen does not change."),
+            defaulted("requireChange", ParamType::Flag, Preset::Flag(false), "Fail if the screen does not change."),
             REASON,
         ],
         |cx, args| Box::pin(wait_for_change(cx, args)),
@@ -45,19 +53,19 @@ pub const ROWS: &[Row] = &[
         "scrollUntilTextIsVisible",
         "Scroll until an element is visible.",
         &[
-            optional("text", Ty::Text, "Part of the element's text."),
-            optional("textRegex", Ty::Text, "A regular expression that matches the element's full text."),
-            optional("id", Ty::Text, "The element's id."),
-            defaulted("index", Ty::Integer, Preset::Integer(0), "Which match to use, from 0."),
+            optional("text", ParamType::Text, "Part of the element's text."),
+            optional("textRegex", ParamType::Text, "A regular expression that matches the element's full text."),
+            optional("id", ParamType::Text, "The element's id."),
+            defaulted("index", ParamType::Integer, Preset::Integer(0), "Which match to use, from 0."),
             defaulted(
                 "direction",
-                Ty::Word(Direction::NAMES),
+                ParamType::Word(Direction::NAMES),
                 Preset::Word("DOWN"),
                 "The direction that the view moves in.",
             ),
             defaulted(
                 "timeoutMs",
-                Ty::Integer,
+                ParamType::Integer,
                 Preset::Integer(20_000),
                 "The longest time to keep scrolling, in milliseconds.",
             ),
@@ -69,8 +77,8 @@ pub const ROWS: &[Row] = &[
         "takeSnapshot",
         "Save a screenshot to the report.",
         &[
-            required("screenName", Ty::Text, "A name for the screen."),
-            optional("description", Ty::Text, "More about the screen."),
+            required("screenName", ParamType::Text, "A name for the screen."),
+            optional("description", ParamType::Text, "More about the screen."),
         ],
         |cx, args| Box::pin(take_snapshot(cx, args)),
     ),
@@ -79,8 +87,8 @@ pub const ROWS: &[Row] = &[
         ToolKind::Meta,
         "Report the status of the current step.",
         &[
-            required("explanation", Ty::Text, "What you did or saw."),
-            required("status", Ty::Word(&["IN_PROGRESS", "COMPLETED", "FAILED"]), "The status of the step."),
+            required("explanation", ParamType::Text, "What you did or saw."),
+            required("status", ParamType::Word(&["IN_PROGRESS", "COMPLETED", "FAILED"]), "The status of the step."),
         ],
         |_, args| Box::pin(async move { objective_status(args) }),
     ),

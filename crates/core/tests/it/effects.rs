@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use trailblaze_core::callers::script::{Custom, Script, script};
+use trailblaze_core::callers::recorded_effects::{Custom, RecordedEffects, recorded_effects};
 use trailblaze_core::record::effects::{CallEffects, Effect, entries, fold};
 use trailblaze_core::testing::{FakeDriver, FakeSource, Page, TestSession, Wiring, args, button, field};
 use trailblaze_core::trail::{Trail, lineage};
@@ -69,12 +69,12 @@ fn kept(session: &TestSession, attempt: &AttemptId) -> String {
     block(&json!({"android": entries}), 0)
 }
 
-fn read(session: &TestSession, trail: &Trail, kept: &str) -> Result<Script, Vec<Problem>> {
+fn read(session: &TestSession, trail: &Trail, kept: &str) -> Result<RecordedEffects, Vec<Problem>> {
     let source = Source::new("a.effects.yaml", kept);
     let mut problems = Problems::new(&source);
     let kept: Entries<Vec<CallEffects>> = decode(&source, &mut problems).expect("effects");
     let entries = kept.get("android").map_or(&[][..], Vec::as_slice);
-    script(trail, &session.inner.registry(), &phone(), (&source, entries))
+    recorded_effects(trail, &session.inner.registry(), &phone(), (&source, entries))
 }
 
 #[tokio::test(start_paused = true)]
@@ -86,8 +86,8 @@ async fn effects_replay_without_their_tools() {
     assert!(kept.contains("text: '{{share}} for {{PIN}}'") && !kept.contains("canary"), "{kept}");
 
     let two = session(None);
-    let script = read(&two, &trail(TRAIL), &kept).expect("it can be played");
-    let played = two.replay_with(&trail(TRAIL), Custom::Play(&script)).await;
+    let effects = read(&two, &trail(TRAIL), &kept).expect("it can be played");
+    let played = two.replay_with(&trail(TRAIL), Custom::Play(&effects)).await;
     assert_eq!((played.verdict, played.message.as_str()), (Verdict::Passed, ""));
     assert_eq!(two.driver.done(), one.driver.done(), "the device was touched in the same way");
     assert!(two.driver.done().iter().any(|done| done.contains("12.5 for canary-4711")));
@@ -101,8 +101,8 @@ async fn a_failed_effect_fails_the_call_and_is_named() {
     let entry = |id: &str| json!({"call": {"pay": {"to": "Ada"}}, "did": [{"tap": {"id": id}}]});
     let grace = json!({"call": {"pay": {"to": "Grace"}}, "did": []});
     let kept = block(&json!({"android": [entry("nobody"), grace]}), 0);
-    let script = read(&session, &trail(TRAIL), &kept).expect("it can be played");
-    let ended = session.replay_with(&trail(TRAIL), Custom::Play(&script)).await;
+    let effects = read(&session, &trail(TRAIL), &kept).expect("it can be played");
+    let ended = session.replay_with(&trail(TRAIL), Custom::Play(&effects)).await;
     assert_eq!(ended.verdict, Verdict::Failed);
     assert!(
         ended.message.starts_with("trailhead \"Open\": `pay` failed: its effect `tap` failed: "),
@@ -118,8 +118,8 @@ async fn a_tool_that_differs_from_its_recording_fails_the_trail_with_every_diffe
     let kept = kept(&one, &recorded.attempt);
     let verify = async |source: FakeSource| {
         let session = session(Some(source));
-        let script = read(&session, &trail(TRAIL), &kept).expect("it can be compared");
-        let ended = session.replay_with(&trail(TRAIL), Custom::Verify(&script, &*session.events)).await;
+        let effects = read(&session, &trail(TRAIL), &kept).expect("it can be compared");
+        let ended = session.replay_with(&trail(TRAIL), Custom::Verify(&effects, &*session.events)).await;
         (ended.verdict, ended.message, session.events.warnings().len())
     };
     assert_eq!(verify(acme("pay")).await, (Verdict::Passed, String::new(), 0));
@@ -145,9 +145,9 @@ async fn differences_are_reported_even_if_another_step_fails() {
     let kept = kept(&one, &recorded.attempt);
     let two = session(Some(acme("pay")));
     let fails = trail(&TRAIL.replace("tap: {id: help}", "tap: {id: nobody}"));
-    let script =
+    let effects =
         read(&two, &fails, &kept.replace("- tap:\n          id: pay", "- pressBack: {}")).expect("it can be compared");
-    let ended = two.replay_with(&fails, Custom::Verify(&script, &*two.events)).await;
+    let ended = two.replay_with(&fails, Custom::Verify(&effects, &*two.events)).await;
     assert_eq!(ended.verdict, Verdict::Failed);
     let (first, rest) = ended.message.split_once('\n').expect("both are told");
     assert!(first.starts_with("step 1 \"Pay\": `tap` failed: "), "{first}");
@@ -170,8 +170,8 @@ async fn only_the_last_try_of_a_step_is_compared() {
     };
     let session = session(Some(fickle()));
     let kept = block(&json!({"android": [{"call": {"fickle": {}}, "did": [{"tap": {"id": "pay"}}]}]}), 0);
-    let script = read(&session, &trail(text), &kept).expect("it can be compared");
-    let ended = session.replay_with(&trail(text), Custom::Verify(&script, &*session.events)).await;
+    let effects = read(&session, &trail(text), &kept).expect("it can be compared");
+    let ended = session.replay_with(&trail(text), Custom::Verify(&effects, &*session.events)).await;
     assert_eq!((ended.verdict, ended.message.as_str()), (Verdict::Passed, ""));
 }
 
@@ -257,8 +257,8 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         let (ended, played) = runtime.block_on(async {
             let session = session(None);
-            let script = read(&session, &trail(text), &kept).expect("it can be played");
-            let ended = session.replay_with(&trail(text), Custom::Play(&script)).await;
+            let effects = read(&session, &trail(text), &kept).expect("it can be played");
+            let ended = session.replay_with(&trail(text), Custom::Play(&effects)).await;
             let played = did(&session, &ended.attempt);
             (ended, played)
         });

@@ -34,7 +34,7 @@ impl AppControl for Sim {
 #[async_trait]
 impl AppInventory for Sim {
     async fn list(&self, budget: &Budget) -> Result<Vec<String>, DriverError> {
-        self.command(budget, "listApps", |device, _| Ok(device.ids())).await
+        self.command(budget, "listApps", |device, _| Ok(device.ids().into_iter().map(str::to_string).collect())).await
     }
 }
 

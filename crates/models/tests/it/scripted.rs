@@ -7,19 +7,19 @@ use trailblaze_core::model::{
     Arguments, Message, Model, ModelError, ModelErrorKind, Reply, Request, StopReason, Usage,
 };
 use trailblaze_core::yaml::Source;
-use trailblaze_models::script::{Recorder, Script, Scripted};
+use trailblaze_models::canned::{CannedModel, CannedReplies, Recorder};
 
 use crate::support::*;
 
-fn script(text: &str) -> Arc<Script> {
-    match Script::read(&Source::new("agent.model.yaml", text)) {
-        Ok(script) => Arc::new(script),
+fn replies(text: &str) -> Arc<CannedReplies> {
+    match CannedReplies::read(&Source::new("agent.model.yaml", text)) {
+        Ok(replies) => Arc::new(replies),
         Err(problems) => panic!("{problems:?}"),
     }
 }
 
-fn model(text: &str) -> Scripted {
-    Scripted::new(&script(text), "scripted/agent.model.yaml")
+fn model(text: &str) -> CannedModel {
+    CannedModel::new(&replies(text), "scripted/agent.model.yaml")
 }
 
 async fn ask(model: &dyn Model, message: &str) -> Result<Reply, ModelError> {
@@ -97,7 +97,7 @@ async fn a_file_that_is_used_up_says_so() {
 #[test]
 fn problems_of_a_file_are_reported_with_their_place() {
     let check = |text: &str, expected: &[&str]| {
-        let found = Script::read(&Source::new("a.yaml", text)).expect_err("it is broken");
+        let found = CannedReplies::read(&Source::new("a.yaml", text)).expect_err("it is broken");
         assert_eq!(found.iter().map(ToString::to_string).collect::<Vec<_>>(), expected);
     };
     check("", &["a.yaml:1:1: `replies` is missing"]);
@@ -123,20 +123,20 @@ const RECORDED: &str = "replies:\n  - expect: {contains: Tap}\n    reply: {text:
                         - reply: {text: \"b\\n: #\", stop: refused, refusal: why}\n  - error: {kind: quota, message: none left}\n";
 
 /// Records three requests, the second of which continues the first, and returns the cassette.
-async fn recorded() -> (Script, Vec<Request>) {
+async fn recorded() -> (CannedReplies, Vec<Request>) {
     let recorder = Recorder::new(Arc::new(model(RECORDED)));
     let requests = vec![plain(), continued(), plain()];
     for request in &requests {
         let _ = recorder.complete(&budget(), request).await;
     }
-    let text = recorder.script("pay.model.yaml").text().expect("it can be written");
-    (Script::read(&Source::new("pay.model.yaml", text)).expect("it reads back"), requests)
+    let text = recorder.replies("pay.model.yaml").text().expect("it can be written");
+    (CannedReplies::read(&Source::new("pay.model.yaml", text)).expect("it reads back"), requests)
 }
 
 #[tokio::test]
 async fn a_cassette_replays_what_was_recorded() {
-    let (script, requests) = recorded().await;
-    let replayed = Scripted::new(&Arc::new(script), "unused");
+    let (replies, requests) = recorded().await;
+    let replayed = CannedModel::new(&Arc::new(replies), "unused");
     let original = model(RECORDED);
     for request in &requests {
         let answers = (replayed.complete(&budget(), request).await, original.complete(&budget(), request).await);
@@ -171,8 +171,9 @@ async fn a_cassette_says_which_part_of_a_request_differs() {
         (other_limit, "the choice of tools or a limit differs"),
     ];
     for (request, difference) in cases {
-        let (script, _) = recorded().await;
-        let error = Scripted::new(&Arc::new(script), "x").complete(&budget(), &request).await.expect_err("it differs");
+        let (replies, _) = recorded().await;
+        let error =
+            CannedModel::new(&Arc::new(replies), "x").complete(&budget(), &request).await.expect_err("it differs");
         assert_eq!(error.kind, ModelErrorKind::Unscripted);
         assert!(error.message.contains(&format!("was recorded for another request: {difference}\n")), "{error}");
         assert!(error.message.contains("pay.model.yaml:") && error.hint.is_some(), "{error:?}");
@@ -181,8 +182,8 @@ async fn a_cassette_says_which_part_of_a_request_differs() {
 
 #[tokio::test]
 async fn ids_usage_and_echoes_do_not_make_a_request_different() {
-    let (script, requests) = recorded().await;
-    let replayed = Scripted::new(&Arc::new(script), "x");
+    let (replies, requests) = recorded().await;
+    let replayed = CannedModel::new(&Arc::new(replies), "x");
     replayed.complete(&budget(), &requests[0]).await.expect("the first");
     let mut request = requests[1].clone();
     if let Message::Assistant(reply) = &mut request.messages[1] {

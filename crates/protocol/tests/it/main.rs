@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::Value;
-use trailblaze_protocol::callback::{Action, PATH, Request, Response, VERSION};
+use trailblaze_protocol::callback::{CallbackAction, CallbackRequest, CallbackResponse, PATH, VERSION};
 
 const EXAMPLES: &str = "../../sdks/typescript/scripting/wire/callback-v1.json";
 
@@ -18,9 +18,9 @@ fn version_and_path_match_the_package() {
 fn every_request_of_the_package_is_read() {
     let examples = examples();
     for example in list(&examples, "requests") {
-        let request =
-            Request::read(example["request"].clone()).unwrap_or_else(|error| panic!("{}: {error}", example["about"]));
-        let Action::CallTool { tool_name, arguments_json } = &request.action;
+        let request = CallbackRequest::read(example["request"].clone())
+            .unwrap_or_else(|error| panic!("{}: {error}", example["about"]));
+        let CallbackAction::CallTool { tool_name, arguments_json } = &request.action;
         assert_eq!(request.session_id, example["request"]["session_id"], "{}", example["about"]);
         assert_eq!(request.invocation_id, example["request"]["invocation_id"], "{}", example["about"]);
         assert_eq!(*tool_name, example["request"]["action"]["tool_name"], "{}", example["about"]);
@@ -28,10 +28,10 @@ fn every_request_of_the_package_is_read() {
         assert_eq!(arguments, example["arguments"], "{}", example["about"]);
     }
     for example in list(&examples, "acceptedRequests") {
-        assert!(Request::read(example["request"].clone()).is_ok(), "{}", example["about"]);
+        assert!(CallbackRequest::read(example["request"].clone()).is_ok(), "{}", example["about"]);
     }
     for example in list(&examples, "refusedRequests") {
-        assert!(Request::read(example["request"].clone()).is_err(), "{}", example["about"]);
+        assert!(CallbackRequest::read(example["request"].clone()).is_err(), "{}", example["about"]);
     }
 }
 
@@ -39,7 +39,7 @@ fn every_request_of_the_package_is_read() {
 fn every_response_is_written_as_the_package_reads_it() {
     let examples = examples();
     for example in list(&examples, "answers") {
-        let answer: Response = serde_json::from_value(example["answer"].clone())
+        let answer: CallbackResponse = serde_json::from_value(example["answer"].clone())
             .unwrap_or_else(|error| panic!("{}: {error}", example["about"]));
         let written = serde_json::to_value(&answer).expect("a response is JSON");
         assert_eq!(written, example["answer"], "{}", example["about"]);

@@ -4,17 +4,17 @@ use std::io::Read;
 use std::path::Path;
 
 use super::LinkProblem;
-use super::resolve::Asked;
+use super::resolve::ImportKind;
 use super::scan::{CommonJs, Scanned, scan};
 use crate::text::Position;
-use crate::transpile::{Import, Role, SOURCE_BYTES, SourceMap, SyntaxError, Transpiled, transpile};
+use crate::transpile::{Import, SOURCE_BYTES, SourceMap, SourceRole, SyntaxError, Transpiled, transpile};
 
 pub struct File<'f> {
     pub id: &'f str,
     pub path: &'f Path,
     /// Whether it belongs to a package, and not to the project.
     pub is_package: bool,
-    pub role: Role,
+    pub role: SourceRole,
 }
 
 /// What is in a file.
@@ -36,9 +36,9 @@ pub enum Contents {
 }
 
 /// Something that a file asks for.
-pub struct Request {
+pub struct ModuleRequest {
     pub specifier: String,
-    pub asked: Asked,
+    pub asked: ImportKind,
     pub at: Position,
     /// Whether the module cannot do without it, whatever it is.
     pub is_strict: bool,
@@ -55,10 +55,10 @@ impl Contents {
         }
     }
 
-    pub fn requests(&self) -> Vec<Request> {
-        let import = |import: &Import| Request {
+    pub fn requests(&self) -> Vec<ModuleRequest> {
+        let import = |import: &Import| ModuleRequest {
             specifier: import.specifier.clone(),
-            asked: Asked::Import,
+            asked: ImportKind::Import,
             at: import.at,
             is_strict: !import.is_dynamic,
             is_optional: false,
@@ -66,9 +66,9 @@ impl Contents {
         match self {
             Contents::Module { imports, .. } => imports.iter().map(import).collect(),
             Contents::CommonJs { found, .. } => {
-                let requires = found.requires.iter().map(|require| Request {
+                let requires = found.requires.iter().map(|require| ModuleRequest {
                     specifier: require.specifier.clone(),
-                    asked: Asked::Require,
+                    asked: ImportKind::Require,
                     at: require.at,
                     is_strict: !require.is_optional,
                     is_optional: require.is_optional,
@@ -104,7 +104,7 @@ impl File<'_> {
         let ending = self.path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         match ending {
             // The source of a tool may be a part of any file.
-            _ if self.role == Role::Tool => self.transpiled(&source),
+            _ if self.role == SourceRole::Tool => self.transpiled(&source),
             "ts" | "mts" | "cts" => self.transpiled(&source),
             "json" => json(source),
             "js" | "mjs" | "cjs" => self.javascript(source),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 use super::commonjs::{self, Required};
 use super::files::Contents;
-use super::resolve::Asked;
+use super::resolve::ImportKind;
 use super::{EMPTY, ERRORS, Edge, LinkError, LinkProblem, Linked, ModuleNode};
 use crate::program::{LinkedModule, Program};
 use crate::text::Position;
@@ -154,7 +154,7 @@ impl Generator<'_> {
 
     /// What the imports of a module mean.
     fn imports(&mut self, node: &ModuleNode) -> BTreeMap<String, String> {
-        let imports = node.edges.iter().filter(|edge| edge.asked == Asked::Import);
+        let imports = node.edges.iter().filter(|edge| edge.asked == ImportKind::Import);
         let meanings: Vec<_> = imports.map(|edge| (edge.specifier.clone(), self.required(edge))).collect();
         let meaning = |(specifier, required)| {
             let id = match required {
@@ -180,7 +180,7 @@ impl Generator<'_> {
     }
 
     fn requires(&self, node: &ModuleNode) -> BTreeMap<String, Required> {
-        let requires = node.edges.iter().filter(|edge| edge.asked == Asked::Require);
+        let requires = node.edges.iter().filter(|edge| edge.asked == ImportKind::Require);
         requires.map(|edge| (edge.specifier.clone(), self.required(edge))).collect()
     }
 
@@ -208,7 +208,7 @@ impl Generator<'_> {
             return BTreeSet::new();
         }
         let mut names = found.exports.clone();
-        for edge in edges.iter().filter(|edge| edge.asked == Asked::Require) {
+        for edge in edges.iter().filter(|edge| edge.asked == ImportKind::Require) {
             if let Some(target) = edge.target.as_ref().ok().filter(|_| found.reexports.contains(&edge.specifier)) {
                 names.extend(self.names(target, seen));
             }

@@ -17,9 +17,9 @@ pub use error::LinkError;
 
 use crate::program::{Offset, Program};
 use crate::text::Position;
-use crate::transpile::Role;
+use crate::transpile::SourceRole;
 use files::{Contents, File};
-use resolve::{Area, Asked, Finder, Missing};
+use resolve::{Area, Finder, ImportKind, Missing};
 
 /// How many modules a program may have.
 pub const MODULES: usize = 2_000;
@@ -39,12 +39,12 @@ pub struct Entry<'e> {
     pub source: Option<&'e str>,
     /// Where the source starts in the file.
     pub offset: Option<Offset>,
-    pub role: Role,
+    pub role: SourceRole,
 }
 
 impl<'e> Entry<'e> {
     /// A file.
-    pub fn file(path: &'e Path, role: Role) -> Entry<'e> {
+    pub fn file(path: &'e Path, role: SourceRole) -> Entry<'e> {
         Entry { path, source: None, offset: None, role }
     }
 }
@@ -67,7 +67,7 @@ pub fn link(root: &Path, entry: Entry<'_>) -> Result<Linked, Vec<LinkError>> {
 /// The files of a project that a script is made of, the script first: those that it imports, directly or indirectly, without
 /// packages. A file that cannot be parsed is one of them, but nothing that it imports is. Blocks while it reads files.
 pub fn project_files(root: &Path, script: &Path) -> Vec<PathBuf> {
-    let entry = Entry::file(script, Role::Module);
+    let entry = Entry::file(script, SourceRole::Module);
     let Ok(mut linker) = Linker::new(root, script) else { return Vec::new() };
     linker.follows_packages = false;
     // What was read before a limit was exceeded counts.
@@ -89,7 +89,7 @@ struct ModuleNode {
 /// An import or a `require`, and what it means.
 struct Edge {
     specifier: String,
-    asked: Asked,
+    asked: ImportKind,
     at: Position,
     /// Whether the module cannot do without it.
     is_strict: bool,
@@ -158,7 +158,7 @@ impl Linker {
                 id: &id,
                 path: &path,
                 is_package: area.package.is_some(),
-                role: if is_entry { entry.role } else { Role::Module },
+                role: if is_entry { entry.role } else { SourceRole::Module },
             };
             let contents = match entry.source.filter(|_| is_entry) {
                 Some(source) => file.of_source(source.to_string()),

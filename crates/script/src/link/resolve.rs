@@ -20,7 +20,7 @@ pub struct Finder {
 
 /// How a module is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asked {
+pub enum ImportKind {
     Import,
     Require,
 }
@@ -35,7 +35,7 @@ pub struct Area {
 
 /// A file that was found.
 #[derive(Debug)]
-pub struct Found {
+pub struct FoundModule {
     /// Without links.
     pub path: PathBuf,
     pub area: Area,
@@ -86,7 +86,7 @@ impl Finder {
     }
 
     /// Finds what a file in `folder`, which belongs to `area`, asks for.
-    pub fn find(&self, folder: &Path, area: &Area, specifier: &str, asked: Asked) -> Result<Found, Missing> {
+    pub fn find(&self, folder: &Path, area: &Area, specifier: &str, asked: ImportKind) -> Result<FoundModule, Missing> {
         match scheme(specifier) {
             Some("node" | "bun") => return Err(Missing::Builtin),
             Some(scheme) => return Err(Missing::Scheme(scheme.to_string())),
@@ -96,7 +96,7 @@ impl Finder {
         if is_path && !stays_inside(folder, specifier, &area.folder) {
             return Err(Missing::Outside);
         }
-        let resolver = if asked == Asked::Import { &self.imports } else { &self.requires };
+        let resolver = if asked == ImportKind::Import { &self.imports } else { &self.requires };
         let path = match resolver.resolve(folder, specifier) {
             Ok(found) => found.path().to_path_buf(),
             Err(error) => return Err(self.explained(folder, specifier, is_path, &error)),
@@ -108,8 +108,8 @@ impl Finder {
             return Err(Missing::Above(package_name(specifier).to_string(), installed));
         }
         match package {
-            Some(package) if path.starts_with(&package.folder) => Ok(Found { path, area: package }),
-            Some(_) | None if path.starts_with(&area.folder) => Ok(Found { path, area: area.clone() }),
+            Some(package) if path.starts_with(&package.folder) => Ok(FoundModule { path, area: package }),
+            Some(_) | None if path.starts_with(&area.folder) => Ok(FoundModule { path, area: area.clone() }),
             _ => Err(Missing::Outside),
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use trailblaze_script::transpile::Role;
+use trailblaze_script::transpile::SourceRole;
 use trailblaze_script::{Abort, Ended, Entry, Host, HostError, Limits, Linked, LogLine, Offset, World, call, link};
 
 struct Nothing;
@@ -36,7 +36,7 @@ fn write(root: &Path, path: &str, text: impl AsRef<[u8]>) {
 }
 
 fn linked(root: &Path, entry: &str) -> Linked {
-    link(root, Entry::file(Path::new(entry), Role::Tool)).unwrap_or_else(|errors| panic!("{errors:?}"))
+    link(root, Entry::file(Path::new(entry), SourceRole::Tool)).unwrap_or_else(|errors| panic!("{errors:?}"))
 }
 
 async fn run_linked(linked: Linked) -> Result<Value, String> {
@@ -65,7 +65,7 @@ fn refusals(files: &[(&str, &str)]) -> Vec<String> {
 }
 
 fn refusals_in(root: &Path) -> Vec<String> {
-    match link(root, Entry::file(Path::new("a.ts"), Role::Tool)) {
+    match link(root, Entry::file(Path::new("a.ts"), SourceRole::Tool)) {
         Ok(linked) => panic!("it was linked: {:?}", linked.files),
         Err(errors) => errors.iter().map(ToString::to_string).collect(),
     }
@@ -97,7 +97,7 @@ async fn a_source_inside_another_file_imports_from_there() {
     let folder = project(&[("tools/b.ts", "export const b = 2;"), ("tools/a.yaml", "…")]);
     let source = "import { b } from './b.ts';\nif (b === 2) throw new Error('found')\nreturn 1";
     let offset = Some(Offset { lines: 4, columns: 6 });
-    let entry = Entry { path: Path::new("tools/a.yaml"), source: Some(source), offset, role: Role::Tool };
+    let entry = Entry { path: Path::new("tools/a.yaml"), source: Some(source), offset, role: SourceRole::Tool };
     let linked = link(folder.path(), entry).expect("linked");
     assert_eq!(linked.files.keys().collect::<Vec<_>>(), ["tools/a.yaml", "tools/b.ts"]);
     assert_eq!(run_linked(linked).await, Err("found (tools/a.yaml:6:30)".to_string()));
@@ -210,7 +210,7 @@ fn what_is_missing_or_outside_is_an_error_with_its_place() {
     {
         let source = format!("import {}", json!(odd));
         write(folder.path(), "a.ts", &source);
-        let errors = link(folder.path(), Entry::file(Path::new("a.ts"), Role::Tool)).expect_err("odd");
+        let errors = link(folder.path(), Entry::file(Path::new("a.ts"), SourceRole::Tool)).expect_err("odd");
         assert_eq!(errors[0].module, "a.ts", "{odd}: {errors:?}");
     }
 }
@@ -516,7 +516,7 @@ mod hostile {
         fn any_import_is_resolved_or_refused(specifier in "(\\PC{0,20}|[./@#?:a-z\\\\%]{0,12})") {
             let source = format!("import {};", json!(specifier));
             let folder = project(&[("a.ts", &source), ("b.ts", ""), ("node_modules/pkg/index.js", "")]);
-            if let Err(errors) = link(folder.path(), Entry::file(Path::new("a.ts"), Role::Tool)) {
+            if let Err(errors) = link(folder.path(), Entry::file(Path::new("a.ts"), SourceRole::Tool)) {
                 prop_assert!(!errors.is_empty());
             }
         }
@@ -524,7 +524,7 @@ mod hostile {
         #[test]
         fn any_modules_are_linked_and_loaded_or_refused(a in pieces(), b in pieces(), c in pieces()) {
             let folder = project(&[("a.ts", &a), ("b.js", &b), ("node_modules/pkg/index.js", &c)]);
-            if let Ok(linked) = link(folder.path(), Entry::file(Path::new("a.ts"), Role::Module)) {
+            if let Ok(linked) = link(folder.path(), Entry::file(Path::new("a.ts"), SourceRole::Module)) {
                 let _ = World::new(&Arc::new(linked.program), Limits::default(), &Abort::default());
             }
         }
@@ -532,7 +532,7 @@ mod hostile {
         #[test]
         fn any_package_json_is_read_or_refused(json in "[{}\\[\\]\":,./*a-z#]{0,60}") {
             let folder = project(&[("a.ts", "import 'pkg'; import 'pkg/x';"), ("node_modules/pkg/package.json", &json)]);
-            let _ = link(folder.path(), Entry::file(Path::new("a.ts"), Role::Tool));
+            let _ = link(folder.path(), Entry::file(Path::new("a.ts"), SourceRole::Tool));
         }
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio::sync::watch;
-use trailblaze_script::transpile::Role;
+use trailblaze_script::transpile::SourceRole;
 use trailblaze_script::{Entry, Host, HostError, Limits, LogLine, Served, ServedCall, link};
 
 /// Answers `echo`, and carries out `again` as a call of the same program.
@@ -100,7 +100,7 @@ async fn load(source: &str) -> Result<Engine, String> {
 async fn load_within(busy: Duration, source: &str) -> Result<Engine, String> {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("a.ts"), source).expect("written");
-    let linked = link(folder.path(), Entry::file("a.ts".as_ref(), Role::Module)).expect("linked");
+    let linked = link(folder.path(), Entry::file("a.ts".as_ref(), SourceRole::Module)).expect("linked");
     let limits = Limits { busy, clock: true, ..Limits::default() };
     let variables = BTreeMap::from([("NAME".to_string(), "value".to_string())]);
     let engine = Engine::default();

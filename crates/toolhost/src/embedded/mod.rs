@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 use tokio::io::{AsyncWriteExt, DuplexStream};
 use tokio::sync::mpsc;
 use trailblaze_script::bundle::{self, BundleError};
-use trailblaze_script::transpile::Role;
+use trailblaze_script::transpile::SourceRole;
 use trailblaze_script::{Entry, Limits, LinkError, Linked, LogLine, Program, ScriptError, Served, link};
 
 use crate::notification_router::NotificationRouter;
@@ -159,7 +159,7 @@ impl Programs {
                 .map_err(|error| EmbeddedError::Bundle { path: script.to_string(), error })?;
             Linked { program, files: stamped }
         } else {
-            link(root, Entry::file(Path::new(script), Role::Module)).map_err(EmbeddedError::Link)?
+            link(root, Entry::file(Path::new(script), SourceRole::Module)).map_err(EmbeddedError::Link)?
         };
         let files = files.into_values().map(|path| (path.clone(), stamp_of(&path))).collect();
         let program = Arc::new(program);

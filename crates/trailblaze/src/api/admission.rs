@@ -8,11 +8,11 @@ use axum::http::{HeaderMap, Uri, Version, header};
 
 /// The names of this server.
 #[derive(Clone)]
-pub struct Names(Arc<[String]>);
+pub struct HostNames(Arc<[String]>);
 
-impl Names {
-    pub fn at(port: u16) -> Names {
-        Names(["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{port}")).into())
+impl HostNames {
+    pub fn at(port: u16) -> HostNames {
+        HostNames(["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{port}")).into())
     }
 }
 
@@ -32,14 +32,14 @@ pub enum TurnedAway {
 }
 
 /// The head of a request.
-pub struct Asked<'r> {
+pub struct IncomingRequest<'r> {
     pub version: Version,
     pub target: &'r Uri,
     pub headers: &'r HeaderMap,
 }
 
 /// Decides about a request from this peer.
-pub fn judge(peer: SocketAddr, asked: &Asked<'_>, Names(names): &Names) -> Result<(), TurnedAway> {
+pub fn judge(peer: SocketAddr, asked: &IncomingRequest<'_>, HostNames(names): &HostNames) -> Result<(), TurnedAway> {
     if !peer.ip().to_canonical().is_loopback() {
         return Err(TurnedAway::Peer);
     }
@@ -81,8 +81,8 @@ mod tests {
             headers.append(name, value.parse().unwrap());
         }
         let target = Uri::from_static("/scripting/callback");
-        let asked = Asked { version: Version::HTTP_11, target: &target, headers: &headers };
-        let judged = judge(peer.parse().unwrap(), &asked, &Names::at(52525)).map_err(|away| away.to_string());
+        let asked = IncomingRequest { version: Version::HTTP_11, target: &target, headers: &headers };
+        let judged = judge(peer.parse().unwrap(), &asked, &HostNames::at(52525)).map_err(|away| away.to_string());
         assert_eq!(judged.as_ref().copied().map_err(String::as_str), expected, "{peer} {headers:?}");
     }
 
@@ -101,8 +101,8 @@ mod tests {
             let target: Uri = target.parse().unwrap();
             let mut headers = HeaderMap::new();
             headers.extend(host.map(|host| (header::HOST, host.parse().unwrap())));
-            let asked = Asked { version: Version::HTTP_2, target: &target, headers: &headers };
-            let judged = judge("127.0.0.1:4711".parse().unwrap(), &asked, &Names::at(52525));
+            let asked = IncomingRequest { version: Version::HTTP_2, target: &target, headers: &headers };
+            let judged = judge("127.0.0.1:4711".parse().unwrap(), &asked, &HostNames::at(52525));
             assert_eq!(judged.map_err(|away| away.to_string()), expected.map_err(String::from), "{target}");
         };
         check("http://127.0.0.1:52525/a.B/C", None, Ok(()));

@@ -13,19 +13,19 @@ use serde_json::Value;
 use trailblaze_core::engine::fault::Fault;
 use trailblaze_core::foreign_json;
 use trailblaze_core::limits;
-use trailblaze_protocol::callback::{Action, CallbackResult, Request, Response};
+use trailblaze_protocol::callback::{CallbackAction, CallbackRequest, CallbackResponse, CallbackResult};
 use trailblaze_protocol::outcome::Outcome;
 
 use super::body::{self, BodyError, MESSAGE_BYTES};
 use super::caller::{Caller, Callers, Ids};
 
-type Refused = (StatusCode, Json<Response>);
+type Refused = (StatusCode, Json<CallbackResponse>);
 
 pub async fn callback(
     State(callers): State<Callers>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     request: extract::Request,
-) -> Result<Json<Response>, Refused> {
+) -> Result<Json<CallbackResponse>, Refused> {
     let (Parts { headers, .. }, body) = request.into_parts();
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let essence = kind.split(';').next().unwrap_or_default().trim();
@@ -49,30 +49,33 @@ pub async fn callback(
     let bytes = body::read(body, MESSAGE_BYTES).await.map_err(unread)?;
     let broken = |error| refuse(StatusCode::BAD_REQUEST, &format!("the request is not JSON: {error}"));
     let request = foreign_json::read::<Value>(&bytes).map_err(broken)?;
-    let response = match Request::read(request.value) {
+    let response = match CallbackRequest::read(request.value) {
         Ok(request) => answer(&callers, request, peer).await,
-        Err(bad) => Response::error(bad.to_string()),
+        Err(bad) => CallbackResponse::error(bad.to_string()),
     };
     Ok(Json(response))
 }
 
 /// The response to a request that was refused unread.
 pub fn refuse(status: StatusCode, message: &str) -> Refused {
-    (status, Json(Response::error(message)))
+    (status, Json(CallbackResponse::error(message)))
 }
 
-async fn answer(callers: &Callers, request: Request, peer: SocketAddr) -> Response {
+async fn answer(callers: &Callers, request: CallbackRequest, peer: SocketAddr) -> CallbackResponse {
     let ids = Ids { invocation: request.invocation_id, session: request.session_id, device: String::new() };
     let cx = match callers.find_tool(&ids, peer) {
         Ok(Caller { cx, .. }) => cx,
-        Err(refused) => return Response::error(refused.to_string()),
+        Err(refused) => return CallbackResponse::error(refused.to_string()),
     };
-    let Action::CallTool { tool_name, arguments_json } = request.action;
+    let CallbackAction::CallTool { tool_name, arguments_json } = request.action;
     if cx.depth() >= limits::CALL_DEPTH {
-        return Response::error(format!("`{tool_name}` was not called: calls nest deeper than {}", limits::CALL_DEPTH));
+        return CallbackResponse::error(format!(
+            "`{tool_name}` was not called: calls nest deeper than {}",
+            limits::CALL_DEPTH
+        ));
     }
     let registry = cx.session.registry_with(&tool_name).await;
-    let redacted = |text: String| Response::error(cx.session.secrets.redact(&text));
+    let redacted = |text: String| CallbackResponse::error(cx.session.secrets.redact(&text));
     if registry.get(&tool_name).is_none() {
         return redacted(registry.explain_missing(&tool_name).to_string());
     }
@@ -80,7 +83,7 @@ async fn answer(callers: &Callers, request: Request, peer: SocketAddr) -> Respon
         Ok(Value::Object(args)) => match cx.call(&tool_name, args).await {
             // If the calling tool has ended in the meantime, this call was cancelled with it.
             Err(Fault::Cancelled) => match callers.ended(&cx) {
-                Some(ended) => Response::error(ended.to_string()),
+                Some(ended) => CallbackResponse::error(ended.to_string()),
                 None => told(Err(Fault::Cancelled)),
             },
             answer => told(answer),
@@ -90,16 +93,16 @@ async fn answer(callers: &Callers, request: Request, peer: SocketAddr) -> Respon
     }
 }
 
-fn told(answer: Result<Outcome, Fault>) -> Response {
+fn told(answer: Result<Outcome, Fault>) -> CallbackResponse {
     let (success, text_content, error_message) = match answer {
         Ok(outcome) if outcome.is_error() => (false, String::new(), outcome.text),
         Ok(outcome) => (true, outcome.text, String::new()),
         Err(fault @ (Fault::BadArguments { .. } | Fault::UnknownTool { .. })) => {
-            return Response::error(fault.to_string());
+            return CallbackResponse::error(fault.to_string());
         }
         Err(fault) => (false, String::new(), fault.to_string()),
     };
-    Response { result: CallbackResult::CallToolResult { success, text_content, error_message } }
+    CallbackResponse { result: CallbackResult::CallToolResult { success, text_content, error_message } }
 }
 
 #[cfg(test)]

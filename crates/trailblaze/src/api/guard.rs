@@ -11,16 +11,16 @@ use axum::response::{IntoResponse, Response};
 use connectrpc::ConnectError;
 use trailblaze_protocol::callback::PATH;
 
-use super::admission::{Asked, Names, judge};
+use super::admission::{HostNames, IncomingRequest, judge};
 use super::callback::refuse;
 
 pub async fn guard(
-    State(names): State<Names>,
+    State(names): State<HostNames>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     request: Request,
     next: Next,
 ) -> Response {
-    let asked = Asked { version: request.version(), target: request.uri(), headers: request.headers() };
+    let asked = IncomingRequest { version: request.version(), target: request.uri(), headers: request.headers() };
     match judge(peer, &asked, &names) {
         Ok(()) => next.run(request).await,
         Err(turned_away) if request.uri().path() == PATH => {

@@ -30,7 +30,7 @@ use trailblaze_protocol::callback::PATH;
 
 use crate::servers::callback::{CallbackAddress, NoAddress};
 use crate::sessions::service::ClientPlace;
-use admission::Names;
+use admission::HostNames;
 use body::MESSAGE_BYTES;
 use caller::Callers;
 use connections::Connections;
@@ -150,7 +150,7 @@ fn router(invocations: Arc<Invocations>, port: u16, offered: Option<&Offered>) -
 
 /// The guard runs first, in one place, before anything is read.
 fn guarded(routes: Router, port: u16) -> Router {
-    routes.layer(from_fn_with_state(Names::at(port), guard::guard))
+    routes.layer(from_fn_with_state(HostNames::at(port), guard::guard))
 }
 
 /// Serves an MCP server on a free port, as the listener serves ours, but without a key. The conformance suite of MCP tests the

@@ -8,7 +8,7 @@ use trailblaze_protocol::event::StepKind;
 use trailblaze_protocol::exit::Exit;
 
 use super::in_session::{SessionArgs, execute, exit_of, show_all};
-use super::shell::{Line, OnDeviceArgs, parse, show};
+use super::shell::{OnDeviceArgs, ShellLine, parse, show};
 use super::{Context, Refusal};
 use crate::output::print;
 use crate::sessions::interactive::{Command, Reply};
@@ -39,8 +39,10 @@ pub async fn batch(context: &Context, args: BatchArgs) -> Result<Exit, Refusal> 
     for (at, line) in lines.iter().enumerate() {
         let wrong = |message: String| Refusal::usage(format!("command {}: {message}; nothing was run", at + 1));
         match parse(line).map_err(|error| wrong(error.to_string()))? {
-            Some(Line::Command(command)) => commands.push(command),
-            Some(Line::Help | Line::Quit) => return Err(wrong(format!("`{line}` is only for `trailblaze shell`"))),
+            Some(ShellLine::Command(command)) => commands.push(command),
+            Some(ShellLine::Help | ShellLine::Quit) => {
+                return Err(wrong(format!("`{line}` is only for `trailblaze shell`")));
+            }
             None => {}
         }
     }

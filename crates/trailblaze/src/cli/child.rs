@@ -18,7 +18,7 @@ const LINE_BYTES: usize = 64 << 10;
 const TAIL_BYTES: usize = 64 << 10;
 
 /// A program to run.
-pub struct Run {
+pub struct ChildRun {
     pub launch: Launch,
     /// Such as `ran tests`, for messages.
     pub did: &'static str,
@@ -26,10 +26,10 @@ pub struct Run {
     pub is_shown: bool,
 }
 
-impl Run {
+impl ChildRun {
     /// Runs it to its end and prints its output. Also returns the last part of it.
     pub async fn ended(self, supervisor: &Supervisor) -> Result<(Ended, String), Refusal> {
-        let Run { launch, did, limit, is_shown } = self;
+        let ChildRun { launch, did, limit, is_shown } = self;
         let program = Path::new(&launch.program).display().to_string();
         let failed = |error: trailblaze_supervise::StartError| Refusal::Environment {
             message: format!("`{program}` cannot run: {error}"),

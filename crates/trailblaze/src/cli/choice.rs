@@ -9,7 +9,7 @@ use crate::run::history::Shard;
 use crate::run::job::Rules;
 
 #[derive(Debug, Clone, Default, clap::Args)]
-pub struct Choice {
+pub struct TrailChoice {
     /// Use up to N devices in parallel; opens more devices of the same kind as needed
     #[arg(long, value_name = "N", value_parser = parse_workers)]
     pub workers: Option<usize>,
@@ -50,7 +50,7 @@ fn parse_time(text: &str) -> Result<Duration, String> {
     Millis::parse(text).map(Millis::duration).ok_or_else(|| "expected a time such as 500ms, 90s or 2m".to_string())
 }
 
-impl Choice {
+impl TrailChoice {
     pub fn rules(&self) -> Rules {
         Rules { retries: self.retries, fail_fast: self.fail_fast, timeout: self.timeout, repeat_each: self.repeat_each }
     }

@@ -24,7 +24,7 @@ pub struct DeviceArgs {
 
 /// List devices, and open one that stays open between commands
 #[derive(Args)]
-pub struct DeviceCommand {
+pub struct DeviceVerbArgs {
     #[command(subcommand)]
     verb: DeviceVerb,
 }
@@ -66,7 +66,7 @@ struct ConnectArgs {
     json: bool,
 }
 
-pub async fn device(context: &Context, command: DeviceCommand) -> Result<Exit, Refusal> {
+pub async fn device(context: &Context, command: DeviceVerbArgs) -> Result<Exit, Refusal> {
     match command.verb {
         DeviceVerb::List { json } => list(context, json).await,
         DeviceVerb::Doctor { json } => doctor(context, json).await,

@@ -11,7 +11,7 @@ use trailblaze_protocol::exit::Exit;
 use super::{Context, Refusal, runs};
 use crate::output::print::{self, Line};
 use crate::output::report::heals;
-use crate::run::record::heal::{HealError, Patch, Patches, Proof, Taken, patches, write};
+use crate::run::record::heal::{HealError, HealProof, Patch, Patches, Taken, patches, write};
 
 /// Show how healing changes the trails of a run, and write it into them
 #[derive(Args)]
@@ -62,12 +62,12 @@ pub fn heal(context: &Context, args: &HealArgs) -> Result<Exit, Refusal> {
     } else {
         print::hint("`trailblaze heal --write` writes this");
     }
-    if patches.iter().any(|patch| patch.proof == Proof::Tried) {
+    if patches.iter().any(|patch| patch.proof == HealProof::Tried) {
         print::hint(
             "a later step failed, so the repaired trail never passed; run it again before you rely on the repairs",
         );
     }
-    if patches.iter().any(|patch| patch.proof == Proof::Suggested) {
+    if patches.iter().any(|patch| patch.proof == HealProof::Suggested) {
         print::hint("suggestions were never tried; `trailblaze run --heal apply` tries them");
     }
     Ok(Exit::Passed)
@@ -78,7 +78,7 @@ fn as_json(patch: &Patch) -> Value {
         |repair: &Repair| json!({"step": repair.text, "from": repair.from, "to": repair.to, "element": repair.element});
     json!({
         "trail": patch.path,
-        "isConfirmed": patch.proof == Proof::Confirmed,
+        "isConfirmed": patch.proof == HealProof::Confirmed,
         "repairs": patch.repairs.iter().map(repair).collect::<Vec<_>>(),
         "text": patch.after,
     })
@@ -88,9 +88,9 @@ fn as_json(patch: &Patch) -> Value {
 fn show(patch: &Patch) {
     let lines = |text: &str| text.lines().map(str::to_string).collect::<Vec<_>>();
     let word = match patch.proof {
-        Proof::Confirmed => "healed",
-        Proof::Tried => "healed, not confirmed by a second run",
-        Proof::Suggested => "suggested",
+        HealProof::Confirmed => "healed",
+        HealProof::Tried => "healed, not confirmed by a second run",
+        HealProof::Suggested => "suggested",
     };
     print::data(format!("{} ({word})", patch.path));
     patch.repairs.iter().for_each(|repair| print::data(format!("  {}", heals::repaired(repair))));

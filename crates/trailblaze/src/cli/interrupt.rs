@@ -26,7 +26,7 @@ impl Interrupt {
             progress.say("cancelling; press Ctrl-C again to stop immediately");
             token.cancel();
             // A closed terminal may be reported twice, by the kernel and by the shell.
-            while signals.next().await == Stop::Hangup {}
+            while signals.next().await == StopSignal::Hangup {}
             std::process::exit(i32::from(Exit::Environment.code()));
         });
         Interrupt { cancel, listener }
@@ -52,7 +52,7 @@ pub struct Signals {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stop {
+pub enum StopSignal {
     /// Ctrl-C: end the current call.
     Interrupt,
     /// SIGTERM: end the process.
@@ -72,11 +72,11 @@ impl Signals {
         }
     }
 
-    pub async fn next(&mut self) -> Stop {
+    pub async fn next(&mut self) -> StopSignal {
         tokio::select! {
-            () = received(&mut self.interrupt) => Stop::Interrupt,
-            () = received(&mut self.terminate) => Stop::Terminate,
-            () = received(&mut self.hangup) => Stop::Hangup,
+            () = received(&mut self.interrupt) => StopSignal::Interrupt,
+            () = received(&mut self.terminate) => StopSignal::Terminate,
+            () = received(&mut self.hangup) => StopSignal::Hangup,
         }
     }
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use trailblaze_protocol::exit::Exit;
 
 use super::{Context, Refusal};
-use crate::lsp::{Place, serve};
+use crate::lsp::{LspContext, serve};
 
 /// Serve an editor over stdin and stdout with the language server protocol
 ///
@@ -22,7 +22,7 @@ pub struct LspArgs {
 
 pub async fn lsp(context: &Context, _: LspArgs) -> Result<Exit, Refusal> {
     let root_of = |folder: &Path| context.root(folder);
-    let place = Place {
+    let place = LspContext {
         root: root_of(Path::new(".")),
         root_of: &root_of,
         environment: Arc::clone(&context.environment),

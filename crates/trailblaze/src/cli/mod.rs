@@ -110,7 +110,7 @@ enum CliCommand {
     Daemon(daemon::DaemonCommand),
     Toolbox(toolbox::ToolboxArgs),
     Types(types::TypesArgs),
-    Device(device::DeviceCommand),
+    Device(device::DeviceVerbArgs),
     Model(model::ModelCommand),
     Runs(runs::RunsCommand),
     Report(report::ReportArgs),

@@ -261,7 +261,7 @@ fn result_json(model: &dyn Model, reply: &Reply, time: Duration, has_called: boo
 impl From<ModelChoiceError> for Refusal {
     fn from(error: ModelChoiceError) -> Refusal {
         match error {
-            ModelChoiceError::Script { problems, .. } => {
+            ModelChoiceError::Replies { problems, .. } => {
                 print::problems(&problems);
                 Refusal::Problems { n_errors: problems.len() }
             }

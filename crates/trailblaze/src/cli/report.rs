@@ -9,7 +9,7 @@ use trailblaze_protocol::exit::Exit;
 use super::{Context, Refusal};
 use crate::output::print;
 use crate::output::report::merge::{MergeError, merge};
-use crate::output::report::{self as run_report, Run, Written};
+use crate::output::report::{self as run_report, RunRecord, Written};
 use crate::output::run_folder::new_id;
 use crate::run::history::{self, History};
 
@@ -96,7 +96,7 @@ fn write(folder: &Path) -> Result<Written, Refusal> {
 
 /// Updates the history. A shard does not, because the other shards could then split the trails differently; here all
 /// shards have ended.
-fn remember(root: &Path, runs: &[Run]) {
+fn remember(root: &Path, runs: &[RunRecord]) {
     let mut history = History::read(root);
     let shards = runs.iter().filter(|run| run.start.as_ref().is_some_and(|start| start.shard.is_some()));
     let n_noted = shards.filter(|shard| history.note_run(root, shard)).count();

@@ -12,7 +12,7 @@ use trailblaze_protocol::exit::Exit;
 
 use super::agent_args::AgentArgs;
 use super::cassette::{CassetteArgs, CassetteUse};
-use super::choice::{Choice, FilterArgs};
+use super::choice::{FilterArgs, TrailChoice};
 use super::conclude::conclude;
 use super::device::DeviceArgs;
 use super::interrupt::Interrupt;
@@ -28,8 +28,8 @@ use crate::run::execute::{Ended, RunResult, Sinks, execute};
 use crate::run::job::{Healing, Replay};
 use crate::run::plan::{DeviceChoice, RunOptions, RunPlan};
 use crate::run::preflight;
-use crate::run::queue::Kind;
-use crate::run::record::save::Level;
+use crate::run::queue::DeviceKind;
+use crate::run::record::save::RecordLevel;
 use crate::run::watch::Watch;
 use crate::sessions::service::StudioRequest;
 
@@ -85,7 +85,7 @@ pub struct RunArgs {
     #[command(flatten)]
     filter: FilterArgs,
     #[command(flatten)]
-    choice: Choice,
+    choice: TrailChoice,
     #[command(flatten)]
     sim: SimArgs,
     /// Create run folders here [default: logs/ in the project]
@@ -134,7 +134,7 @@ impl RunArgs {
             target: self.target.clone(),
             record: match &self.record {
                 Some(RecordWord::Level(level)) => Some(*level),
-                Some(RecordWord::Path(_)) => Some(Level::Calls),
+                Some(RecordWord::Path(_)) => Some(RecordLevel::Calls),
                 None => None,
             },
             replay: self.replay.into(),
@@ -255,15 +255,15 @@ impl From<Pictures> for PicturePolicy {
 /// The value after `--record`: the level, or the first path, because the level is optional.
 #[derive(Clone)]
 enum RecordWord {
-    Level(Level),
+    Level(RecordLevel),
     Path(PathBuf),
 }
 
 impl From<String> for RecordWord {
     fn from(word: String) -> RecordWord {
         match word.as_str() {
-            "calls" => RecordWord::Level(Level::Calls),
-            "effects" => RecordWord::Level(Level::Effects),
+            "calls" => RecordWord::Level(RecordLevel::Calls),
+            "effects" => RecordWord::Level(RecordLevel::Effects),
             _ => RecordWord::Path(word.into()),
         }
     }
@@ -293,7 +293,7 @@ pub async fn run(context: &Context, mut args: RunArgs) -> Result<Exit, Refusal> 
     }
     if let Some(RecordWord::Path(path)) = &args.record {
         args.paths.insert(0, path.clone());
-        args.record = Some(RecordWord::Level(Level::Calls));
+        args.record = Some(RecordWord::Level(RecordLevel::Calls));
     }
     if args.record.is_some() && args.replay != ReplayArg::Intent {
         return Err(Refusal::usage("`--record` requires `--replay intent`: only tools that run can be recorded"));
@@ -366,7 +366,7 @@ pub async fn run_once(
 /// Prints what would run, and on which devices.
 fn list(plan: &RunPlan, as_json: bool) {
     let rows = plan.kinds.iter().flat_map(|kind| kind.jobs.iter().map(move |job| (&plan.jobs[*job].trail, kind)));
-    let devices = |kind: &Kind| kind.devices.iter().map(|device| device.id.to_string()).collect::<Vec<_>>();
+    let devices = |kind: &DeviceKind| kind.devices.iter().map(|device| device.id.to_string()).collect::<Vec<_>>();
     if as_json {
         let rows: Vec<Value> = rows
             .map(|(trail, kind)| json!({"trail": trail.source.path, "title": trail.title(), "devices": devices(kind)}))

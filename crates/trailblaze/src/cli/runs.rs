@@ -13,7 +13,7 @@ use trailblaze_protocol::exit::Exit;
 
 use super::{Context, Refusal};
 use crate::output::print;
-use crate::output::report::Run;
+use crate::output::report::RunRecord;
 use crate::output::report::model::EVENTS;
 use crate::output::report::summary::{headline, summary, totals};
 
@@ -84,7 +84,7 @@ pub fn runs(context: &Context, command: RunsCommand) -> Result<Exit, Refusal> {
 }
 
 /// The run whose id begins with `id`, or the newest.
-pub fn read(logs: &Path, id: Option<&str>) -> Result<Run, Refusal> {
+pub fn read(logs: &Path, id: Option<&str>) -> Result<RunRecord, Refusal> {
     find(logs, &read_all(logs)?, id)?.run()
 }
 
@@ -124,8 +124,8 @@ impl RunEntry {
         self.folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    fn run(&self) -> Result<Run, Refusal> {
-        Run::read(&self.folder).map_err(|error| Refusal::Environment { message: error.to_string() })
+    fn run(&self) -> Result<RunRecord, Refusal> {
+        RunRecord::read(&self.folder).map_err(|error| Refusal::Environment { message: error.to_string() })
     }
 
     /// Its report, if one was written.
@@ -133,7 +133,7 @@ impl RunEntry {
         Some(self.folder.join("report.html")).filter(|report| report.is_file())
     }
 
-    fn as_json(&self, run: &Run) -> Value {
+    fn as_json(&self, run: &RunRecord) -> Value {
         let mut value = json!({"id": self.id(), "folder": self.folder, "report": self.report()});
         let summary = serde_json::to_value(summary(run)).expect("a summary is JSON");
         let own = value.as_object_mut().expect("a JSON object literal");

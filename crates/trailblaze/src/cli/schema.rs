@@ -10,7 +10,7 @@ use trailblaze_core::config::{Target, ToolFile, Toolset};
 use trailblaze_core::trail::Trail;
 use trailblaze_core::yaml::{Decode, nearest};
 use trailblaze_drivers::sim::App;
-use trailblaze_models::script;
+use trailblaze_models::canned;
 use trailblaze_protocol::exit::Exit;
 use trailblaze_toolhost::cassette::Written;
 
@@ -75,7 +75,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("app", named(App::schema(), "Trailblaze simulated app")),
         ("effects", named(Contents::schema(), "Trailblaze effects")),
         ("cassette", named(Written::schema(), "Trailblaze cassette")),
-        ("replies", named(script::Written::schema(), "Trailblaze replies of a model")),
+        ("replies", named(canned::Written::schema(), "Trailblaze replies of a model")),
     ]
 }
 

@@ -41,9 +41,9 @@ enum ToolVerb {
     New(tool_new::NewArgs),
     Test(tool_test::TestArgs),
     Lint(tool_lint::LintArgs),
-    Doctor(tool_doctor::DoctorArgs),
+    Doctor(tool_doctor::ToolDoctorArgs),
     Bundle(tool_bundle::BundleArgs),
-    Install(tool_install::InstallArgs),
+    Install(tool_install::ToolInstallArgs),
 }
 
 /// The commands. `tool new` refuses these names.

@@ -35,7 +35,7 @@ const NEWER: &str = "2026-07-28";
 /// Start one tool server, shake hands in both generations of the protocol, list and check its tools, and stop it; or check
 /// a tool that needs no server
 #[derive(Args)]
-pub struct DoctorArgs {
+pub struct ToolDoctorArgs {
     /// The server, by its name in the configuration, or a tool of a file
     server: String,
     #[command(flatten)]
@@ -45,7 +45,7 @@ pub struct DoctorArgs {
     json: bool,
 }
 
-pub async fn doctor(context: &Context, args: &DoctorArgs) -> Result<Exit, Refusal> {
+pub async fn doctor(context: &Context, args: &ToolDoctorArgs) -> Result<Exit, Refusal> {
     let loaded = context.load(None)?;
     Refusal::unless_sound(&loaded.problems)?;
     let device = loaded.devices(&args.devices.device)?.remove(0);
@@ -96,7 +96,7 @@ pub async fn doctor(context: &Context, args: &DoctorArgs) -> Result<Exit, Refusa
 }
 
 /// Checks a tool that needs no server.
-fn tool_of_file(batch: &Batch, reserved_prefixes: &[String], args: &DoctorArgs) -> Exit {
+fn tool_of_file(batch: &Batch, reserved_prefixes: &[String], args: &ToolDoctorArgs) -> Exit {
     let place = match batch.contributor.origin {
         ToolOrigin::BuiltIn => "is built in".to_string(),
         _ => format!("is defined in {}", batch.contributor.label),

@@ -8,7 +8,7 @@ use trailblaze_protocol::exit::Exit;
 use trailblaze_supervise::{Ended, Supervisor};
 use trailblaze_toolhost::launch::{Install, InstallError, Runtimes};
 
-use super::child::Run;
+use super::child::ChildRun;
 use super::{Context, Refusal};
 use crate::output::print;
 use crate::project::loaded::Loaded;
@@ -16,7 +16,7 @@ use crate::servers::entries::entries;
 
 /// Install the npm packages of the project's tool servers, with the package manager whose lock file is there
 #[derive(Args)]
-pub struct InstallArgs {
+pub struct ToolInstallArgs {
     /// A folder with a package.json, or in one [default: those of the project and of all servers with a `script:`]
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
@@ -25,7 +25,7 @@ pub struct InstallArgs {
     timeout: Duration,
 }
 
-pub async fn install(context: &Context, args: &InstallArgs) -> Result<Exit, Refusal> {
+pub async fn install(context: &Context, args: &ToolInstallArgs) -> Result<Exit, Refusal> {
     let loaded = context.load(None)?;
     // Files may have problems that end when the packages are there.
     let folders = match &args.folder {
@@ -55,7 +55,7 @@ pub async fn install(context: &Context, args: &InstallArgs) -> Result<Exit, Refu
     for install in installs {
         let shown = shown(&loaded.root, &install.folder);
         print::say(format!("running `{}` in {shown}", install.command));
-        let run = Run { launch: install.launch, did: "installed packages", limit: args.timeout, is_shown: true };
+        let run = ChildRun { launch: install.launch, did: "installed packages", limit: args.timeout, is_shown: true };
         match run.ended(&supervisor).await?.0 {
             Ended::Code(0) => print::data(format!("installed  {shown}")),
             ended => {

@@ -17,7 +17,7 @@ use trailblaze_supervise::{Ended, Launch, Supervisor};
 use trailblaze_toolhost::launch::{Place, Runtimes, lacks_maven_artifact, launch};
 use trailblaze_toolhost::python::{is_python, missing_module, program};
 
-use super::child::Run;
+use super::child::ChildRun;
 use super::device::DeviceArgs;
 use super::run::{RunArgs, run_once};
 use super::{Context, Refusal};
@@ -293,7 +293,7 @@ impl Runners<'_> {
     }
 
     async fn ended(&self, launch: Launch, is_shown: bool) -> Result<(Ended, String), Refusal> {
-        Run { launch, did: "ran tests", limit: self.limit, is_shown }.ended(&self.supervisor).await
+        ChildRun { launch, did: "ran tests", limit: self.limit, is_shown }.ended(&self.supervisor).await
     }
 }
 

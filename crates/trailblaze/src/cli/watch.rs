@@ -9,7 +9,7 @@ use super::interrupt::told_to_stop;
 use super::run::{RunArgs, run_once};
 use super::{Context, Refusal};
 use crate::output::print;
-use crate::run::watch::{Next, Watch};
+use crate::run::watch::{NextRun, Watch};
 
 pub async fn watch(context: &Context, args: RunArgs) -> Result<Exit, Refusal> {
     let root = context.root(args.paths.first().map_or(Path::new("."), PathBuf::as_path));
@@ -46,9 +46,9 @@ pub async fn watch(context: &Context, args: RunArgs) -> Result<Exit, Refusal> {
 async fn next(watch: &mut Watch) -> Option<Vec<String>> {
     loop {
         match watch.next().await {
-            Next::All => return None,
-            Next::Some(trails) => return Some(trails),
-            Next::Nothing => print::say("none of the trails that ran uses a changed tool"),
+            NextRun::All => return None,
+            NextRun::Some(trails) => return Some(trails),
+            NextRun::Nothing => print::say("none of the trails that ran uses a changed tool"),
         }
     }
 }

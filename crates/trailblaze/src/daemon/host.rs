@@ -53,7 +53,7 @@ pub struct HostOptions {
 
 /// Why the daemon did not start.
 #[derive(Debug, thiserror::Error)]
-pub enum HostError {
+pub enum DaemonError {
     #[error("cannot lock the daemon's files: {0}")]
     Lock(io::Error),
     #[error("cannot write the daemon's key: {0}")]
@@ -64,8 +64,8 @@ pub enum HostError {
 
 /// Serves clients until the daemon is idle, is told to stop by one of them, or `told_to_stop` returns. Returns immediately if there
 /// is a daemon already.
-pub async fn host(options: HostOptions, told_to_stop: impl Future<Output = ()>) -> Result<(), HostError> {
-    let Some(lock) = take_lock(&options.files).await.map_err(HostError::Lock)? else { return Ok(()) };
+pub async fn host(options: HostOptions, told_to_stop: impl Future<Output = ()>) -> Result<(), DaemonError> {
+    let Some(lock) = take_lock(&options.files).await.map_err(DaemonError::Lock)? else { return Ok(()) };
     // Clients send their secrets, which are not in its own environment.
     trailblaze_supervise::hide_process();
     // Away from the terminal that the first client runs in, so that closing it ends nothing.
@@ -92,10 +92,10 @@ pub async fn host(options: HostOptions, told_to_stop: impl Future<Output = ()>) 
         variables,
         in_flight: Arc::clone(&in_flight),
     });
-    let address = listener.base_url().await.map_err(|error| HostError::Listen(error.to_string()))?;
+    let address = listener.base_url().await.map_err(|error| DaemonError::Listen(error.to_string()))?;
     let key_file =
         KeyFile { version: options.version, pid: std::process::id(), address: address.clone(), key: key.to_string() };
-    let mut key_lock = options.files.write(&key_file).map_err(HostError::Key)?;
+    let mut key_lock = options.files.write(&key_file).map_err(DaemonError::Key)?;
     let started = tokio::time::Instant::now();
     tracing::info!(target: "trailblaze::daemon", version = key_file.version.0, address, "started");
     let why = tokio::select! {

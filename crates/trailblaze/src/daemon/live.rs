@@ -19,7 +19,9 @@ use trailblaze_protocol::ids::DeviceId;
 
 use crate::output::console::Console;
 use crate::sessions::hot_swap;
-use crate::sessions::interactive::{Asked, Closed, Command, Handled, Interactive, Opened, Reply, StepsState};
+use crate::sessions::interactive::{
+    ClosedInteractive, Command, Handled, Interactive, Opened, Reply, StepsState, StudioCommand,
+};
 use crate::sessions::service::{ClosedSession, OpenRequest, ServiceError, SessionAccess, SessionInfo};
 use crate::sessions::viewing::Viewer;
 
@@ -75,7 +77,7 @@ pub struct Progress {
 
 enum SessionJob {
     Handle {
-        asked: Asked,
+        asked: StudioCommand,
         cancel: CancellationToken,
         reply: oneshot::Sender<Handled>,
     },
@@ -105,10 +107,10 @@ impl SessionJob {
         let shorten = |text: &str| text.chars().take(200).collect::<String>();
         match self {
             SessionJob::Handle { asked, .. } => match asked {
-                Asked::Act(aim) => aim.action.clone(),
-                Asked::Call { tool, .. } => tool.clone(),
-                Asked::Do { text, .. } => shorten(text),
-                Asked::Edit { .. } | Asked::Undo { .. } => String::new(),
+                StudioCommand::Act(aim) => aim.action.clone(),
+                StudioCommand::Call { tool, .. } => tool.clone(),
+                StudioCommand::Do { text, .. } => shorten(text),
+                StudioCommand::Edit { .. } | StudioCommand::Undo { .. } => String::new(),
             },
             SessionJob::Execute { commands, .. } => match commands.first() {
                 Some(Command::Do { text, .. }) => shorten(text),
@@ -234,11 +236,11 @@ impl Live {
     }
 
     /// What tools say from now on.
-    pub fn tool_output(&self) -> ToolOutput {
+    pub fn tool_output(&self) -> ToolLines {
         let (listener, lines) = mpsc::channel(TOOL_OUTPUT_LINES);
         let n_dropped = Arc::new(AtomicUsize::new(0));
         self.notices.listeners.lock().push(OutputListener { lines: listener, n_dropped: Arc::clone(&n_dropped) });
-        ToolOutput { lines, n_dropped }
+        ToolLines { lines, n_dropped }
     }
 
     /// How long it was not used.
@@ -256,7 +258,7 @@ impl Live {
         self.ask(SessionJob::Execute { commands, current_dir, cancel: cancel.clone(), reply }, answer).await
     }
 
-    pub async fn handle(&self, asked: Asked, cancel: &CancellationToken) -> Result<Handled, ServiceError> {
+    pub async fn handle(&self, asked: StudioCommand, cancel: &CancellationToken) -> Result<Handled, ServiceError> {
         let (reply, answer) = oneshot::channel();
         self.ask(SessionJob::Handle { asked, cancel: cancel.clone(), reply }, answer).await
     }
@@ -369,7 +371,7 @@ impl SessionTask {
         opened.session.end_calls().await;
         opened.session.keep();
         let unsaved = opened.session.unsaved();
-        let Closed { written, .. } = opened.close(Exit::Passed, false).await;
+        let ClosedInteractive { written, .. } = opened.close(Exit::Passed, false).await;
         let report = match written {
             Ok(written) => Some(written.html),
             Err(error) => {
@@ -501,12 +503,12 @@ const MOST_NOTICES: usize = 20;
 const TOOL_OUTPUT_LINES: usize = 4096;
 
 /// What tools say while a client waits for its reply.
-pub struct ToolOutput {
+pub struct ToolLines {
     pub lines: mpsc::Receiver<String>,
     n_dropped: Arc<AtomicUsize>,
 }
 
-impl ToolOutput {
+impl ToolLines {
     /// How many lines came faster than they were read.
     pub fn n_dropped(&self) -> usize {
         self.n_dropped.load(Ordering::Relaxed)
@@ -521,14 +523,14 @@ struct OutputListener {
 /// Writes what people would see into the daemon's log, and keeps warnings for the next reply.
 pub struct LogConsole {
     session: String,
-    unread: Mutex<Vec<Notice>>,
+    unread: Mutex<Vec<UnreadWarning>>,
     /// What tools say, for the clients whose requests are in progress.
     listeners: Mutex<Vec<OutputListener>>,
     secrets: Mutex<Vec<Arc<Secrets>>>,
 }
 
 /// A warning that nobody has read yet.
-struct Notice {
+struct UnreadWarning {
     /// What it is about, if that can be mended meanwhile.
     about: Option<String>,
     text: String,
@@ -548,7 +550,7 @@ impl LogConsole {
     fn keep(&self, about: Option<&str>, text: &str) {
         let mut unread = self.unread.lock();
         if unread.len() < MOST_NOTICES {
-            unread.push(Notice { about: about.map(str::to_string), text: text.to_string() });
+            unread.push(UnreadWarning { about: about.map(str::to_string), text: text.to_string() });
         }
     }
 }

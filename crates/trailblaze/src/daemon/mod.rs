@@ -13,5 +13,5 @@ mod table;
 mod trails;
 
 pub use client::{DaemonClient, client_variables, daemon_variables};
-pub use host::{HostError, HostOptions, host};
+pub use host::{DaemonError, HostOptions, host};
 pub use key_file::{DaemonFiles, FilesError, KeyFile, Version};

@@ -16,7 +16,7 @@ use super::key_file::Version;
 use super::live::{About, Live, LogConsole};
 use super::projects::{self, Projects, sound};
 use super::studio::Doors;
-use super::table::{Claim, Reserved, Table};
+use super::table::{Claim, Reserved, SessionTable};
 use super::trails;
 use crate::project::devices::{DeviceError, DeviceSpec};
 use crate::project::loaded::Loaded;
@@ -35,7 +35,7 @@ pub struct LocalService {
     pub(super) projects: Projects,
     log_file: PathBuf,
     pub(super) version: Version,
-    pub(super) table: Arc<Table>,
+    pub(super) table: Arc<SessionTable>,
     /// Who may use the studio.
     pub doors: Arc<Doors>,
     started: Instant,

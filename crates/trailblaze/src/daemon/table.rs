@@ -13,11 +13,11 @@ use crate::output::words::count;
 use crate::sessions::service::{OpenRequest, ServiceError, SessionChoice};
 
 #[derive(Default)]
-pub struct Table(Mutex<Vec<Slot>>);
+pub struct SessionTable(Mutex<Vec<SessionSlot>>);
 
 /// A session, or one that is being opened.
 #[derive(Clone)]
-struct Slot {
+struct SessionSlot {
     /// Tells slots apart.
     id: u64,
     name: String,
@@ -26,7 +26,7 @@ struct Slot {
     state: watch::Receiver<SlotState>,
 }
 
-impl Slot {
+impl SessionSlot {
     /// Whether its session ended by itself, which only a bug can do.
     fn has_ended(&self) -> bool {
         matches!(&*self.state.borrow(), SlotState::Open(live) if live.has_ended())
@@ -54,7 +54,7 @@ pub enum Claim {
 pub struct Reserved {
     id: u64,
     pub name: String,
-    table: Arc<Table>,
+    table: Arc<SessionTable>,
     state: watch::Sender<SlotState>,
     is_open: bool,
 }
@@ -78,7 +78,7 @@ impl Drop for Reserved {
     }
 }
 
-impl Table {
+impl SessionTable {
     /// Claims a device of a project for a session.
     pub async fn claim(
         self: &Arc<Self>,
@@ -105,13 +105,13 @@ impl Table {
         project: &Path,
         device: &str,
         request: &OpenRequest,
-    ) -> Result<Result<Reserved, Slot>, ServiceError> {
+    ) -> Result<Result<Reserved, SessionSlot>, ServiceError> {
         let mut slots = self.0.lock();
         slots.retain(|slot| !slot.has_ended());
         let mut own = slots.iter().filter(|slot| slot.project == project);
         let by_name = request.name.as_ref().and_then(|name| own.find(|slot| slot.name == *name));
         if let Some(slot) = by_name.filter(|slot| slot.device != device) {
-            let Slot { name, device, .. } = slot;
+            let SessionSlot { name, device, .. } = slot;
             let text = format!("session `{name}` is open already, on {device}");
             let hint = format!("choose another name, or end it with `trailblaze session close {name}`");
             return Err(ServiceError::invalid(text).with_hint(hint));
@@ -123,7 +123,7 @@ impl Table {
                 let name = request.name.clone().unwrap_or_else(|| default_name(&slots, project, device));
                 let (state, receiver) = watch::channel(SlotState::Opening);
                 let id = slots.iter().map(|slot| slot.id + 1).max().unwrap_or_default();
-                slots.push(Slot {
+                slots.push(SessionSlot {
                     id,
                     name: name.clone(),
                     project: project.to_path_buf(),
@@ -137,10 +137,10 @@ impl Table {
 
     /// The session that a request is for.
     pub async fn find(&self, choice: &SessionChoice) -> Result<Arc<Live>, ServiceError> {
-        let found: Vec<Slot> = {
+        let found: Vec<SessionSlot> = {
             let mut slots = self.0.lock();
             slots.retain(|slot| !slot.has_ended());
-            let fits = |slot: &&Slot| {
+            let fits = |slot: &&SessionSlot| {
                 choice.project.as_ref().is_none_or(|project| slot.project == *project)
                     && match &choice.name {
                         Some(name) => slot.name == *name,
@@ -176,7 +176,8 @@ impl Table {
     }
 
     pub fn remove(&self, live: &Arc<Live>) {
-        let is_it = |slot: &Slot| matches!(&*slot.state.borrow(), SlotState::Open(open) if Arc::ptr_eq(open, live));
+        let is_it =
+            |slot: &SessionSlot| matches!(&*slot.state.borrow(), SlotState::Open(open) if Arc::ptr_eq(open, live));
         self.0.lock().retain(|slot| !is_it(slot));
     }
 
@@ -189,7 +190,7 @@ impl Table {
 }
 
 /// Waits until a session is open. `None` if opening it was given up.
-async fn opened(mut slot: Slot) -> Option<Result<Arc<Live>, ServiceError>> {
+async fn opened(mut slot: SessionSlot) -> Option<Result<Arc<Live>, ServiceError>> {
     let state = slot.state.wait_for(|state| !matches!(state, SlotState::Opening)).await;
     match state.as_deref() {
         Ok(SlotState::Open(live)) => Some(Ok(Arc::clone(live))),
@@ -209,7 +210,7 @@ fn no_session(choice: &SessionChoice) -> ServiceError {
 }
 
 /// `wallet-android-sim-1`, with a number if another project has the name.
-fn default_name(slots: &[Slot], project: &Path, device: &str) -> String {
+fn default_name(slots: &[SessionSlot], project: &Path, device: &str) -> String {
     let folder = project.file_name().and_then(|name| name.to_str()).unwrap_or("project");
     let name = slug(&format!("{folder}-{device}"));
     let numbered = (2..).map(|number| format!("{name}-{number}"));

@@ -31,7 +31,7 @@ use crate::run::check::{self, CheckOptions};
 use crate::run::execute::{Ended, RunResult, Sinks, execute};
 use crate::run::job::{Done, Healing, Job, Replay, Rules};
 use crate::run::plan::{DeviceChoice, RunOptions, RunPlan};
-use crate::run::record::save::Level;
+use crate::run::record::save::RecordLevel;
 use crate::run::watch::Watch;
 use crate::sessions::service::{
     Answer, CheckRequest, Checked, ClientPlace, EditRequest, Edited, ProgressSink, Ran, ReportRequest, RunRequest,
@@ -73,7 +73,7 @@ pub async fn run_with(
         devices: DeviceChoice::Named(request.devices),
         is_headed: false,
         target: request.target,
-        record: request.records.then_some(Level::Calls),
+        record: request.records.then_some(RecordLevel::Calls),
         replay: Replay::Intent,
         agent: request.agent,
         healing: Healing { mode: Some(trailblaze_core::callers::heal::HealMode::Suggest), may_ask: false },
@@ -360,7 +360,7 @@ pub fn report(projects: &Projects, open: &[PathBuf], request: &ReportRequest) ->
         Some(run) => return Err(ServiceError::invalid(format!("`{run}` is not the name of a run"))),
         None => latest(&logs, open).ok_or_else(|| ServiceError::invalid(format!("no runs in `{}`", logs.display())))?,
     };
-    let run = report::Run::read(&folder).map_err(|error| ServiceError::invalid(error.to_string()))?;
+    let run = report::RunRecord::read(&folder).map_err(|error| ServiceError::invalid(error.to_string()))?;
     Ok(Answer::Report(Box::new(json!(summary::summary(&run)))))
 }
 

@@ -6,13 +6,13 @@ use trailblaze_core::yaml::{Kind, Node, Problems, Source, Span, read};
 
 /// A call: the name of its tool, and where that is.
 #[derive(Debug, PartialEq)]
-pub struct Named {
+pub struct NamedCall {
     pub tool: String,
     pub span: Span,
 }
 
 /// All calls of a trail, or of a tool that is made of calls.
-pub fn calls(source: &Arc<Source>) -> Vec<Named> {
+pub fn calls(source: &Arc<Source>) -> Vec<NamedCall> {
     let mut found = Vec::new();
     if let Some(root) = read(source, &mut Problems::new(source)) {
         visit(&root, &mut found);
@@ -21,11 +21,11 @@ pub fn calls(source: &Arc<Source>) -> Vec<Named> {
 }
 
 /// The call whose name is at an offset.
-pub fn at(source: &Arc<Source>, offset: usize) -> Option<Named> {
+pub fn at(source: &Arc<Source>, offset: usize) -> Option<NamedCall> {
     calls(source).into_iter().find(|call| (call.span.start..=call.span.end).contains(&offset))
 }
 
-fn visit(node: &Node, found: &mut Vec<Named>) {
+fn visit(node: &Node, found: &mut Vec<NamedCall>) {
     match &node.kind {
         Kind::Scalar { .. } => {}
         Kind::Seq(items) => items.iter().for_each(|item| visit(item, found)),
@@ -44,13 +44,13 @@ fn visit(node: &Node, found: &mut Vec<Named>) {
     }
 }
 
-fn listed(node: &Node, found: &mut Vec<Named>) {
+fn listed(node: &Node, found: &mut Vec<NamedCall>) {
     match &node.kind {
         Kind::Seq(items) => items.iter().for_each(|item| listed(item, found)),
         Kind::Map(entries) => {
             // `as:` is next to the tool.
             let keys = entries.iter().map(|(key, _)| key).filter(|key| entries.len() == 1 || key.raw() != Some("as"));
-            found.extend(keys.filter_map(|key| Some(Named { tool: key.raw()?.to_string(), span: key.span })));
+            found.extend(keys.filter_map(|key| Some(NamedCall { tool: key.raw()?.to_string(), span: key.span })));
         }
         Kind::Scalar { .. } => {}
     }

@@ -23,8 +23,8 @@ use crate::files::in_address;
 use crate::project::environment::Environment;
 use crate::sessions::host::Host;
 use knowledge::Knowledge;
-use running::Runs;
-use text::{Position, offset, range};
+use running::EditorRuns;
+use text::{LspPosition, offset, range};
 
 /// How long the files must rest before they are checked.
 const QUIET: Duration = Duration::from_millis(200);
@@ -39,7 +39,7 @@ const RUN: &str = "trailblaze.run";
 type Out = Arc<dyn Fn(Message) + Send + Sync>;
 
 /// Where the server works.
-pub struct Place<'p> {
+pub struct LspContext<'p> {
     pub root: PathBuf,
     /// The root of the project that a folder is in.
     pub root_of: &'p (dyn Fn(&Path) -> PathBuf + Sync),
@@ -48,7 +48,7 @@ pub struct Place<'p> {
 }
 
 /// Serves one editor on stdin and stdout until it says goodbye or is gone. Fails if it sends what is not a message.
-pub async fn serve(place: Place<'_>) -> std::io::Result<()> {
+pub async fn serve(place: LspContext<'_>) -> std::io::Result<()> {
     let (sender, mut messages) = mpsc::channel(WAITING);
     wire::read_all(sender);
     let (writer, written) = std::sync::mpsc::channel();
@@ -56,7 +56,7 @@ pub async fn serve(place: Place<'_>) -> std::io::Result<()> {
     // An editor that is gone is noticed by its messages.
     let out: Out = Arc::new(move |message| drop(writer.send(message)));
     let mut server = LanguageServer {
-        runs: Runs::new(place.environment.program().map(Path::to_path_buf), Arc::clone(&out)),
+        runs: EditorRuns::new(place.environment.program().map(Path::to_path_buf), Arc::clone(&out)),
         place,
         out,
         documents: HashMap::new(),
@@ -87,7 +87,7 @@ pub async fn serve(place: Place<'_>) -> std::io::Result<()> {
 }
 
 struct LanguageServer<'p> {
-    place: Place<'p>,
+    place: LspContext<'p>,
     out: Out,
     /// The texts of open files, by their paths.
     documents: HashMap<PathBuf, String>,
@@ -98,7 +98,7 @@ struct LanguageServer<'p> {
     /// When to check the files.
     due: Option<Instant>,
     is_ending: bool,
-    runs: Runs,
+    runs: EditorRuns,
 }
 
 impl LanguageServer<'_> {
@@ -245,7 +245,7 @@ impl LanguageServer<'_> {
     /// The file and the byte offset that a request is about.
     fn aimed(&self, params: &Value) -> Option<(Arc<Source>, usize)> {
         let path = path_of(params.pointer("/textDocument/uri")?.as_str()?)?;
-        let position: Position = serde_json::from_value(params.get("position")?.clone()).ok()?;
+        let position: LspPosition = serde_json::from_value(params.get("position")?.clone()).ok()?;
         let source = self.source(&path)?;
         let offset = offset(&source.text, position);
         Some((source, offset))
@@ -282,7 +282,7 @@ impl LanguageServer<'_> {
         let source = self.source(&path)?;
         let (trail, _) = Trail::read_in_part(&source);
         let lens = |line: usize, title: &str, until: Option<usize>| {
-            let place = Position { line: u32::try_from(line.saturating_sub(1)).unwrap_or_default(), character: 0 };
+            let place = LspPosition { line: u32::try_from(line.saturating_sub(1)).unwrap_or_default(), character: 0 };
             let command = json!({"title": title, "command": RUN, "arguments": [{"file": path, "until": until}]});
             json!({"range": {"start": place, "end": place}, "command": command})
         };

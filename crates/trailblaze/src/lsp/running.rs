@@ -12,17 +12,17 @@ use trailblaze_supervise::{Ended, Launch, Supervisor};
 use super::Out;
 
 /// The run in progress, if any: an editor shows the state of one.
-pub struct Runs {
+pub struct EditorRuns {
     program: Option<PathBuf>,
     out: Out,
     current: CancellationToken,
 }
 
-impl Runs {
-    pub fn new(program: Option<PathBuf>, out: Out) -> Runs {
+impl EditorRuns {
+    pub fn new(program: Option<PathBuf>, out: Out) -> EditorRuns {
         let current = CancellationToken::new();
         current.cancel();
-        Runs { program, out, current }
+        EditorRuns { program, out, current }
     }
 
     pub fn stop(&self) {

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use trailblaze_protocol::event::Level;
 
 use crate::output::print;
-use crate::output::report::Run;
+use crate::output::report::RunRecord;
 use crate::output::report::markdown::markdown;
-use crate::output::report::model::Attempt;
+use crate::output::report::model::AttemptRecord;
 
 /// GitHub shows ten annotations of a step; a few more do no harm.
 const MOST_ANNOTATIONS: usize = 50;
@@ -36,7 +36,7 @@ impl GithubJob {
 
 /// Reports the result of a run if the environment variables show that GitHub Actions runs this program. A summary that
 /// cannot be written does not affect the run.
-pub fn tell<'e>(run: &Run, variable: impl Fn(&str) -> Option<&'e OsStr>) {
+pub fn tell<'e>(run: &RunRecord, variable: impl Fn(&str) -> Option<&'e OsStr>) {
     let job = GithubJob::new(variable);
     if let Some(path) = &job.summary {
         let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
@@ -50,7 +50,7 @@ pub fn tell<'e>(run: &Run, variable: impl Fn(&str) -> Option<&'e OsStr>) {
 }
 
 /// One `::error` line for each failure, at the line of the call that failed.
-fn annotations(run: &Run, workspace: Option<&Path>) -> Vec<String> {
+fn annotations(run: &RunRecord, workspace: Option<&Path>) -> Vec<String> {
     let project = run.start.as_ref().map(|start| Path::new(&start.project));
     let notes = run.notes.iter().filter(|note| note.level == Level::Error);
     let notes = notes.map(|note| format!("::error::{}", message(&note.text)));
@@ -60,7 +60,7 @@ fn annotations(run: &Run, workspace: Option<&Path>) -> Vec<String> {
     notes.chain(failed).take(MOST_ANNOTATIONS).collect()
 }
 
-fn annotation(attempt: &Attempt, project: Option<&Path>, workspace: Option<&Path>) -> String {
+fn annotation(attempt: &AttemptRecord, project: Option<&Path>, workspace: Option<&Path>) -> String {
     let path = project.unwrap_or(Path::new("")).join(&attempt.trail.path);
     let line = attempt.failure().and_then(|failure| failure.place.as_ref()).map_or(1, |place| place.line);
     let path = workspace.and_then(|workspace| path.strip_prefix(workspace).ok()).unwrap_or(&path);

@@ -42,7 +42,7 @@ struct ChangeListener {
     logs: PathBuf,
     /// Its folders as it names them, and without links.
     folders: Mutex<Vec<(PathBuf, PathBuf)>>,
-    news: News,
+    news: ChangedFiles,
 }
 
 pub struct FileChanges {
@@ -54,14 +54,14 @@ pub struct FileChanges {
 
 /// Changes that have not been reported yet.
 #[derive(Default)]
-struct News {
+struct ChangedFiles {
     paths: Mutex<BTreeSet<PathBuf>>,
     /// The system had more to tell than it keeps, so that something may be missing.
     is_incomplete: AtomicBool,
     came: Notify,
 }
 
-impl News {
+impl ChangedFiles {
     fn add(&self, path: PathBuf) {
         let mut paths = self.paths.lock();
         if paths.len() < MOST {
@@ -86,7 +86,7 @@ impl FileWatch {
             root: root.to_path_buf(),
             logs: logs.to_path_buf(),
             folders: Mutex::default(),
-            news: News::default(),
+            news: ChangedFiles::default(),
         });
         self.0.listeners.0.lock().push(Arc::downgrade(&listener));
         let changes = FileChanges { watch: Arc::clone(&self.0), listener, since };

@@ -11,7 +11,7 @@ use trailblaze_core::model::{Model, ModelError, ModelErrorKind, ModelInfo, Price
 use trailblaze_core::template::tokens;
 use trailblaze_core::values::secret::Secrets;
 use trailblaze_core::yaml::{Problem, nearest};
-use trailblaze_models::script::{NotFit, Recorder, Script, Scripted};
+use trailblaze_models::canned::{CannedModel, CannedReplies, NotFit, Recorder};
 use trailblaze_models::{Endpoint, ProxySettings, Secret, Settings, open};
 
 use crate::files::{slug, write_in_project};
@@ -93,7 +93,7 @@ pub enum ModelChoiceError {
     #[error("the header `{header}` of `{provider}` needs the environment variable `{variable}`")]
     NoHeader { provider: String, header: String, variable: String },
     #[error("`{file}` is not a file of replies")]
-    Script { file: String, problems: Vec<Problem> },
+    Replies { file: String, problems: Vec<Problem> },
     #[error("{0}")]
     Model(ModelError),
     #[error("the price of `{model}` is unknown, so dollars cannot be limited")]
@@ -192,7 +192,7 @@ struct ChosenModel {
 }
 
 enum ModelOrigin {
-    Script(Arc<Script>),
+    Canned(Arc<CannedReplies>),
     Provider(Arc<dyn Model>),
 }
 
@@ -217,7 +217,7 @@ impl Models {
         let ChosenModel { id, origin } = self.chosen.as_ref()?;
         Some(match origin {
             ModelOrigin::Provider(model) => Arc::clone(model),
-            ModelOrigin::Script(script) => Arc::new(Scripted::new(script, id)),
+            ModelOrigin::Canned(replies) => Arc::new(CannedModel::new(replies, id)),
         })
     }
 
@@ -240,11 +240,11 @@ impl Models {
         if !path.is_file() {
             return Ok(Arc::new(MissingModel { info: missing_info(), file }));
         }
-        let mut script = read_script(&self.root, &path)?;
+        let mut replies = read_replies(&self.root, &path)?;
         // Nobody is asked, so nothing is paid.
-        script.info.price =
-            script.info.price.map(|_| Price { input: 0.0, output: 0.0, cached_input: 0.0, cache_write: 0.0 });
-        Ok(Arc::new(Scripted::new(&Arc::new(script), &file)))
+        replies.info.price =
+            replies.info.price.map(|_| Price { input: 0.0, output: 0.0, cached_input: 0.0, cache_write: 0.0 });
+        Ok(Arc::new(CannedModel::new(&Arc::new(replies), &file)))
     }
 }
 
@@ -282,12 +282,12 @@ impl TrailModel {
     /// is already the same is left alone. Secrets that the model wrote out are placeholders in it.
     pub fn save(&self, secrets: &Secrets) -> Result<Option<String>, CassetteError> {
         let Some(ModelRecording { recorder, root, file }) = &self.recording else { return Ok(None) };
-        let mut script = recorder.script(file);
-        script.replies_mut().for_each(|reply| reply.redact(secrets));
-        if script.is_empty() {
+        let mut replies = recorder.replies(file);
+        replies.replies_mut().for_each(|reply| reply.redact(secrets));
+        if replies.is_empty() {
             return Ok(None);
         }
-        let text = script.text().map_err(|source| CassetteError::Unfit { file: file.clone(), source })?;
+        let text = replies.text().map_err(|source| CassetteError::Unfit { file: file.clone(), source })?;
         let path = root.join(file);
         if std::fs::read_to_string(&path).is_ok_and(|old| old == text) {
             return Ok(Some(file.clone()));
@@ -369,16 +369,16 @@ fn listed(known: &[KnownProvider<'_>]) -> Vec<String> {
 }
 
 fn scripted(loaded: &Loaded, id: &str, file: &str) -> Result<ChosenModel, ModelChoiceError> {
-    let script = read_script(&loaded.root, &loaded.root.join(file))?;
-    Ok(ChosenModel { id: id.to_string(), origin: ModelOrigin::Script(Arc::new(script)) })
+    let replies = read_replies(&loaded.root, &loaded.root.join(file))?;
+    Ok(ChosenModel { id: id.to_string(), origin: ModelOrigin::Canned(Arc::new(replies)) })
 }
 
-fn read_script(root: &std::path::Path, path: &std::path::Path) -> Result<Script, ModelChoiceError> {
+fn read_replies(root: &std::path::Path, path: &std::path::Path) -> Result<CannedReplies, ModelChoiceError> {
     let mut problems = Vec::new();
     let file = crate::project::source::shown(root, path);
     match read_source(root, path, &mut problems) {
-        Some(source) => Script::read(&source).map_err(|problems| ModelChoiceError::Script { file, problems }),
-        None => Err(ModelChoiceError::Script { file, problems }),
+        Some(source) => CannedReplies::read(&source).map_err(|problems| ModelChoiceError::Replies { file, problems }),
+        None => Err(ModelChoiceError::Replies { file, problems }),
     }
 }
 

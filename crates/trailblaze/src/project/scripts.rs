@@ -9,7 +9,7 @@ use trailblaze_core::tool_files::ScriptFile;
 use trailblaze_core::yaml::{Problem, Problems, Source, Span, Spanned};
 use trailblaze_script::link::{Entry, LinkError, link};
 use trailblaze_script::text::Position;
-use trailblaze_script::transpile::Role;
+use trailblaze_script::transpile::SourceRole;
 use trailblaze_script::{Offset, Program};
 use trailblaze_toolhost::script::{Granted, Origin, ScriptTool};
 
@@ -48,7 +48,7 @@ fn program(
     if let Some(text) = &tool.script.source {
         let offset = block_offset(&tool.source, text);
         let path = Path::new(&tool.source.path);
-        let entry = Entry { path, source: Some(&text.value), offset, role: Role::Tool };
+        let entry = Entry { path, source: Some(&text.value), offset, role: SourceRole::Tool };
         let place = |error: &LinkError| match offset {
             // The text is not in the file as it stands, so the error is placed where the text starts.
             None if error.module == tool.source.path => in_text(&tool.source, text.span, error),
@@ -75,7 +75,7 @@ fn program(
         }
         return Err(Vec::new());
     }
-    match link(script_root, Entry::file(Path::new(&file.value), Role::Tool)) {
+    match link(script_root, Entry::file(Path::new(&file.value), SourceRole::Tool)) {
         Ok(linked) => Ok(match script_root.strip_prefix(root) {
             Ok(folder) if folder != Path::new("") => linked.program.with_prefix(&format!("{}/", folder.display())),
             _ => linked.program,

@@ -16,7 +16,7 @@ use crate::run::history::History;
 use crate::run::job::{Done, Job};
 use crate::run::plan::RunPlan;
 use crate::run::preflight;
-use crate::run::queue::{self, Ran, Shared};
+use crate::run::queue::{self, QueueResult, SharedRun};
 use crate::run::record::save::save_recordings;
 use crate::run::watch::Watch;
 use crate::servers::tool_servers::{Mode, Outlets};
@@ -132,7 +132,7 @@ pub async fn execute(mut plan: RunPlan, sinks: Sinks, mut watch: Option<&mut Wat
     }
     let n_planned = plan.n_planned();
     let RunPlan { options, wiring, jobs, kinds, .. } = plan;
-    let shared = Arc::new(Shared {
+    let shared = Arc::new(SharedRun {
         wiring,
         jobs,
         memory: options.memory,
@@ -145,7 +145,7 @@ pub async fn execute(mut plan: RunPlan, sinks: Sinks, mut watch: Option<&mut Wat
         cancel: cancel.clone(),
     });
     let running = queue::run(Arc::clone(&shared), kinds, options.workers);
-    let Ran { done, not_run } = match watch {
+    let QueueResult { done, not_run } = match watch {
         Some(watch) => watch.during(&shared.wiring, running, &shared.jobs).await,
         None => running.await,
     };

@@ -8,7 +8,7 @@ use trailblaze_core::trail::lineage;
 use trailblaze_protocol::event::Verdict;
 use trailblaze_protocol::exit::Exit;
 
-use crate::output::report::model::{Attempt, Run, State};
+use crate::output::report::model::{AttemptRecord, AttemptState, RunRecord};
 use crate::run::job::{Done, Job};
 
 const FILE: &str = ".trailblaze/history.json";
@@ -68,12 +68,13 @@ impl History {
     }
 
     /// Adds the trails of this project that a run contains. Returns whether there were any.
-    pub fn note_run(&mut self, root: &Path, run: &Run) -> bool {
-        let noted = |tries: Vec<&Attempt>| {
+    pub fn note_run(&mut self, root: &Path, run: &RunRecord) -> bool {
+        let noted = |tries: Vec<&AttemptRecord>| {
             let last = tries.last().filter(|last| root.join(&last.trail.path).is_file())?;
             let session = run.sessions.iter().find(|session| session.id == last.session)?;
             let platform = lineage(&session.device.classifiers).pop()?;
-            let is_over = !matches!(last.state(), State::Cancelled | State::Skipped | State::Unfinished);
+            let is_over =
+                !matches!(last.state(), AttemptState::Cancelled | AttemptState::Skipped | AttemptState::Unfinished);
             is_over.then(|| (key(&last.trail.path, &platform), last.micros() / 1000, last.state().is_bad()))
         };
         let trails: Vec<_> = run.tries().into_iter().filter_map(noted).collect();

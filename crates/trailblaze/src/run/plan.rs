@@ -18,8 +18,8 @@ use crate::project::sim::SimOptions;
 use crate::run::history::{self, History, Shard};
 use crate::run::job::{Healing, Job, Replay, Rules};
 use crate::run::preflight::{self, Jobs, Rule};
-use crate::run::queue::{self, Kind};
-use crate::run::record::save::Level;
+use crate::run::queue::{self, DeviceKind};
+use crate::run::record::save::RecordLevel;
 use crate::servers::cassettes::{Cassettes, Use};
 use crate::servers::tool_servers::Mode;
 use crate::sessions::devices::SettingError;
@@ -42,7 +42,7 @@ pub struct RunOptions {
     pub is_headed: bool,
     pub target: Option<String>,
     /// What to record into passing trails.
-    pub record: Option<Level>,
+    pub record: Option<RecordLevel>,
     pub replay: Replay,
     /// How steps without a recording are carried out.
     pub agent: AgentOptions,
@@ -93,7 +93,7 @@ pub struct RunPlan {
     /// The problems in the files.
     pub problems: Vec<Problem>,
     pub devices: Devices,
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<DeviceKind>,
     pub cassettes: Option<Cassettes>,
 }
 
@@ -197,7 +197,7 @@ impl RunPlan {
 }
 
 /// The devices by kind, each kind with its trails.
-fn kinds(options: &RunOptions, loaded: &Loaded, devices: &Devices, jobs: &[Job]) -> Vec<Kind> {
+fn kinds(options: &RunOptions, loaded: &Loaded, devices: &Devices, jobs: &[Job]) -> Vec<DeviceKind> {
     let mut kinds = match options.devices {
         DeviceChoice::All => devices.all.iter().flat_map(|device| queue::kinds(vec![device.clone()])).collect(),
         DeviceChoice::Named(_) => queue::kinds(with_workers(options.workers, loaded, devices.all.clone())),

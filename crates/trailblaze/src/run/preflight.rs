@@ -270,7 +270,7 @@ impl TrailGroup<'_> {
                 problems.extend(preflight(trail, registry, lineage, rule.no_model.as_deref()));
             }
             if rule.replay != Replay::Intent {
-                problems.extend(kept.script(trail, registry, lineage).err().into_iter().flatten());
+                problems.extend(kept.recorded_effects(trail, registry, lineage).err().into_iter().flatten());
             }
         }
         problems

@@ -10,8 +10,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::callers::heal::Healer;
 use trailblaze_core::callers::preflight::{called_servers, missing};
+use trailblaze_core::callers::recorded_effects::{Custom, RecordedEffects};
 use trailblaze_core::callers::replay::{AttemptResult, RecordedNames, Try, fail_before_start, replay};
-use trailblaze_core::callers::script::Custom;
 use trailblaze_core::driver::TrailStart;
 use trailblaze_core::engine::registry::Offer;
 use trailblaze_core::engine::session::Session;
@@ -30,7 +30,7 @@ use crate::sessions::models::AttemptModel;
 use crate::sessions::wiring::{NotOpened, Wiring};
 
 /// What all devices of a run share.
-pub struct Shared {
+pub struct SharedRun {
     pub wiring: Wiring,
     pub jobs: Vec<Job>,
     pub memory: Vec<(String, String)>,
@@ -45,7 +45,7 @@ pub struct Shared {
 }
 
 /// How the trails of a run ended.
-pub struct Ran {
+pub struct QueueResult {
     pub done: Vec<Done>,
     /// Trails that were never started, because the run was cancelled or stopped early.
     pub not_run: Vec<NotRun>,
@@ -60,26 +60,26 @@ pub struct NotRun {
 }
 
 /// Interchangeable devices, and the trails that they share.
-pub struct Kind {
+pub struct DeviceKind {
     pub devices: Vec<DeviceSpec>,
     /// Indices of jobs, in the order in which they start.
     pub jobs: Vec<usize>,
 }
 
 /// Groups interchangeable devices. Their trails are assigned later.
-pub fn kinds(devices: Vec<DeviceSpec>) -> Vec<Kind> {
-    let mut kinds: Vec<Kind> = Vec::new();
+pub fn kinds(devices: Vec<DeviceSpec>) -> Vec<DeviceKind> {
+    let mut kinds: Vec<DeviceKind> = Vec::new();
     for device in devices {
         match kinds.iter_mut().find(|kind| kind.devices[0].is_like(&device)) {
             Some(kind) => kind.devices.push(device),
-            None => kinds.push(Kind { devices: vec![device], jobs: Vec::new() }),
+            None => kinds.push(DeviceKind { devices: vec![device], jobs: Vec::new() }),
         }
     }
     kinds
 }
 
 /// Runs every kind's jobs, on `n_workers` devices in parallel, or on all of them.
-pub async fn run(shared: Arc<Shared>, kinds: Vec<Kind>, n_workers: Option<usize>) -> Ran {
+pub async fn run(shared: Arc<SharedRun>, kinds: Vec<DeviceKind>, n_workers: Option<usize>) -> QueueResult {
     let permits = Arc::new(tokio::sync::Semaphore::new(n_workers.unwrap_or(tokio::sync::Semaphore::MAX_PERMITS)));
     let mut workers = Vec::new();
     let mut queues = Vec::new();
@@ -96,7 +96,7 @@ pub async fn run(shared: Arc<Shared>, kinds: Vec<Kind>, n_workers: Option<usize>
             std::panic::resume_unwind(panic.into_panic());
         }
     }
-    let mut ran = Ran { done: Vec::new(), not_run: Vec::new() };
+    let mut ran = QueueResult { done: Vec::new(), not_run: Vec::new() };
     for (queue, platform) in queues {
         let mut state = queue.state.lock();
         ran.done.append(&mut state.done);
@@ -142,7 +142,7 @@ struct Repaired {
 }
 
 impl TaskQueue {
-    fn new(kind: &Kind, rules: &Rules) -> TaskQueue {
+    fn new(kind: &DeviceKind, rules: &Rules) -> TaskQueue {
         let repeats = rules.repeat_each.max(1);
         let task = |job, repeat| {
             let repeat = (repeats > 1).then_some(repeat);
@@ -155,7 +155,7 @@ impl TaskQueue {
     }
 
     /// The next task, or `None` when there will be no more.
-    async fn next(&self, shared: &Shared) -> Option<TrailTask> {
+    async fn next(&self, shared: &SharedRun) -> Option<TrailTask> {
         loop {
             let changed = self.changed.notified();
             {
@@ -180,7 +180,12 @@ impl TaskQueue {
     }
 }
 
-async fn worker(shared: Arc<Shared>, queue: Arc<TaskQueue>, device: DeviceSpec, permits: Arc<tokio::sync::Semaphore>) {
+async fn worker(
+    shared: Arc<SharedRun>,
+    queue: Arc<TaskQueue>,
+    device: DeviceSpec,
+    permits: Arc<tokio::sync::Semaphore>,
+) {
     let Ok(_permit) = permits.acquire().await else { return };
     let sink = Arc::new(DeviceLog::new(device.id.clone(), Arc::clone(&shared.events), Arc::clone(&shared.console)));
     let mut worker = DeviceWorker { shared: &shared, device: &device, sink: &sink, open: None };
@@ -226,7 +231,7 @@ async fn worker(shared: Arc<Shared>, queue: Arc<TaskQueue>, device: DeviceSpec, 
     queue.changed.notify_waiters();
 }
 
-impl Shared {
+impl SharedRun {
     /// The trail with the calls that an attempt healed, to be run from its start.
     fn repaired(&self, task: &TrailTask, done: &mut Done) -> Option<Arc<Repaired>> {
         if done.repairs.is_empty() || task.repaired.is_some() {
@@ -255,7 +260,7 @@ impl Shared {
 
 /// A running device, with its open session.
 struct DeviceWorker<'a> {
-    shared: &'a Arc<Shared>,
+    shared: &'a Arc<SharedRun>,
     device: &'a DeviceSpec,
     sink: &'a Arc<DeviceLog>,
     open: Option<(DeviceSpec, Option<String>, Arc<Session>)>,
@@ -312,12 +317,16 @@ impl DeviceWorker<'_> {
         let timeout = shared.rules.timeout;
         let (number, repeat) = (task.number, task.repeat);
         // Its problems were found before the run started.
-        let script = || job.kept.script(&job.trail, &session.registry(), &lineage).unwrap_or_default();
-        let script = if shared.replay == Replay::Intent { Default::default() } else { script() };
+        let recorded = match shared.replay {
+            Replay::Intent => RecordedEffects::default(),
+            Replay::Effects | Replay::Verify => {
+                job.kept.recorded_effects(&job.trail, &session.registry(), &lineage).unwrap_or_default()
+            }
+        };
         let custom = match shared.replay {
             Replay::Intent => Custom::Run,
-            Replay::Effects => Custom::Play(&script),
-            Replay::Verify => Custom::Verify(&script, &**self.sink),
+            Replay::Effects => Custom::Play(&recorded),
+            Replay::Verify => Custom::Verify(&recorded, &**self.sink),
         };
         let config = &trail.config;
         // Those of the command line replace those of the trail.
@@ -345,8 +354,8 @@ impl DeviceWorker<'_> {
         });
         let is_repaired = task.repaired.is_some();
         // A call that was repaired is not the recorded one.
-        let recorded = job.kept.identities(trail, &lineage);
-        let names = Some(RecordedNames { identities: &recorded, is_strict: shared.strict_names });
+        let known = job.kept.identities(trail, &lineage);
+        let names = Some(RecordedNames { identities: &known, is_strict: shared.strict_names });
         let attempt = Try {
             trail,
             about,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::project::changes::FileChanges;
 use crate::run::affected::{Affected, Again};
 use crate::run::job::Job;
-use crate::run::queue::Ran;
+use crate::run::queue::QueueResult;
 use crate::servers::kept::KeptServers;
 use crate::servers::server_sources::Concerns;
 use crate::sessions::hot_swap;
@@ -28,7 +28,7 @@ pub struct Watch {
 }
 
 /// What to do after a change.
-pub enum Next {
+pub enum NextRun {
     /// Rerun all trails.
     All,
     /// Rerun these trails, by their paths in the project.
@@ -64,7 +64,12 @@ impl Watch {
     }
 
     /// Hot-swaps tools that change while the trails run.
-    pub async fn during(&mut self, wiring: &Wiring, running: impl Future<Output = Ran>, jobs: &[Job]) -> Ran {
+    pub async fn during(
+        &mut self,
+        wiring: &Wiring,
+        running: impl Future<Output = QueueResult>,
+        jobs: &[Job],
+    ) -> QueueResult {
         let pending = &mut self.pending;
         let ran = tokio::select! {
             ran = running => ran,
@@ -75,7 +80,7 @@ impl Watch {
     }
 
     /// Waits for a change that may affect trails.
-    pub async fn next(&mut self) -> Next {
+    pub async fn next(&mut self) -> NextRun {
         let mut paths = std::mem::take(&mut self.pending);
         paths.retain(|path| self.affected.matters(&self.root, path));
         if paths.is_empty() {
@@ -86,10 +91,10 @@ impl Watch {
             Again::All => {
                 // The configuration may have changed, and with it what servers are given.
                 self.kept.close().await;
-                Next::All
+                NextRun::All
             }
-            Again::Some(trails) if trails.is_empty() => Next::Nothing,
-            Again::Some(trails) => Next::Some(trails.into_iter().collect()),
+            Again::Some(trails) if trails.is_empty() => NextRun::Nothing,
+            Again::Some(trails) => NextRun::Some(trails.into_iter().collect()),
         }
     }
 }

@@ -84,7 +84,9 @@ impl Wiring {
             // Before the change is reported, so that calls made after the report use the new tools.
             for session in self.sessions() {
                 session.catch_up().await;
-                said.extend(session.reload_error().map(|error| News::new(FILES, Level::Warning, error.to_string())));
+                said.extend(
+                    session.reload_error().map(|error| ReloadNews::new(FILES, Level::Warning, error.to_string())),
+                );
             }
         }
         tell(&self.servers, said)
@@ -116,36 +118,36 @@ const FILES: &str = "the project's files";
 
 /// What became of a change.
 #[derive(PartialEq)]
-struct News {
+struct ReloadNews {
     /// What changed: the files of the project, or a server.
     about: String,
     level: Level,
     text: String,
 }
 
-impl News {
-    fn new(about: &str, level: Level, text: String) -> News {
-        News { about: about.to_string(), level, text }
+impl ReloadNews {
+    fn new(about: &str, level: Level, text: String) -> ReloadNews {
+        ReloadNews { about: about.to_string(), level, text }
     }
 }
 
 /// Reports changes, each once. Returns whether there were any.
-fn tell(servers: &ToolServers, said: Vec<News>) -> bool {
+fn tell(servers: &ToolServers, said: Vec<ReloadNews>) -> bool {
     // Several devices report the same change.
-    let mut once: Vec<News> = Vec::new();
+    let mut once: Vec<ReloadNews> = Vec::new();
     for news in said {
         if !once.contains(&news) {
             once.push(news);
         }
     }
-    for News { about, level, text } in &once {
+    for ReloadNews { about, level, text } in &once {
         servers.tell(about, *level, text);
     }
     !once.is_empty()
 }
 
 /// The changes to tools defined in files.
-async fn reread(servers: &ToolServers, session: &Session) -> Option<News> {
+async fn reread(servers: &ToolServers, session: &Session) -> Option<ReloadNews> {
     let known = session.reload_error();
     let reloaded = session.reload().await;
     // Already reported.
@@ -157,13 +159,13 @@ async fn reread(servers: &ToolServers, session: &Session) -> Option<News> {
     match reloaded {
         Ok(reloaded) => {
             let text = listed(&format!("{FILES} changed"), &reloaded.changes.lines());
-            (!reloaded.changes.is_empty()).then(|| News::new(FILES, Level::Info, text))
+            (!reloaded.changes.is_empty()).then(|| ReloadNews::new(FILES, Level::Info, text))
         }
-        Err(error) => Some(News::new(FILES, Level::Warning, format!("the tools were not reloaded: {error}"))),
+        Err(error) => Some(ReloadNews::new(FILES, Level::Warning, format!("the tools were not reloaded: {error}"))),
     }
 }
 
-fn news(servers: &ToolServers, name: &str, renewed: Result<Renewed, SourceError>) -> Vec<News> {
+fn news(servers: &ToolServers, name: &str, renewed: Result<Renewed, SourceError>) -> Vec<ReloadNews> {
     let about = format!("server `{name}`");
     // What was reported about older files.
     servers.settle(&about);
@@ -173,13 +175,14 @@ fn news(servers: &ToolServers, name: &str, renewed: Result<Renewed, SourceError>
                 true => vec!["its list of tools is unchanged".to_string()],
                 false => changes.lines(),
             };
-            let swapped = News::new(&about, Level::Info, listed(&format!("{about} was swapped"), &lines));
-            let odd = warnings.iter().map(|warning| News::new(&about, Level::Warning, format!("{about}: {warning}")));
+            let swapped = ReloadNews::new(&about, Level::Info, listed(&format!("{about} was swapped"), &lines));
+            let odd =
+                warnings.iter().map(|warning| ReloadNews::new(&about, Level::Warning, format!("{about}: {warning}")));
             std::iter::once(swapped).chain(odd).collect()
         }
         Err(error) => {
             let text = format!("{about} was not swapped: {}", error.evidence());
-            vec![News::new(&about, Level::Warning, text)]
+            vec![ReloadNews::new(&about, Level::Warning, text)]
         }
     }
 }

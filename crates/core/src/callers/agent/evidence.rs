@@ -6,7 +6,7 @@ use trailblaze_protocol::event::{Level, StepKind, ToolKind};
 use super::judgement::{Judgement, judge};
 use super::offer::{COMPLETES, STATUS};
 use super::proof::{Held, Proof};
-use super::sight::Sight;
+use super::sight::ModelView;
 use super::{StepAgent, prompt, shown, unanswered};
 use crate::callers::step_result::StepResult;
 use crate::model::{Part, RequestedCall};
@@ -44,7 +44,7 @@ impl StepAgent<'_> {
     }
 
     /// Weighs a call that succeeded in a check.
-    pub fn weigh(&mut self, call: &RequestedCall, args: &Map<String, Value>, sight: &Sight) {
+    pub fn weigh(&mut self, call: &RequestedCall, args: &Map<String, Value>, sight: &ModelView) {
         let Some(tool) = self.registry.get(&call.name).filter(|tool| tool.kind == ToolKind::Assertion) else { return };
         let element = args.get("ref").and_then(Value::as_str).and_then(|reference| sight.line(reference));
         let held = Held { tool: &call.name, is_custom: tool.is_custom(), args, element };
@@ -64,7 +64,7 @@ impl StepAgent<'_> {
     }
 
     /// Lets the model judge, apart from everything else that it was told, whether assertions that held prove the check.
-    pub async fn is_judged_proof(&mut self, explanation: &str, sight: &Sight) -> Result<bool, StepResult> {
+    pub async fn is_judged_proof(&mut self, explanation: &str, sight: &ModelView) -> Result<bool, StepResult> {
         let nonce = &self.access.settings.nonce;
         let doubtful = self.evidence.doubtful.join("\n");
         let text = format!(

@@ -26,7 +26,7 @@ pub use self::limits::{CALLS_PER_REPLY, MISTAKES, REPEATED_REPLY, REPEATS};
 use self::offer::{COMPLETES, STATUS};
 use self::origin::Bounds;
 pub use self::prompt::Task;
-use self::sight::Sight;
+use self::sight::ModelView;
 use crate::callers::step_result::StepResult;
 use crate::engine::ask::{AskError, ModelAccess, Spent, ask};
 use crate::engine::cx::Cx;
@@ -143,7 +143,7 @@ impl StepAgent<'_> {
     /// Asks until the model asks for calls that can be made, and makes them.
     async fn turn(
         &mut self,
-        sight: &Sight,
+        sight: &ModelView,
         changes: Option<&str>,
         remarks: &[String],
     ) -> Result<AgentTurn, StepResult> {
@@ -195,7 +195,7 @@ impl StepAgent<'_> {
     }
 
     /// Makes the calls of a reply, in order, up to the first that fails or that no longer means what the model saw.
-    async fn perform(&mut self, reply: Reply, sight: &Sight) -> Result<AgentTurn, StepResult> {
+    async fn perform(&mut self, reply: Reply, sight: &ModelView) -> Result<AgentTurn, StepResult> {
         match &reply.stop {
             StopReason::End => {}
             StopReason::Refused(why) => {
@@ -341,7 +341,7 @@ impl StepAgent<'_> {
         call: &RequestedCall,
         args: &Map<String, Value>,
         outcome: &Outcome,
-        sight: &Sight,
+        sight: &ModelView,
     ) -> Result<AgentTurn, StepResult> {
         let explanation = args.get("explanation").and_then(Value::as_str).unwrap_or_default().trim();
         let status = args.get("status").and_then(Value::as_str).unwrap_or_default().to_uppercase();
@@ -368,7 +368,7 @@ impl StepAgent<'_> {
     }
 
     /// The arguments of a call that may be made, or what is wrong with it.
-    fn checked(&self, call: &RequestedCall, sight: &Sight) -> Result<Map<String, Value>, String> {
+    fn checked(&self, call: &RequestedCall, sight: &ModelView) -> Result<Map<String, Value>, String> {
         let name = &call.name;
         let args = match &call.arguments {
             Arguments::Object(args) => args.clone(),
@@ -405,19 +405,19 @@ impl StepAgent<'_> {
         }
     }
 
-    fn bounds<'b>(&'b self, sight: &'b Sight, trusted: &'b BTreeSet<String>) -> Bounds<'b> {
+    fn bounds<'b>(&'b self, sight: &'b ModelView, trusted: &'b BTreeSet<String>) -> Bounds<'b> {
         Bounds { registry: &self.registry, task: &self.task, trusted, here: sight.app.as_deref() }
     }
 
     /// The screen after an earlier call of the same reply.
-    async fn look_again(&self) -> Result<Sight, StepResult> {
+    async fn look_again(&self) -> Result<ModelView, StepResult> {
         let sight = sight::as_text(self.cx, self.access).await;
         sight.map_err(|stop| StepResult::stopped("screen", &stop))
     }
 
     /// States what the model means, so that it is recorded as precisely as it was seen: the one element that a description fits, and
     /// the text of an element that a check points at.
-    fn state(&self, tool: &str, args: &mut Map<String, Value>, sight: &Sight) {
+    fn state(&self, tool: &str, args: &mut Map<String, Value>, sight: &ModelView) {
         for name in ["ref", "toRef"] {
             let described = args.get(name).and_then(Value::as_str).and_then(|text| sight.described(text));
             if let Some(reference) = described {
@@ -431,7 +431,7 @@ impl StepAgent<'_> {
     }
 
     /// Fails the step if the same calls were made too often on the same screen.
-    fn note_repeat(&mut self, calls: &[RequestedCall], sight: &Sight) -> Result<(), StepResult> {
+    fn note_repeat(&mut self, calls: &[RequestedCall], sight: &ModelView) -> Result<(), StepResult> {
         let key = (sight.text.clone(), calls.iter().map(shown).collect::<Vec<_>>().join("\n"));
         let times = self.tried.entry(key).or_default();
         *times += 1;

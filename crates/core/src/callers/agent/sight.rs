@@ -44,7 +44,7 @@ const LOOKS: &[&str] = &[
 ];
 
 /// A screen, as it was shown to the model.
-pub struct Sight {
+pub struct ModelView {
     pub text: String,
     pub picture: Option<Picture>,
     /// The URL or app in front.
@@ -55,21 +55,21 @@ pub struct Sight {
 }
 
 /// Looks at the screen, and makes its refs usable in calls. `text` is what the model is asked to do.
-pub async fn look(cx: &Cx, access: &ModelAccess, text: &str) -> Result<Sight, Stop> {
+pub async fn look(cx: &Cx, access: &ModelAccess, text: &str) -> Result<ModelView, Stop> {
     look_with(cx, access, text, access.settings.vision).await
 }
 
 /// The same with a picture, if the model accepts pictures.
-pub async fn with_picture(cx: &Cx, access: &ModelAccess) -> Result<Sight, Stop> {
+pub async fn with_picture(cx: &Cx, access: &ModelAccess) -> Result<ModelView, Stop> {
     look_with(cx, access, "", Vision::Always).await
 }
 
 /// The same without a picture.
-pub async fn as_text(cx: &Cx, access: &ModelAccess) -> Result<Sight, Stop> {
+pub async fn as_text(cx: &Cx, access: &ModelAccess) -> Result<ModelView, Stop> {
     look_with(cx, access, "", Vision::Never).await
 }
 
-async fn look_with(cx: &Cx, access: &ModelAccess, text: &str, vision: Vision) -> Result<Sight, Stop> {
+async fn look_with(cx: &Cx, access: &ModelAccess, text: &str, vision: Vision) -> Result<ModelView, Stop> {
     let info = access.model.describe();
     let vision = if info.has_vision { vision } else { Vision::Never };
     let details = snapshot::Details::default();
@@ -95,10 +95,10 @@ async fn look_with(cx: &Cx, access: &ModelAccess, text: &str, vision: Vision) ->
     // The snapshot addresses people at a command line.
     let text = snapshot::text(&screen, &details).replace(" hidden — use --offscreen to show)", "; scroll to see them)");
     let lines = lines(&text);
-    Ok(Sight { text, picture, app: screen.app.clone(), lines, screen })
+    Ok(ModelView { text, picture, app: screen.app.clone(), lines, screen })
 }
 
-impl Sight {
+impl ModelView {
     /// The ref of the one element that a description means, such as `button "Pay"`. `None` for a ref, and for what is not there or
     /// not unique: the tool then waits for it, or says what is wrong.
     pub fn described(&self, text: &str) -> Option<String> {
@@ -130,7 +130,7 @@ impl Sight {
     }
 
     /// A ref whose element is no longer what the model saw.
-    pub fn changed_ref<'a>(&self, newer: &Sight, refs: Vec<&'a str>) -> Option<&'a str> {
+    pub fn changed_ref<'a>(&self, newer: &ModelView, refs: Vec<&'a str>) -> Option<&'a str> {
         refs.into_iter().find(|reference| {
             let key = refs::of_line(reference).unwrap_or(reference.trim());
             let is_same = |line| newer.lines.get(key) == Some(line) && newer.document_of(key) == self.document_of(key);

@@ -14,12 +14,12 @@ use trailblaze_protocol::outcome::{MemoryChanges, Outcome, Variant};
 
 use self::params::invalid;
 pub use self::table::schema;
-use self::table::{App, Command, Spot, Step, Stroke};
+use self::table::{MaestroCommand, MaestroStep, NamedApp, Stroke, TouchSpot};
 use super::apps::target_app;
 use super::assertions::{expect_gone, expect_visible};
 use super::commands::{act, find_wait, send, toward};
 use super::elements::{act_on, visible};
-use super::row::{Row, Ty, optional, required};
+use super::row::{ParamType, Row, optional, required};
 use super::waiting::{scroll_to, settle};
 use crate::driver::{Action, DeviceCommand, Target};
 use crate::engine::cx::Cx;
@@ -31,10 +31,10 @@ pub const ROWS: &[Row] = &[Row::action(
     "maestro",
     "Run Maestro commands.",
     &[
-        required("commands", Ty::Commands, "A list of commands, each `name: {parameters}` or just `name`."),
+        required("commands", ParamType::Commands, "A list of commands, each `name: {parameters}` or just `name`."),
         optional(
             "timeoutMs",
-            Ty::Integer,
+            ParamType::Integer,
             "How long each command waits for its element, in milliseconds (default 5000).",
         ),
     ],
@@ -47,7 +47,7 @@ const QUIET: Duration = Duration::from_millis(300);
 
 async fn maestro(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let commands = args.value("commands").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let commands: Vec<Command> = commands.iter().map(Command::read).collect::<Result<_, _>>()?;
+    let commands: Vec<MaestroCommand> = commands.iter().map(MaestroCommand::read).collect::<Result<_, _>>()?;
     let mut memory = MemoryChanges::default();
     for command in &commands {
         match carry_out(cx, &command.step, find_wait(args)).await {
@@ -67,20 +67,20 @@ async fn maestro(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
 }
 
 /// Runs one command. `wait` is how long to wait for an element.
-async fn carry_out(cx: &Cx, step: &Step, wait: Duration) -> Result<Outcome, Stop> {
+async fn carry_out(cx: &Cx, step: &MaestroStep, wait: Duration) -> Result<Outcome, Stop> {
     let device = &cx.session.device;
     let size = device.description().size;
     match step {
-        Step::Act(action) => act(cx, action).await,
-        Step::Send(command) => send(cx, command).await,
-        Step::Touch { on, action, times } => {
+        MaestroStep::Act(action) => act(cx, action).await,
+        MaestroStep::Send(command) => send(cx, command).await,
+        MaestroStep::Touch { on, action, times } => {
             for _ in 0..*times {
                 touch(cx, on, action, wait).await?;
             }
             Ok(Outcome::default())
         }
-        Step::CopyText(query) => copy_text(cx, visible(cx, query, wait).await?.text.unwrap_or_default()).await,
-        Step::Expect { visible, gone, timeout } => {
+        MaestroStep::CopyText(query) => copy_text(cx, visible(cx, query, wait).await?.text.unwrap_or_default()).await,
+        MaestroStep::Expect { visible, gone, timeout } => {
             let end = Instant::now() + timeout.unwrap_or(wait);
             let left = || end.saturating_duration_since(Instant::now());
             if let Some(query) = visible {
@@ -91,9 +91,9 @@ async fn carry_out(cx: &Cx, step: &Step, wait: Duration) -> Result<Outcome, Stop
             }
             Ok(Outcome::default())
         }
-        Step::Settle { timeout } => settle(cx, *timeout, QUIET, false).await,
-        Step::ScrollTo { query, direction, timeout } => scroll_to(cx, query, *direction, *timeout).await,
-        Step::Swipe { stroke, duration } => {
+        MaestroStep::Settle { timeout } => settle(cx, *timeout, QUIET, false).await,
+        MaestroStep::ScrollTo { query, direction, timeout } => scroll_to(cx, query, *direction, *timeout).await,
+        MaestroStep::Swipe { stroke, duration } => {
             let (from, to) = match stroke {
                 Stroke::Points { start, end } => (point(start, size)?, point(end, size)?),
                 Stroke::Middle(direction) => {
@@ -108,22 +108,24 @@ async fn carry_out(cx: &Cx, step: &Step, wait: Duration) -> Result<Outcome, Stop
             device.act(cx, &Target::Point(from), &Action::Swipe { from, to, duration: *duration }).await?;
             Ok(Outcome::default())
         }
-        Step::Launch(named, mode) => send(cx, &DeviceCommand::LaunchApp { app: app(cx, named)?, mode: *mode }).await,
-        Step::Stop(named) => send(cx, &DeviceCommand::StopApp { app: app(cx, named)? }).await,
-        Step::Clear(named) => send(cx, &DeviceCommand::ClearAppData { app: app(cx, named)? }).await,
-        Step::Picture(name) => {
+        MaestroStep::Launch(named, mode) => {
+            send(cx, &DeviceCommand::LaunchApp { app: app(cx, named)?, mode: *mode }).await
+        }
+        MaestroStep::Stop(named) => send(cx, &DeviceCommand::StopApp { app: app(cx, named)? }).await,
+        MaestroStep::Clear(named) => send(cx, &DeviceCommand::ClearAppData { app: app(cx, named)? }).await,
+        MaestroStep::Picture(name) => {
             device.shoot(cx, cx.parent(), Moment::After).await?;
             Ok(Outcome::success(format!("saved a screenshot: {}", name.as_deref().unwrap_or_default())))
         }
     }
 }
 
-async fn touch(cx: &Cx, on: &Spot, action: &Action, wait: Duration) -> Result<(), Stop> {
+async fn touch(cx: &Cx, on: &TouchSpot, action: &Action, wait: Duration) -> Result<(), Stop> {
     let device = &cx.session.device;
     let point = match on {
-        Spot::Element(query) => return act_on(cx, query.clone(), action, wait).await.map(drop),
-        Spot::Screen(text) => point(text, device.description().size)?,
-        Spot::Within(query, text) => {
+        TouchSpot::Element(query) => return act_on(cx, query.clone(), action, wait).await.map(drop),
+        TouchSpot::Screen(text) => point(text, device.description().size)?,
+        TouchSpot::Within(query, text) => {
             let bounds = visible(cx, query, wait).await?.bounds;
             let size = Size { width: bounds.width().unsigned_abs(), height: bounds.height().unsigned_abs() };
             let inside = point(text, size)?;
@@ -140,7 +142,7 @@ async fn copy_text(cx: &Cx, text: String) -> Result<Outcome, Stop> {
 }
 
 /// The given app, or the target's.
-fn app(cx: &Cx, named: &App) -> Result<String, Stop> {
+fn app(cx: &Cx, named: &NamedApp) -> Result<String, Stop> {
     named.clone().or_else(|| target_app(cx)).ok_or_else(|| {
         let missing = vec!["appId".to_string()];
         Stop::error(Variant::MissingRequiredArgs { missing }, "no app: pass `appId`; the session has no target app")

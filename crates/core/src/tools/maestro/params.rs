@@ -11,10 +11,10 @@ use crate::engine::fault::Stop;
 use crate::query::{Element, Query, TextMatch, What};
 
 /// A parameter and its type.
-pub type Param = (&'static str, Ty);
+pub type MaestroParam = (&'static str, MaestroType);
 
 #[derive(Clone, Copy)]
-pub enum Ty {
+pub enum MaestroType {
     Text,
     Flag,
     /// A non-negative integer.
@@ -26,24 +26,29 @@ pub enum Ty {
 }
 
 /// The parameters that identify an element.
-pub const SELECTOR: &[Param] =
-    &[("text", Ty::Text), ("id", Ty::Text), ("index", Ty::Count), ("enabled", Ty::Flag), ("selected", Ty::Flag)];
+pub const SELECTOR: &[MaestroParam] = &[
+    ("text", MaestroType::Text),
+    ("id", MaestroType::Text),
+    ("index", MaestroType::Count),
+    ("enabled", MaestroType::Flag),
+    ("selected", MaestroType::Flag),
+];
 
-impl Ty {
+impl MaestroType {
     pub fn json(self) -> Value {
         match self {
-            Ty::Text => json!({"type": "string"}),
-            Ty::Flag => json!({"type": "boolean"}),
-            Ty::Count => json!({"type": "integer", "minimum": 0}),
-            Ty::CountOrNull => json!({"type": ["integer", "null"], "minimum": 0}),
-            Ty::Selector => {
+            MaestroType::Text => json!({"type": "string"}),
+            MaestroType::Flag => json!({"type": "boolean"}),
+            MaestroType::Count => json!({"type": "integer", "minimum": 0}),
+            MaestroType::CountOrNull => json!({"type": ["integer", "null"], "minimum": 0}),
+            MaestroType::Selector => {
                 json!({"type": ["object", "string"], "properties": properties(SELECTOR), "additionalProperties": false})
             }
         }
     }
 }
 
-pub fn properties<'p>(params: impl IntoIterator<Item = &'p Param>) -> Map<String, Value> {
+pub fn properties<'p>(params: impl IntoIterator<Item = &'p MaestroParam>) -> Map<String, Value> {
     params.into_iter().map(|(name, ty)| (name.to_string(), ty.json())).collect()
 }
 

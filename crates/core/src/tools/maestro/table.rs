@@ -6,20 +6,20 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use trailblaze_protocol::outcome::Variant;
 
-use super::params::{Param, Params, SELECTOR, Ty, invalid, properties};
+use super::params::{MaestroParam, MaestroType, Params, SELECTOR, invalid, properties};
 use crate::driver::{Action, DeviceCommand, Direction, Key, LaunchMode};
 use crate::engine::fault::Stop;
 use crate::query::Query;
 
 /// A parsed command.
-pub struct Command {
+pub struct MaestroCommand {
     pub name: &'static str,
     pub label: Option<String>,
     pub is_optional: bool,
-    pub step: Step,
+    pub step: MaestroStep,
 }
 
-impl fmt::Display for Command {
+impl fmt::Display for MaestroCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.label {
             Some(label) => write!(f, "`{}` \"{label}\"", self.name),
@@ -29,11 +29,11 @@ impl fmt::Display for Command {
 }
 
 /// What a command does.
-pub enum Step {
+pub enum MaestroStep {
     Act(Action),
     Send(DeviceCommand),
     Touch {
-        on: Spot,
+        on: TouchSpot,
         action: Action,
         times: u32,
     },
@@ -56,14 +56,14 @@ pub enum Step {
         stroke: Stroke,
         duration: Duration,
     },
-    Launch(App, LaunchMode),
-    Stop(App),
-    Clear(App),
+    Launch(NamedApp, LaunchMode),
+    Stop(NamedApp),
+    Clear(NamedApp),
     Picture(Option<String>),
 }
 
 /// Where to touch. Points are kept as written.
-pub enum Spot {
+pub enum TouchSpot {
     Element(Query),
     Screen(String),
     Within(Query, String),
@@ -77,31 +77,31 @@ pub enum Stroke {
 }
 
 /// An app id; `None` for the target's app.
-pub type App = Option<String>;
+pub type NamedApp = Option<String>;
 
 struct MaestroRow {
     name: &'static str,
     /// What may be written in place of the mapping.
     lone: LoneArgument,
-    params: &'static [&'static [Param]],
-    read: fn(&mut Params) -> Result<Step, Stop>,
+    params: &'static [&'static [MaestroParam]],
+    read: fn(&mut Params) -> Result<MaestroStep, Stop>,
 }
 
 #[derive(Clone, Copy)]
 enum LoneArgument {
     /// One value, for this parameter.
-    Value(&'static str, Ty),
+    Value(&'static str, MaestroType),
     /// The same, or nothing.
-    ValueOrNothing(&'static str, Ty),
+    ValueOrNothing(&'static str, MaestroType),
     Nothing,
 }
 
 /// Parameters of every command.
-const COMMON: &[Param] = &[("label", Ty::Text), ("optional", Ty::Flag)];
-const APP: &[Param] = &[("appId", Ty::Text)];
-const TOUCH: &[&[Param]] = &[SELECTOR, &[("point", Ty::Text), ("repeat", Ty::Count)]];
-const ELEMENT: LoneArgument = LoneArgument::Value("text", Ty::Text);
-const OWN_APP: LoneArgument = LoneArgument::ValueOrNothing("appId", Ty::Text);
+const COMMON: &[MaestroParam] = &[("label", MaestroType::Text), ("optional", MaestroType::Flag)];
+const APP: &[MaestroParam] = &[("appId", MaestroType::Text)];
+const TOUCH: &[&[MaestroParam]] = &[SELECTOR, &[("point", MaestroType::Text), ("repeat", MaestroType::Count)]];
+const ELEMENT: LoneArgument = LoneArgument::Value("text", MaestroType::Text);
+const OWN_APP: LoneArgument = LoneArgument::ValueOrNothing("appId", MaestroType::Text);
 
 const ROWS: &[MaestroRow] = &[
     MaestroRow { name: "tapOn", lone: ELEMENT, params: TOUCH, read: |params| touch(params, Action::Tap) },
@@ -109,82 +109,90 @@ const ROWS: &[MaestroRow] = &[
     MaestroRow { name: "longPressOn", lone: ELEMENT, params: TOUCH, read: |params| touch(params, Action::LongPress) },
     MaestroRow {
         name: "inputText",
-        lone: LoneArgument::Value("text", Ty::Text),
-        params: &[&[("text", Ty::Text)]],
-        read: |params| Ok(Step::Act(Action::InputText { text: params.required("text")? })),
+        lone: LoneArgument::Value("text", MaestroType::Text),
+        params: &[&[("text", MaestroType::Text)]],
+        read: |params| Ok(MaestroStep::Act(Action::InputText { text: params.required("text")? })),
     },
     MaestroRow {
         name: "eraseText",
-        lone: LoneArgument::ValueOrNothing("charactersToErase", Ty::Count),
-        params: &[&[("charactersToErase", Ty::CountOrNull)]],
-        read: |params| Ok(Step::Act(Action::EraseText { count: params.count("charactersToErase")? })),
+        lone: LoneArgument::ValueOrNothing("charactersToErase", MaestroType::Count),
+        params: &[&[("charactersToErase", MaestroType::CountOrNull)]],
+        read: |params| Ok(MaestroStep::Act(Action::EraseText { count: params.count("charactersToErase")? })),
     },
     MaestroRow {
         name: "pasteText",
         lone: LoneArgument::Nothing,
         params: &[],
-        read: |_| Ok(Step::Send(DeviceCommand::PasteClipboard)),
+        read: |_| Ok(MaestroStep::Send(DeviceCommand::PasteClipboard)),
     },
     MaestroRow {
         name: "copyTextFrom",
         lone: ELEMENT,
         params: &[SELECTOR],
-        read: |params| Ok(Step::CopyText(params.query()?)),
+        read: |params| Ok(MaestroStep::CopyText(params.query()?)),
     },
     MaestroRow {
         name: "hideKeyboard",
         lone: LoneArgument::Nothing,
         params: &[],
-        read: |_| Ok(Step::Act(Action::HideKeyboard)),
+        read: |_| Ok(MaestroStep::Act(Action::HideKeyboard)),
     },
     MaestroRow {
         name: "pressKey",
-        lone: LoneArgument::Value("code", Ty::Text),
-        params: &[&[("code", Ty::Text)]],
-        read: |params| Ok(Step::Act(Action::PressKey { key: key(params)? })),
+        lone: LoneArgument::Value("code", MaestroType::Text),
+        params: &[&[("code", MaestroType::Text)]],
+        read: |params| Ok(MaestroStep::Act(Action::PressKey { key: key(params)? })),
     },
     MaestroRow {
         name: "back",
         lone: LoneArgument::Nothing,
         params: &[],
-        read: |_| Ok(Step::Act(Action::PressKey { key: Key::Back })),
+        read: |_| Ok(MaestroStep::Act(Action::PressKey { key: Key::Back })),
     },
     MaestroRow {
         name: "assertVisible",
         lone: ELEMENT,
         params: &[SELECTOR],
-        read: |params| Ok(Step::Expect { visible: Some(params.query()?), gone: None, timeout: None }),
+        read: |params| Ok(MaestroStep::Expect { visible: Some(params.query()?), gone: None, timeout: None }),
     },
     MaestroRow {
         name: "assertNotVisible",
         lone: ELEMENT,
         params: &[SELECTOR],
-        read: |params| Ok(Step::Expect { visible: None, gone: Some(params.query()?), timeout: None }),
+        read: |params| Ok(MaestroStep::Expect { visible: None, gone: Some(params.query()?), timeout: None }),
     },
     MaestroRow {
         name: "extendedWaitUntil",
         lone: LoneArgument::Nothing,
-        params: &[&[("visible", Ty::Selector), ("notVisible", Ty::Selector), ("timeout", Ty::Count)]],
+        params: &[&[
+            ("visible", MaestroType::Selector),
+            ("notVisible", MaestroType::Selector),
+            ("timeout", MaestroType::Count),
+        ]],
         read: wait_until,
     },
     MaestroRow {
         name: "waitForAnimationToEnd",
         lone: LoneArgument::Nothing,
-        params: &[&[("timeout", Ty::Count)]],
-        read: |params| Ok(Step::Settle { timeout: params.millis("timeout", 15_000)? }),
+        params: &[&[("timeout", MaestroType::Count)]],
+        read: |params| Ok(MaestroStep::Settle { timeout: params.millis("timeout", 15_000)? }),
     },
     MaestroRow {
         name: "scroll",
         lone: LoneArgument::Nothing,
         params: &[],
-        read: |_| Ok(Step::Act(Action::Scroll { direction: Direction::Down, amount: None })),
+        read: |_| Ok(MaestroStep::Act(Action::Scroll { direction: Direction::Down, amount: None })),
     },
     MaestroRow {
         name: "scrollUntilVisible",
         lone: LoneArgument::Nothing,
-        params: &[&[("element", Ty::Selector), ("direction", Ty::Text), ("timeout", Ty::Count)]],
+        params: &[&[
+            ("element", MaestroType::Selector),
+            ("direction", MaestroType::Text),
+            ("timeout", MaestroType::Count),
+        ]],
         read: |params| {
-            Ok(Step::ScrollTo {
+            Ok(MaestroStep::ScrollTo {
                 query: params.query_under("element")?.ok_or_else(|| params.lacks("`element`"))?,
                 direction: params.direction(Direction::Down)?,
                 timeout: params.millis("timeout", 20_000)?,
@@ -195,44 +203,54 @@ const ROWS: &[MaestroRow] = &[
         name: "swipe",
         lone: LoneArgument::Nothing,
         params: &[&[
-            ("start", Ty::Text),
-            ("end", Ty::Text),
-            ("direction", Ty::Text),
-            ("from", Ty::Selector),
-            ("duration", Ty::Count),
+            ("start", MaestroType::Text),
+            ("end", MaestroType::Text),
+            ("direction", MaestroType::Text),
+            ("from", MaestroType::Selector),
+            ("duration", MaestroType::Count),
         ]],
         read: swipe,
     },
     MaestroRow {
         name: "launchApp",
         lone: OWN_APP,
-        params: &[APP, &[("clearState", Ty::Flag), ("stopApp", Ty::Flag)]],
+        params: &[APP, &[("clearState", MaestroType::Flag), ("stopApp", MaestroType::Flag)]],
         read: launch,
     },
-    MaestroRow { name: "stopApp", lone: OWN_APP, params: &[APP], read: |params| Ok(Step::Stop(params.text("appId"))) },
-    MaestroRow { name: "killApp", lone: OWN_APP, params: &[APP], read: |params| Ok(Step::Stop(params.text("appId"))) },
+    MaestroRow {
+        name: "stopApp",
+        lone: OWN_APP,
+        params: &[APP],
+        read: |params| Ok(MaestroStep::Stop(params.text("appId"))),
+    },
+    MaestroRow {
+        name: "killApp",
+        lone: OWN_APP,
+        params: &[APP],
+        read: |params| Ok(MaestroStep::Stop(params.text("appId"))),
+    },
     MaestroRow {
         name: "clearState",
         lone: OWN_APP,
         params: &[APP],
-        read: |params| Ok(Step::Clear(params.text("appId"))),
+        read: |params| Ok(MaestroStep::Clear(params.text("appId"))),
     },
     MaestroRow {
         name: "openLink",
-        lone: LoneArgument::Value("link", Ty::Text),
-        params: &[&[("link", Ty::Text)]],
-        read: |params| Ok(Step::Send(DeviceCommand::OpenUrl { url: params.required("link")? })),
+        lone: LoneArgument::Value("link", MaestroType::Text),
+        params: &[&[("link", MaestroType::Text)]],
+        read: |params| Ok(MaestroStep::Send(DeviceCommand::OpenUrl { url: params.required("link")? })),
     },
     MaestroRow {
         name: "takeScreenshot",
-        lone: LoneArgument::ValueOrNothing("path", Ty::Text),
-        params: &[&[("path", Ty::Text)]],
-        read: |params| Ok(Step::Picture(params.text("path"))),
+        lone: LoneArgument::ValueOrNothing("path", MaestroType::Text),
+        params: &[&[("path", MaestroType::Text)]],
+        read: |params| Ok(MaestroStep::Picture(params.text("path"))),
     },
 ];
 
 impl MaestroRow {
-    fn params(&self) -> impl Iterator<Item = &'static Param> {
+    fn params(&self) -> impl Iterator<Item = &'static MaestroParam> {
         self.params.iter().copied().flatten().chain(COMMON)
     }
 }
@@ -255,16 +273,16 @@ pub fn schema() -> Value {
     }})
 }
 
-fn single(ty: Ty) -> &'static str {
+fn single(ty: MaestroType) -> &'static str {
     match ty {
-        Ty::Count | Ty::CountOrNull => "integer",
-        Ty::Flag => "boolean",
-        Ty::Text | Ty::Selector => "string",
+        MaestroType::Count | MaestroType::CountOrNull => "integer",
+        MaestroType::Flag => "boolean",
+        MaestroType::Text | MaestroType::Selector => "string",
     }
 }
 
-impl Command {
-    pub fn read(value: &Value) -> Result<Command, Stop> {
+impl MaestroCommand {
+    pub fn read(value: &Value) -> Result<MaestroCommand, Stop> {
         let (name, given) = match value {
             Value::String(name) => (name.as_str(), &Value::Null),
             Value::Object(map) if map.len() == 1 => {
@@ -287,22 +305,22 @@ impl Command {
         let (label, is_optional) = (params.text("label"), params.flag("optional").unwrap_or(false));
         let step = (row.read)(&mut params)?;
         params.finish()?;
-        Ok(Command { name: row.name, label, is_optional, step })
+        Ok(MaestroCommand { name: row.name, label, is_optional, step })
     }
 }
 
-fn touch(params: &mut Params, action: Action) -> Result<Step, Stop> {
+fn touch(params: &mut Params, action: Action) -> Result<MaestroStep, Stop> {
     let times = params.count("repeat")?.unwrap_or(1);
     if !(1..=100).contains(&times) {
         return Err(invalid(format!("`repeat` of `{}` must be between 1 and 100, got {times}", params.command)));
     }
     let on = match (params.own_query()?, params.text("point")) {
-        (Some(query), None) => Spot::Element(query),
-        (None, Some(point)) => Spot::Screen(point),
-        (Some(query), Some(point)) => Spot::Within(query, point),
+        (Some(query), None) => TouchSpot::Element(query),
+        (None, Some(point)) => TouchSpot::Screen(point),
+        (Some(query), Some(point)) => TouchSpot::Within(query, point),
         (None, None) => return Err(params.lacks("`text`, `id` or `point`")),
     };
-    Ok(Step::Touch { on, action, times })
+    Ok(MaestroStep::Touch { on, action, times })
 }
 
 fn key(params: &mut Params) -> Result<Key, Stop> {
@@ -311,16 +329,16 @@ fn key(params: &mut Params) -> Result<Key, Stop> {
     Key::parse(&code).ok_or_else(|| invalid(format!("unknown key `{code}` for `pressKey`; use one of {}", names())))
 }
 
-fn wait_until(params: &mut Params) -> Result<Step, Stop> {
+fn wait_until(params: &mut Params) -> Result<MaestroStep, Stop> {
     let (visible, gone) = (params.query_under("visible")?, params.query_under("notVisible")?);
     if visible.is_none() && gone.is_none() {
         return Err(params.lacks("`visible` or `notVisible`"));
     }
     let timeout = params.has("timeout").then(|| params.millis("timeout", 0)).transpose()?;
-    Ok(Step::Expect { visible, gone, timeout })
+    Ok(MaestroStep::Expect { visible, gone, timeout })
 }
 
-fn swipe(params: &mut Params) -> Result<Step, Stop> {
+fn swipe(params: &mut Params) -> Result<MaestroStep, Stop> {
     let duration = params.millis("duration", 400)?;
     let stroke = match (params.text("start"), params.text("end")) {
         (Some(start), Some(end)) => Stroke::Points { start, end },
@@ -330,10 +348,10 @@ fn swipe(params: &mut Params) -> Result<Step, Stop> {
         },
         _ => return Err(params.lacks("both `start` and `end`, or a `direction`")),
     };
-    Ok(Step::Swipe { stroke, duration })
+    Ok(MaestroStep::Swipe { stroke, duration })
 }
 
-fn launch(params: &mut Params) -> Result<Step, Stop> {
+fn launch(params: &mut Params) -> Result<MaestroStep, Stop> {
     let mode = match (params.flag("clearState"), params.flag("stopApp")) {
         (Some(true), Some(false)) => {
             return Err(invalid("`launchApp` cannot clear the state of an app that keeps running"));
@@ -342,7 +360,7 @@ fn launch(params: &mut Params) -> Result<Step, Stop> {
         (_, Some(false)) => LaunchMode::Resume,
         _ => LaunchMode::ForceRestart,
     };
-    Ok(Step::Launch(params.text("appId"), mode))
+    Ok(MaestroStep::Launch(params.text("appId"), mode))
 }
 
 #[cfg(test)]
@@ -350,15 +368,15 @@ mod tests {
     use super::*;
 
     /// A value that a parameter takes.
-    fn sample(name: &str, ty: Ty) -> Value {
+    fn sample(name: &str, ty: MaestroType) -> Value {
         match (name, ty) {
             ("direction", _) => json!("LEFT"),
             ("code", _) => json!("Enter"),
             ("point" | "start" | "end", _) => json!("50%,50%"),
-            (_, Ty::Text) => json!("x"),
-            (_, Ty::Flag) => json!(true),
-            (_, Ty::Count | Ty::CountOrNull) => json!(2),
-            (_, Ty::Selector) => json!({"text": "x", "index": 1}),
+            (_, MaestroType::Text) => json!("x"),
+            (_, MaestroType::Flag) => json!(true),
+            (_, MaestroType::Count | MaestroType::CountOrNull) => json!(2),
+            (_, MaestroType::Selector) => json!({"text": "x", "index": 1}),
         }
     }
 
@@ -386,7 +404,11 @@ mod tests {
                 let mut given = needed(row.name, name);
                 given[*name] = sample(name, *ty);
                 let command = json!({row.name: given});
-                assert!(Command::read(&command).is_ok(), "{command}: {:?}", Command::read(&command).err());
+                assert!(
+                    MaestroCommand::read(&command).is_ok(),
+                    "{command}: {:?}",
+                    MaestroCommand::read(&command).err()
+                );
             }
         }
     }
@@ -398,11 +420,11 @@ mod tests {
                 LoneArgument::Value(name, ty) | LoneArgument::ValueOrNothing(name, ty) => {
                     assert!(row.params().any(|(param, _)| *param == name), "{}: {name}", row.name);
                     let command = json!({row.name: sample(name, ty)});
-                    assert!(Command::read(&command).is_ok(), "{command}");
+                    assert!(MaestroCommand::read(&command).is_ok(), "{command}");
                 }
                 LoneArgument::Nothing => {}
             }
-            let is_sound = Command::read(&json!(row.name)).is_ok();
+            let is_sound = MaestroCommand::read(&json!(row.name)).is_ok();
             let needs_none = needed(row.name, "") == json!({});
             assert_eq!(is_sound, needs_none, "{}", row.name);
         }
@@ -419,7 +441,7 @@ mod tests {
             (json!({"tapOn": {"text": "x", "below": "y"}}), "`below` of `tapOn` has no effect here"),
             (json!({"launchApp": {"clearState": true, "stopApp": false}}), "`launchApp` cannot clear the state"),
         ] {
-            match Command::read(&command) {
+            match MaestroCommand::read(&command) {
                 Err(Stop::Failed(outcome)) => assert!(outcome.text.starts_with(expected), "{}", outcome.text),
                 _ => panic!("{command} is taken"),
             }

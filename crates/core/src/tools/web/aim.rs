@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use trailblaze_protocol::outcome::{Delegate, Outcome, Variant};
 
 use super::super::elements::{delegate, describing, is_unknown_line};
-use super::super::row::{P, Ty, optional};
+use super::super::row::{ParamRow, ParamType, optional};
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
 use crate::engine::tool::Args;
@@ -14,14 +14,15 @@ use crate::refs;
 use crate::screen::{Screen, Shape};
 use crate::selector::Selector;
 
-pub const REF: P = optional(
+pub const REF: ParamRow = optional(
     "ref",
-    Ty::Text,
+    ParamType::Text,
     "The element: its ref in the last snapshot, such as e7; a description such as button \"Submit\", where part of the \
      name is enough; css=SELECTOR; or css=SELECTOR \"TEXT\".",
 );
-pub const SELECTOR: P = optional("nodeSelector", Ty::Selector, "A selector for the element, as used in recordings.");
-pub const INDEX: P = optional("index", Ty::Integer, "Which match to use, from 0.");
+pub const SELECTOR: ParamRow =
+    optional("nodeSelector", ParamType::Selector, "A selector for the element, as used in recordings.");
+pub const INDEX: ParamRow = optional("index", ParamType::Integer, "Which match to use, from 0.");
 
 /// The names of the parameters that identify an element.
 pub struct Names {

@@ -4,7 +4,7 @@ use serde_json::Value;
 use trailblaze_protocol::outcome::Outcome;
 
 use super::super::commands::send;
-use super::super::row::{REASON, Row, Ty, WEB, optional, required};
+use super::super::row::{ParamType, REASON, Row, WEB, optional, required};
 use super::touching::texts;
 use crate::driver::{Browse, DeviceCommand};
 use crate::engine::cx::Cx;
@@ -25,7 +25,7 @@ pub const ROWS: &[Row] = &[
     Row::query(
         "web_snapshot",
         "Save a screenshot of the page to the report.",
-        &[required("screenName", Ty::Text, "A name for the page."), REASON],
+        &[required("screenName", ParamType::Text, "A name for the page."), REASON],
         |cx, args| Box::pin(super::super::waiting::take_snapshot(cx, args)),
     )
     .on(WEB),
@@ -35,7 +35,7 @@ pub const ROWS: &[Row] = &[
         &[
             required(
                 "include",
-                Ty::Words(DETAILS),
+                ParamType::Words(DETAILS),
                 "What to add: the bounds of elements, elements that are off-screen, which elements are covered, a CSS \
                  selector for each element, or elements that a snapshot leaves out.",
             ),
@@ -48,7 +48,11 @@ pub const ROWS: &[Row] = &[
         "web_console",
         "List the console messages of the pages so far.",
         &[
-            optional("level", Ty::Word(&["ERROR", "WARNING", "LOG", "INFO", "DEBUG"]), "Only messages of this level."),
+            optional(
+                "level",
+                ParamType::Word(&["ERROR", "WARNING", "LOG", "INFO", "DEBUG"]),
+                "Only messages of this level.",
+            ),
             REASON,
         ],
         |cx, args| Box::pin(console(cx, args)),
@@ -61,7 +65,7 @@ pub const ROWS: &[Row] = &[
     Row::action(
         "web_evaluate",
         "Evaluate JavaScript in the page.",
-        &[required("script", Ty::Text, "A JavaScript expression."), REASON],
+        &[required("script", ParamType::Text, "A JavaScript expression."), REASON],
         |cx, args| {
             Box::pin(
                 async move { send(cx, &DeviceCommand::EvaluateJs { script: args.required("script").into() }).await },

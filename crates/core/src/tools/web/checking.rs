@@ -10,7 +10,7 @@ use trailblaze_protocol::outcome::{Outcome, Variant};
 use super::super::assertions::{differs, expect_visible};
 use super::super::commands::{send, timeout};
 use super::super::elements::containing;
-use super::super::row::{Preset, REASON, Row, TIMEOUT, Ty, WEB, defaulted, optional, required};
+use super::super::row::{ParamType, Preset, REASON, Row, TIMEOUT, WEB, defaulted, optional, required};
 use super::aim::{Aim, ELEMENT, INDEX, REF, SELECTOR, restate};
 use super::touching::texts;
 use crate::driver::{Action, Browse, DeviceCommand, Target};
@@ -25,7 +25,7 @@ pub const ROWS: &[Row] = &[
     Row::assertion(
         "web_verifyTextVisible",
         "Assert that text is visible on the page, also as part of a longer text.",
-        &[required("text", Ty::Text, "The text."), TIMEOUT, REASON],
+        &[required("text", ParamType::Text, "The text."), TIMEOUT, REASON],
         |cx, args| {
             Box::pin(async move { expect_visible(cx, containing(args.required("text")), wait(args), None).await })
         },
@@ -49,10 +49,10 @@ pub const ROWS: &[Row] = &[
         "web_verifyListVisible",
         "Assert that all of several texts are visible, on the page or in a list, in any order or with ordered in the given one.",
         &[
-            required("items", Ty::Texts, "The texts."),
+            required("items", ParamType::Texts, "The texts."),
             defaulted(
                 "ordered",
-                Ty::Flag,
+                ParamType::Flag,
                 Preset::Flag(false),
                 "Whether they must be in this order: from top to bottom, and in a row from left to right.",
             ),
@@ -69,16 +69,16 @@ pub const ROWS: &[Row] = &[
         "web_verifyValue",
         "Assert that an element has the expected text, value or attribute, or is checked.",
         &[
-            required("expected", Ty::Text, "The expected value."),
+            required("expected", ParamType::Text, "The expected value."),
             REF,
             SELECTOR,
             INDEX,
             optional(
                 "type",
-                Ty::Word(&["TEXT", "VALUE", "ATTRIBUTE", "CHECKED"]),
+                ParamType::Word(&["TEXT", "VALUE", "ATTRIBUTE", "CHECKED"]),
                 "What to compare (default: VALUE, or ATTRIBUTE if attribute is given). CHECKED is true or false.",
             ),
-            optional("attribute", Ty::Text, "The name of the attribute."),
+            optional("attribute", ParamType::Text, "The name of the attribute."),
             TIMEOUT,
             REASON,
         ],
@@ -88,7 +88,7 @@ pub const ROWS: &[Row] = &[
     Row::assertion(
         "web_assertNetworkEvent",
         "Assert that the page sends, or has sent, a request whose URL or body contains a name.",
-        &[required("eventName", Ty::Text, "The name to look for."), TIMEOUT, REASON],
+        &[required("eventName", ParamType::Text, "The name to look for."), TIMEOUT, REASON],
         |cx, args| Box::pin(network_event(cx, args)),
     )
     .on(WEB),

@@ -5,7 +5,7 @@ use trailblaze_protocol::outcome::{Delegate, Outcome};
 
 use super::super::commands::{act_within, find_wait};
 use super::super::elements::{act_on, delegate, present};
-use super::super::row::{Preset, REASON, Row, TIMEOUT, Ty, WEB, defaulted, required};
+use super::super::row::{ParamType, Preset, REASON, Row, TIMEOUT, WEB, defaulted, required};
 use super::aim::{Aim, ELEMENT, INDEX, REF, SELECTOR, describe, restate};
 use crate::driver::Action;
 use crate::engine::cx::Cx;
@@ -19,11 +19,11 @@ pub const ROWS: &[Row] = &[
         "Type text into a field, or into the focused field if none is given. With clearFirst, the text replaces the \
          current value in one go; without, it is typed key by key after it.",
         &[
-            required("text", Ty::Text, "The text."),
+            required("text", ParamType::Text, "The text."),
             REF,
             SELECTOR,
             INDEX,
-            defaulted("clearFirst", Ty::Flag, Preset::Flag(true), "Replace the current value."),
+            defaulted("clearFirst", ParamType::Flag, Preset::Flag(true), "Replace the current value."),
             TIMEOUT,
             REASON,
         ],
@@ -34,7 +34,14 @@ pub const ROWS: &[Row] = &[
     Row::action(
         "web_fillSecret",
         "Fill a field with a secret.",
-        &[required("value", Ty::Text, "The secret to fill in, as {{NAME}}."), REF, SELECTOR, INDEX, TIMEOUT, REASON],
+        &[
+            required("value", ParamType::Text, "The secret to fill in, as {{NAME}}."),
+            REF,
+            SELECTOR,
+            INDEX,
+            TIMEOUT,
+            REASON,
+        ],
         |cx, args| Box::pin(fill_secret(cx, args)),
     )
     .typing("value")
@@ -45,7 +52,7 @@ pub const ROWS: &[Row] = &[
         &[
             required(
                 "fields",
-                Ty::Fields,
+                ParamType::Fields,
                 "Each with ref or nodeSelector, index if several match, and value: a text, true or false, or a list.",
             ),
             TIMEOUT,

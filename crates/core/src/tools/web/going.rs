@@ -6,7 +6,7 @@ use trailblaze_protocol::geometry::Size;
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
 use super::super::commands::{LOAD_TIMEOUT, send, send_within, timeout};
-use super::super::row::{Preset, REASON, Row, TIMEOUT, Ty, WEB, defaulted, optional, required};
+use super::super::row::{ParamType, Preset, REASON, Row, TIMEOUT, WEB, defaulted, optional, required};
 use crate::driver::{Browse, DeviceCommand};
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
@@ -19,8 +19,8 @@ pub const ROWS: &[Row] = &[
         "web_navigate",
         "Open a URL, go back or forward, or reload the page.",
         &[
-            defaulted("action", Ty::Word(&["GOTO", "BACK", "FORWARD", "RELOAD"]), Preset::Word("GOTO"), "Where to navigate."),
-            optional("url", Ty::Text, "The URL, for GOTO. Without a scheme, it is a file path relative to the trail."),
+            defaulted("action", ParamType::Word(&["GOTO", "BACK", "FORWARD", "RELOAD"]), Preset::Word("GOTO"), "Where to navigate."),
+            optional("url", ParamType::Text, "The URL, for GOTO. Without a scheme, it is a file path relative to the trail."),
             LOAD_TIMEOUT,
             REASON,
         ],
@@ -30,14 +30,14 @@ pub const ROWS: &[Row] = &[
     Row::action(
         "web_waitForUrl",
         "Wait until the URL of the page matches a pattern.",
-        &[required("pattern", Ty::Text, "Part of the URL, or the full URL with * as a wildcard."), TIMEOUT, REASON],
+        &[required("pattern", ParamType::Text, "Part of the URL, or the full URL with * as a wildcard."), TIMEOUT, REASON],
         |cx, args| Box::pin(wait_for_url(cx, args)),
     )
     .on(WEB),
     Row::action(
         "web_wait",
         "Wait for a fixed time. Prefer waiting for something specific.",
-        &[defaulted("seconds", Ty::Number, Preset::Number(1.0), "How long to wait, in seconds."), REASON],
+        &[defaulted("seconds", ParamType::Number, Preset::Number(1.0), "How long to wait, in seconds."), REASON],
         |cx, args| {
             Box::pin(async move { super::super::waiting::wait_for(cx, args.number("seconds").unwrap_or(1.0)).await })
         },
@@ -46,7 +46,7 @@ pub const ROWS: &[Row] = &[
     Row::action(
         "web_resize",
         "Resize the window.",
-        &[required("width", Ty::Integer, "The width, in pixels."), required("height", Ty::Integer, "The height, in pixels."), REASON],
+        &[required("width", ParamType::Integer, "The width, in pixels."), required("height", ParamType::Integer, "The height, in pixels."), REASON],
         |cx, args| Box::pin(resize(cx, args)),
     )
     .on(WEB),
@@ -54,16 +54,16 @@ pub const ROWS: &[Row] = &[
         "web_tabs",
         "List the tabs, or select, open or close one.",
         &[
-            defaulted("action", Ty::Word(&["LIST", "SELECT", "NEW", "CLOSE"]), Preset::Word("LIST"), "What to do."),
+            defaulted("action", ParamType::Word(&["LIST", "SELECT", "NEW", "CLOSE"]), Preset::Word("LIST"), "What to do."),
             optional(
                 "index",
-                Ty::Integer,
+                ParamType::Integer,
                 "Which tab to SELECT or CLOSE, from 0 (default for CLOSE: the active tab).",
             ),
-            optional("url", Ty::Text, "The URL that a NEW tab opens."),
+            optional("url", ParamType::Text, "The URL that a NEW tab opens."),
             optional(
                 "timeoutMs",
-                Ty::Integer,
+                ParamType::Integer,
                 "How long to wait for the tab (default 3000), or for the page of a NEW tab to load, in milliseconds.",
             ),
             REASON,
@@ -76,8 +76,8 @@ pub const ROWS: &[Row] = &[
         "Choose how alerts, confirmations and prompts are answered from now on (default: accepted). Returns the dialogs \
          that were shown so far.",
         &[
-            optional("answer", Ty::Word(&["ACCEPT", "DISMISS"]), "How to answer dialogs."),
-            optional("text", Ty::Text, "The text to type into a prompt before accepting it."),
+            optional("answer", ParamType::Word(&["ACCEPT", "DISMISS"]), "How to answer dialogs."),
+            optional("text", ParamType::Text, "The text to type into a prompt before accepting it."),
             REASON,
         ],
         |cx, args| Box::pin(dialogs(cx, args)),
@@ -86,7 +86,7 @@ pub const ROWS: &[Row] = &[
     Row::action(
         "web_download",
         "Wait for a download that an earlier action started, and save the file with the run.",
-        &[optional("name", Ty::Text, "The file name that the download must have."), TIMEOUT, REASON],
+        &[optional("name", ParamType::Text, "The file name that the download must have."), TIMEOUT, REASON],
         |cx, args| Box::pin(download(cx, args)),
     )
     .on(WEB),
@@ -94,7 +94,7 @@ pub const ROWS: &[Row] = &[
         "web_applyCookies",
         "Set cookies, and local storage if the JSON contains any.",
         &[
-            required("cookiesJson", Ty::Text, "A list of cookies, or the result of web_getStorageState, as JSON."),
+            required("cookiesJson", ParamType::Text, "A list of cookies, or the result of web_getStorageState, as JSON."),
             REASON,
         ],
         |cx, args| {

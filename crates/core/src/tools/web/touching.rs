@@ -8,35 +8,35 @@ use trailblaze_protocol::outcome::{Outcome, Variant};
 
 use super::super::commands::{act, find_wait};
 use super::super::elements::{act_on, present};
-use super::super::row::{P, Preset, REASON, Row, TIMEOUT, Ty, WEB, defaulted, optional, required};
+use super::super::row::{ParamRow, ParamType, Preset, REASON, Row, TIMEOUT, WEB, defaulted, optional, required};
 use super::aim::{Aim, ELEMENT, INDEX, Names, REF, SELECTOR, restate, restate_under};
 use crate::driver::{Action, Button, Click, Direction, DragEnd, Modifier, Offset};
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
 use crate::engine::tool::Args;
 
-const TO_REF: P = optional("toRef", Ty::Text, "The element to drop it on, in the same form as ref.");
-const TO_SELECTOR: P =
-    optional("toNodeSelector", Ty::Selector, "A selector for the element to drop it on, as used in recordings.");
-const TO_INDEX: P = optional("toIndex", Ty::Integer, "Which match of toRef to use, from 0.");
+const TO_REF: ParamRow = optional("toRef", ParamType::Text, "The element to drop it on, in the same form as ref.");
+const TO_SELECTOR: ParamRow =
+    optional("toNodeSelector", ParamType::Selector, "A selector for the element to drop it on, as used in recordings.");
+const TO_INDEX: ParamRow = optional("toIndex", ParamType::Integer, "Which match of toRef to use, from 0.");
 const TO: Names = Names { reference: "toRef", selector: "toNodeSelector", index: "toIndex" };
-const TO_OFFSET_X: P = optional(
+const TO_OFFSET_X: ParamRow = optional(
     "toOffsetX",
-    Ty::Integer,
+    ParamType::Integer,
     "Where in the element to drop it, in pixels from its left edge (default: its center); requires toOffsetY.",
 );
-const TO_OFFSET_Y: P = optional(
+const TO_OFFSET_Y: ParamRow = optional(
     "toOffsetY",
-    Ty::Integer,
+    ParamType::Integer,
     "Where in the element to drop it, in pixels from its top edge; requires toOffsetX.",
 );
-const OFFSET_X: P = optional(
+const OFFSET_X: ParamRow = optional(
     "offsetX",
-    Ty::Integer,
+    ParamType::Integer,
     "Where in the element, in pixels from its left edge (default: its center); requires offsetY.",
 );
-const OFFSET_Y: P =
-    optional("offsetY", Ty::Integer, "Where in the element, in pixels from its top edge; requires offsetX.");
+const OFFSET_Y: ParamRow =
+    optional("offsetY", ParamType::Integer, "Where in the element, in pixels from its top edge; requires offsetX.");
 
 /// The most clicks or key presses in one call.
 const REPETITIONS: u32 = 100;
@@ -51,9 +51,9 @@ pub const ROWS: &[Row] = &[
             REF,
             SELECTOR,
             INDEX,
-            defaulted("button", Ty::Word(Button::NAMES), Preset::Word("LEFT"), "The mouse button."),
-            defaulted("clickCount", Ty::Integer, Preset::Integer(1), "How many clicks; 2 is a double click."),
-            optional("modifiers", Ty::Words(Modifier::NAMES), "Keys to hold down while clicking."),
+            defaulted("button", ParamType::Word(Button::NAMES), Preset::Word("LEFT"), "The mouse button."),
+            defaulted("clickCount", ParamType::Integer, Preset::Integer(1), "How many clicks; 2 is a double click."),
+            optional("modifiers", ParamType::Words(Modifier::NAMES), "Keys to hold down while clicking."),
             OFFSET_X,
             OFFSET_Y,
             TIMEOUT,
@@ -78,7 +78,7 @@ pub const ROWS: &[Row] = &[
             REF,
             SELECTOR,
             INDEX,
-            defaulted("checked", Ty::Flag, Preset::Flag(true), "false unchecks it."),
+            defaulted("checked", ParamType::Flag, Preset::Flag(true), "false unchecks it."),
             TIMEOUT,
             REASON,
         ],
@@ -92,7 +92,7 @@ pub const ROWS: &[Row] = &[
         "web_selectOption",
         "Select options of a list, by value or by label.",
         &[
-            required("values", Ty::Texts, "The options to select; several if the list allows it."),
+            required("values", ParamType::Texts, "The options to select; several if the list allows it."),
             REF,
             SELECTOR,
             INDEX,
@@ -119,10 +119,18 @@ pub const ROWS: &[Row] = &[
             TO_INDEX,
             TO_OFFSET_X,
             TO_OFFSET_Y,
-            optional("toX", Ty::Integer, "Where to drop it, in pixels from the left edge of the window; requires toY."),
-            optional("toY", Ty::Integer, "Where to drop it, in pixels from the top edge of the window; requires toX."),
-            optional("byX", Ty::Integer, "How far to drag it to the right, in pixels; to the left if negative."),
-            optional("byY", Ty::Integer, "How far to drag it down, in pixels; up if negative."),
+            optional(
+                "toX",
+                ParamType::Integer,
+                "Where to drop it, in pixels from the left edge of the window; requires toY.",
+            ),
+            optional(
+                "toY",
+                ParamType::Integer,
+                "Where to drop it, in pixels from the top edge of the window; requires toX.",
+            ),
+            optional("byX", ParamType::Integer, "How far to drag it to the right, in pixels; to the left if negative."),
+            optional("byY", ParamType::Integer, "How far to drag it down, in pixels; up if negative."),
             TIMEOUT,
             REASON,
         ],
@@ -133,7 +141,7 @@ pub const ROWS: &[Row] = &[
         "web_upload",
         "Upload files to a file input, or to the file chooser that opens when the element is clicked.",
         &[
-            required("files", Ty::Texts, "Paths of the files, relative to the trail or absolute."),
+            required("files", ParamType::Texts, "Paths of the files, relative to the trail or absolute."),
             REF,
             SELECTOR,
             INDEX,
@@ -152,11 +160,11 @@ pub const ROWS: &[Row] = &[
         &[
             defaulted(
                 "direction",
-                Ty::Word(Direction::NAMES),
+                ParamType::Word(Direction::NAMES),
                 Preset::Word("DOWN"),
                 "The direction that the view moves in.",
             ),
-            optional("amount", Ty::Integer, "How far to scroll, in pixels (default: most of the visible area)."),
+            optional("amount", ParamType::Integer, "How far to scroll, in pixels (default: most of the visible area)."),
             REF,
             SELECTOR,
             INDEX,
@@ -170,11 +178,11 @@ pub const ROWS: &[Row] = &[
         "web_pressKey",
         "Press a key or a key combination.",
         &[
-            required("key", Ty::Text, "The key, such as Enter, ArrowDown, a or Control+K."),
-            defaulted("count", Ty::Integer, Preset::Integer(1), "How many times to press and release it."),
+            required("key", ParamType::Text, "The key, such as Enter, ArrowDown, a or Control+K."),
+            defaulted("count", ParamType::Integer, Preset::Integer(1), "How many times to press and release it."),
             defaulted(
                 "repeats",
-                Ty::Integer,
+                ParamType::Integer,
                 Preset::Integer(0),
                 "How many times the key auto-repeats before it is released, as when it is held down.",
             ),

@@ -10,6 +10,10 @@ async fn done(target: Target, action: Action) -> Vec<String> {
     commands
 }
 
+async fn not_done(script: Script, action: Action) -> String {
+    commands(script, Target::Device, action).await.0.expect_err("it is refused").to_string()
+}
+
 async fn refused(script: Script, command: DeviceCommand) -> String {
     sent(script, command).await.0.expect_err("it is refused").to_string()
 }
@@ -23,7 +27,7 @@ async fn fingers_are_commands_of_the_phone() {
     let scroll = Action::Scroll { direction: Direction::Down, amount: None };
     assert_eq!(done(Target::Device, scroll).await, ["input swipe 540 1680 540 720 500"]);
     assert_eq!(done(Target::Device, Action::PressKey { key: Key::Back }).await, ["input keyevent KEYCODE_BACK"]);
-    assert_eq!(refused(&[], Action::Tap).await, "`tap` needs an element or a point");
+    assert_eq!(not_done(&[], Action::Tap).await, "`tap` needs an element or a point");
 }
 
 #[tokio::test]
@@ -48,7 +52,7 @@ async fn nothing_is_touched_for_a_text_that_cannot_be_typed() {
 async fn erasing_needs_a_field_with_the_focus() {
     let screen = ("uiautomator dump", "<hierarchy><node class=\"android.widget.EditText\"/></hierarchy>");
     let script: Script = Box::leak(Box::new([screen]));
-    let error = refused(script, Action::EraseText { count: None }).await;
+    let error = not_done(script, Action::EraseText { count: None }).await;
     assert_eq!(error, "no field has the focus; tap a field first");
 }
 

@@ -34,7 +34,7 @@ pub struct DevicesArgs {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct SessionArgs {
+pub struct McpSessionArgs {
     pub action: SessionAction,
     pub session: Option<String>,
     pub device: Option<String>,
@@ -64,7 +64,7 @@ pub enum SessionAction {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct SnapshotArgs {
+pub struct McpSnapshotArgs {
     pub find: Option<String>,
     pub within: Option<String>,
     pub depth: Option<usize>,
@@ -77,7 +77,7 @@ pub struct SnapshotArgs {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct ActArgs {
-    pub calls: Vec<ToolCall>,
+    pub calls: Vec<McpToolCall>,
     pub step: Option<String>,
     pub verify: Option<String>,
     pub session: Option<String>,
@@ -85,7 +85,7 @@ pub struct ActArgs {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ToolCall {
+pub struct McpToolCall {
     pub tool: String,
     #[serde(default)]
     pub args: Map<String, Value>,
@@ -136,7 +136,7 @@ pub enum MergeWord {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ToolboxArgs {
+pub struct McpToolboxArgs {
     pub search: Option<String>,
     pub tool: Option<String>,
     pub session: Option<String>,
@@ -144,7 +144,7 @@ pub struct ToolboxArgs {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ReportArgs {
+pub struct McpReportArgs {
     pub run: Option<String>,
     pub session: Option<String>,
 }

@@ -8,7 +8,7 @@ use futures::{Stream, StreamExt};
 use serde_json::{Map, Value, json};
 use trailblaze_contract::{SessionMethod, Target};
 use trailblaze_core::engine::invocations::Invocations;
-use trailblaze_core::record::feed::{Feed, Next};
+use trailblaze_core::record::feed::{Feed, NextEvent};
 use trailblaze_toolhost::typed::devices;
 
 use super::RpcRequest;
@@ -43,7 +43,7 @@ fn events(feed: Arc<Feed>, after: i32) -> impl Stream<Item = Result<Message, Con
         let (feed, mut last, after) = state?;
         loop {
             match feed.next(after) {
-                Ok(Next::Event(event)) => {
+                Ok(NextEvent::Event(event)) => {
                     // An event is written as `{"type": {fields}}`.
                     let kind = event.json.split('"').nth(1).unwrap_or_default();
                     let fields =
@@ -51,8 +51,8 @@ fn events(feed: Arc<Feed>, after: i32) -> impl Stream<Item = Result<Message, Con
                     let fields = fields.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
                     return Some((Ok(fields), Some((feed, last, event.number))));
                 }
-                Ok(Next::Wait) => last.changed().await.ok()?,
-                Ok(Next::End) => return None,
+                Ok(NextEvent::Wait) => last.changed().await.ok()?,
+                Ok(NextEvent::End) => return None,
                 Err(lagged) => return Some((Err(ConnectError::out_of_range(lagged.to_string())), None)),
             }
         }

@@ -7,7 +7,7 @@ use super::parse::{SAVE_FLAGS, SNAPSHOT_FLAGS, verbs};
 
 /// The words that can be completed, fixed when the prompt is shown.
 #[derive(Debug, Clone, Default)]
-pub struct Vocabulary {
+pub struct CompletionWords {
     /// In alphabetical order.
     tools: Vec<ToolWords>,
     refs: Vec<String>,
@@ -29,13 +29,13 @@ pub struct Completion {
     pub takes_files: bool,
 }
 
-impl Vocabulary {
+impl CompletionWords {
     /// The tools of a session, and the refs of its last snapshot.
-    pub fn new(registry: &Registry, snapshot: &str) -> Vocabulary {
+    pub fn new(registry: &Registry, snapshot: &str) -> CompletionWords {
         let mut tools: Vec<ToolWords> = registry.offered().map(|tool| words(&tool.name, tool.schema.json())).collect();
         tools.sort_by(|one, other| one.name.cmp(&other.name));
         let reference = |line: &str| Some(line.trim_start().strip_prefix('[')?.split_once(']')?.0.to_string());
-        Vocabulary { tools, refs: snapshot.lines().filter_map(reference).collect() }
+        CompletionWords { tools, refs: snapshot.lines().filter_map(reference).collect() }
     }
 
     /// The candidates at the cursor.
@@ -116,7 +116,7 @@ mod tests {
             "direction": {"enum": ["UP", "DOWN"]}, "ref": {"type": "string"}, "fast": {"type": "boolean"},
         }});
         let tools = vec![words("scroll", &scroll), words("step_by_step", &json!({}))];
-        let vocabulary = Vocabulary { tools, refs: vec!["e1".into(), "e12".into()] };
+        let vocabulary = CompletionWords { tools, refs: vec!["e1".into(), "e12".into()] };
         let completion = vocabulary.complete(line, line.len());
         assert_eq!(
             (completion.start, completion.words),

@@ -14,14 +14,14 @@ use crate::sessions::interactive::Interactive;
 pub const LINES: usize = 1_000;
 
 /// The file may grow to twice as many lines before it is truncated.
-pub struct History {
+pub struct ShellHistory {
     file: Option<File>,
 }
 
-impl History {
+impl ShellHistory {
     /// Opens the user's history and returns its lines, oldest first. If it cannot be opened, nothing is kept.
-    pub fn open(environment: &Environment) -> (History, Vec<String>) {
-        let none = || (History { file: None }, Vec::new());
+    pub fn open(environment: &Environment) -> (ShellHistory, Vec<String>) {
+        let none = || (ShellHistory { file: None }, Vec::new());
         let Some(path) = path(environment) else { return none() };
         let Some(folder) = path.parent() else { return none() };
         if DirBuilder::new().recursive(true).mode(0o700).create(folder).is_err() {
@@ -35,7 +35,7 @@ impl History {
         }
         let file = OpenOptions::new().append(true).create(true).mode(0o600).open(&path);
         let file = file.and_then(|file| file.set_permissions(Permissions::from_mode(0o600)).map(|()| file)).ok();
-        (History { file }, lines.iter().map(ToString::to_string).collect())
+        (ShellHistory { file }, lines.iter().map(ToString::to_string).collect())
     }
 
     /// Appends a line.

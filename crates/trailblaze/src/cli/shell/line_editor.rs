@@ -16,7 +16,7 @@ use rustyline::validate::Validator;
 use rustyline::{Context, Editor, ExternalPrinter, Helper};
 use tokio::sync::mpsc as channel;
 
-use super::complete::Vocabulary;
+use super::complete::CompletionWords;
 use super::history::LINES;
 use crate::output::print;
 
@@ -44,7 +44,7 @@ pub struct LineEditor {
 }
 
 struct Ask {
-    vocabulary: Vocabulary,
+    vocabulary: CompletionWords,
     /// The last line as it is saved in the history.
     last: Option<String>,
 }
@@ -61,7 +61,7 @@ impl LineEditor {
             .build();
         let lines = MemHistory::with_config(&config);
         let mut editor: Editor<Words, MemHistory> = Editor::with_history(config, lines)?;
-        editor.set_helper(Some(Words { vocabulary: Vocabulary::default(), files: FilenameCompleter::new() }));
+        editor.set_helper(Some(Words { vocabulary: CompletionWords::default(), files: FilenameCompleter::new() }));
         for line in history {
             editor.add_history_entry(line)?;
         }
@@ -77,7 +77,7 @@ impl LineEditor {
     }
 
     /// Prompts for a line.
-    pub async fn next(&mut self, vocabulary: Vocabulary, last: Option<String>) -> Heard {
+    pub async fn next(&mut self, vocabulary: CompletionWords, last: Option<String>) -> Heard {
         if self.asks.send(Ask { vocabulary, last }).is_err() {
             return Heard::End;
         }
@@ -115,7 +115,7 @@ fn read(mut editor: Editor<Words, MemHistory>, asked: &mpsc::Receiver<Ask>, say:
 
 /// The helper that rustyline calls while a line is edited.
 struct Words {
-    vocabulary: Vocabulary,
+    vocabulary: CompletionWords,
     files: FilenameCompleter,
 }
 

@@ -17,7 +17,7 @@ use trailblaze_protocol::exit::Exit;
 
 use super::agent_args::AgentArgs;
 use super::cassette::CassetteArgs;
-use super::interrupt::{Signals, Stop};
+use super::interrupt::{Signals, StopSignal};
 use super::run::SimArgs;
 use super::{Context, Refusal, pairs};
 use crate::output::print;
@@ -27,13 +27,13 @@ use crate::project::devices::DeviceSpec;
 use crate::project::environment::Environment;
 use crate::project::loaded::Loaded;
 use crate::sessions::hot_swap;
-use crate::sessions::interactive::{self, Closed, Interactive, InteractiveOptions, Reply, Usage};
+use crate::sessions::interactive::{self, ClosedInteractive, Interactive, InteractiveOptions, Reply, Usage};
 use crate::sessions::wiring::{self, Wiring};
-use complete::Vocabulary;
-use history::{History, fit_to_keep};
+use complete::CompletionWords;
+use history::{ShellHistory, fit_to_keep};
 use line_editor::{Heard, LineEditor};
 use parse::help;
-pub use parse::{Line, parse};
+pub use parse::{ShellLine, parse};
 
 /// Explore a device interactively, or by commands from standard input, and save the steps as a trail
 #[derive(Args)]
@@ -180,7 +180,7 @@ pub async fn on_device(
         Ok(exit) => *exit,
         Err(refusal) => refusal.exit(),
     };
-    let Closed { exit: stored, written } = opened.close(exit, cancel.is_cancelled()).await;
+    let ClosedInteractive { exit: stored, written } = opened.close(exit, cancel.is_cancelled()).await;
     let written = written.map_err(|message| Refusal::Environment { message })?;
     let explored = explored.map(|exit| exit.worst(stored));
     if explored.is_ok() {
@@ -195,7 +195,7 @@ async fn talk(
     environment: &Environment,
     cancel: &CancellationToken,
 ) -> Result<Exit, Refusal> {
-    let (mut history, lines) = History::open(environment);
+    let (mut history, lines) = ShellHistory::open(environment);
     let no_terminal = |error| Refusal::Environment { message: format!("cannot use the terminal: {error}") };
     let mut editor = LineEditor::open(lines).map_err(no_terminal)?;
     print::say("`help` lists the commands; `snapshot` shows the screen.");
@@ -209,8 +209,8 @@ async fn talk(
                 heard = &mut asked => break heard,
                 told = signals.next() => match told {
                     // The editor handles the key itself; a signal sent from outside has no call to cancel here.
-                    Stop::Interrupt => {}
-                    Stop::Terminate | Stop::Hangup => return Ok(Exit::Environment),
+                    StopSignal::Interrupt => {}
+                    StopSignal::Terminate | StopSignal::Hangup => return Ok(Exit::Environment),
                 },
             }
         };
@@ -267,9 +267,9 @@ async fn carry_out(
     call: &CancellationToken,
 ) -> Said {
     let command = match parse(line) {
-        Ok(Some(Line::Command(command))) => command,
-        Ok(Some(Line::Help)) => return Said::Reply(Reply::Done { text: help(), value: json!(help()) }),
-        Ok(Some(Line::Quit)) => return Said::Quit,
+        Ok(Some(ShellLine::Command(command))) => command,
+        Ok(Some(ShellLine::Help)) => return Said::Reply(Reply::Done { text: help(), value: json!(help()) }),
+        Ok(Some(ShellLine::Quit)) => return Said::Quit,
         Ok(None) => return Said::Nothing,
         // A message may repeat the user's input.
         Err(error) => {
@@ -283,8 +283,8 @@ async fn carry_out(
         tokio::select! {
             reply = &mut reply => return Said::Reply(reply),
             stop = signals.next() => match stop {
-                Stop::Interrupt => call.cancel(),
-                Stop::Terminate | Stop::Hangup => all.cancel(),
+                StopSignal::Interrupt => call.cancel(),
+                StopSignal::Terminate | StopSignal::Hangup => all.cancel(),
             },
         }
     }
@@ -319,8 +319,8 @@ pub fn show(reply: &Reply, as_json: bool) {
 }
 
 /// The words that can be completed on the next line.
-fn vocabulary(session: &Interactive) -> Vocabulary {
-    Vocabulary::new(&session.registry(), session.last_snapshot().unwrap_or_default())
+fn vocabulary(session: &Interactive) -> CompletionWords {
+    CompletionWords::new(&session.registry(), session.last_snapshot().unwrap_or_default())
 }
 
 /// Lines of standard input, read by a thread because a blocking read cannot be cancelled. It reads ahead no further

@@ -9,7 +9,7 @@ use crate::sessions::interactive::{CallArguments, Command, Save, Snapshot};
 
 /// One line of a shell.
 #[derive(Debug, PartialEq)]
-pub enum Line {
+pub enum ShellLine {
     /// A command for the session.
     Command(Command),
     Help,
@@ -92,7 +92,7 @@ pub fn verbs() -> impl Iterator<Item = &'static str> {
 }
 
 /// Parses a line. Returns `None` for blank lines and comments.
-pub fn parse(text: &str) -> Result<Option<Line>, CommandError> {
+pub fn parse(text: &str) -> Result<Option<ShellLine>, CommandError> {
     let words = split(text)?;
     let [first, rest @ ..] = words.as_slice() else { return Ok(None) };
     if first.starts_with('#') {
@@ -103,12 +103,12 @@ pub fn parse(text: &str) -> Result<Option<Line>, CommandError> {
         text => Ok(Command::Step { kind, text }),
     };
     let line = match first.as_str() {
-        "help" | "?" => Line::Help,
-        "quit" | "exit" => Line::Quit,
-        "step" => Line::Command(step(StepKind::Step)?),
-        "verify" => Line::Command(step(StepKind::Verify)?),
-        "trailhead" => Line::Command(step(StepKind::Trailhead)?),
-        "do" => Line::Command(match rest {
+        "help" | "?" => ShellLine::Help,
+        "quit" | "exit" => ShellLine::Quit,
+        "step" => ShellLine::Command(step(StepKind::Step)?),
+        "verify" => ShellLine::Command(step(StepKind::Verify)?),
+        "trailhead" => ShellLine::Command(step(StepKind::Trailhead)?),
+        "do" => ShellLine::Command(match rest {
             [kind] if kind == "verify" => return Err(CommandError::NoWords { verb: "do verify".to_string() }),
             [kind, ..] if kind == "verify" => Command::Do { kind: StepKind::Verify, text: rest[1..].join(" ") },
             _ => match step(StepKind::Step)? {
@@ -117,19 +117,19 @@ pub fn parse(text: &str) -> Result<Option<Line>, CommandError> {
             },
         }),
         "ask" => match step(StepKind::Step)? {
-            Command::Step { text: question, .. } => Line::Command(Command::Ask { question }),
-            other => Line::Command(other),
+            Command::Step { text: question, .. } => ShellLine::Command(Command::Ask { question }),
+            other => ShellLine::Command(other),
         },
-        "snapshot" => Line::Command(snapshot(rest)?),
+        "snapshot" => ShellLine::Command(snapshot(rest)?),
         "tool" => match rest {
             [] => return Err(CommandError::NoTool),
-            [name, args @ ..] => Line::Command(call(name, args)?),
+            [name, args @ ..] => ShellLine::Command(call(name, args)?),
         },
-        "tools" => Line::Command(Command::Tools { search: rest.first().cloned() }),
-        "memory" => Line::Command(Command::Memory),
-        "undo" => Line::Command(Command::Undo),
-        "save" => Line::Command(save(rest)?),
-        name => Line::Command(call(name, rest)?),
+        "tools" => ShellLine::Command(Command::Tools { search: rest.first().cloned() }),
+        "memory" => ShellLine::Command(Command::Memory),
+        "undo" => ShellLine::Command(Command::Undo),
+        "save" => ShellLine::Command(save(rest)?),
+        name => ShellLine::Command(call(name, rest)?),
     };
     Ok(Some(line))
 }
@@ -239,13 +239,13 @@ mod tests {
 
     #[test]
     fn a_line_is_a_command_or_the_call_of_a_tool() {
-        let check = |text: &str, expected: Result<Option<Line>, &str>| {
+        let check = |text: &str, expected: Result<Option<ShellLine>, &str>| {
             assert_eq!(parse(text).map_err(|error| error.to_string()), expected.map_err(String::from), "{text}")
         };
         check("", Ok(None));
         check("# a remark", Ok(None));
         let tap = || {
-            Line::Command(Command::Call {
+            ShellLine::Command(Command::Call {
                 tool: "tap".into(),
                 args: CallArguments::Words(vec![("text".into(), "a=b".into())]),
             })
@@ -255,13 +255,13 @@ mod tests {
         check("tap Pay", Err("expected an argument as name=value, got `Pay`"));
         check("step", Err("`step` needs text: step \"Pay Ada\""));
         check("ask", Err("`ask` needs text: ask \"Pay Ada\""));
-        let act = |kind, text: &str| Ok(Some(Line::Command(Command::Do { kind, text: text.into() })));
+        let act = |kind, text: &str| Ok(Some(ShellLine::Command(Command::Do { kind, text: text.into() })));
         check("do 'pay Ada' 5", act(StepKind::Step, "pay Ada 5"));
         check("do verify 'it is paid'", act(StepKind::Verify, "it is paid"));
         check("do verify", Err("`do verify` needs text: do verify \"Pay Ada\""));
         check("save a b", Err("`save` needs one file: save pay.trail.yaml"));
         let save = |merge, title: Option<&str>| {
-            Ok(Some(Line::Command(Command::Save(Save {
+            Ok(Some(ShellLine::Command(Command::Save(Save {
                 path: "a".into(),
                 merge,
                 title: title.map(String::from),

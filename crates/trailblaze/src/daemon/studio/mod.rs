@@ -31,7 +31,7 @@ use super::trails;
 use crate::files::in_address;
 use crate::output::report::served;
 use crate::project::select::own_trail;
-use crate::sessions::interactive::{Asked, Command, Handled, Reply, Save};
+use crate::sessions::interactive::{Command, Handled, Reply, Save, StudioCommand};
 use crate::sessions::service::studio::{
     ActRequest, AttemptDetail, CallStudioToolRequest, CarryOutRequest, CloseSessionRequest, EditStepsRequest,
     GetAttemptRequest, InspectRequest, Inspection, ListPaletteRequest, OpenInEditorRequest, OpenSessionRequest,
@@ -43,7 +43,7 @@ use crate::sessions::service::studio::{
 use crate::sessions::service::{
     Answer, EditRequest, Edited, NoProgress, OpenRequest, Ran, ReplayRequest, RunRequest, ServiceError, SessionChoice,
 };
-use crate::sessions::viewing::{self, Aim};
+use crate::sessions::viewing::{self, TouchRequest};
 
 /// The studio of this process.
 pub struct LocalStudio {
@@ -76,7 +76,7 @@ impl LocalStudio {
         &self,
         workspace: &str,
         session: &str,
-        asked: Asked,
+        asked: StudioCommand,
         cancel: &CancellationToken,
     ) -> Result<StudioReply, ServiceError> {
         let (_, live) = self.live(workspace, session).await?;
@@ -179,7 +179,7 @@ impl Studio for LocalStudio {
             let (_, live) = self.live(&request.workspace, &info.name).await?;
             let args = json!({"packageId": request.url}).as_object().cloned().unwrap_or_default();
             let text = format!("Open {}", request.url);
-            let asked = Asked::Call { tool: "launchApp".to_string(), args, text };
+            let asked = StudioCommand::Call { tool: "launchApp".to_string(), args, text };
             let Handled { reply, .. } = live.handle(asked, cancel).await?;
             if let Reply::Failed { message, exit } = reply {
                 return Err(ServiceError::new(exit, message));
@@ -236,7 +236,7 @@ impl Studio for LocalStudio {
 
     async fn act(&self, request: ActRequest, cancel: &CancellationToken) -> Result<StudioReply, ServiceError> {
         let nth = |nth: Option<i32>| nth.and_then(|nth| usize::try_from(nth).ok());
-        let aim = Aim {
+        let aim = TouchRequest {
             generation: request.generation,
             element: Some(request.element).filter(|element| *element >= 0),
             point: Point { x: request.x, y: request.y },
@@ -246,7 +246,7 @@ impl Studio for LocalStudio {
             description: nth(request.description),
             assertion: nth(request.assertion),
         };
-        self.handle(&request.workspace, &request.session, Asked::Act(Box::new(aim)), cancel).await
+        self.handle(&request.workspace, &request.session, StudioCommand::Act(Box::new(aim)), cancel).await
     }
 
     async fn list_palette(&self, request: ListPaletteRequest, _: &CancellationToken) -> Result<Palette, ServiceError> {
@@ -268,7 +268,7 @@ impl Studio for LocalStudio {
         request: CallStudioToolRequest,
         cancel: &CancellationToken,
     ) -> Result<StudioReply, ServiceError> {
-        let asked = Asked::Call { tool: request.tool, args: request.arguments, text: request.text };
+        let asked = StudioCommand::Call { tool: request.tool, args: request.arguments, text: request.text };
         self.handle(&request.workspace, &request.session, asked, cancel).await
     }
 
@@ -281,7 +281,7 @@ impl Studio for LocalStudio {
             return Err(ServiceError::invalid("say what to do"));
         }
         let kind = if request.is_check { StepKind::Verify } else { StepKind::Step };
-        self.handle(&request.workspace, &request.session, Asked::Do { kind, text: request.text }, cancel).await
+        self.handle(&request.workspace, &request.session, StudioCommand::Do { kind, text: request.text }, cancel).await
     }
 
     async fn edit_steps(
@@ -290,7 +290,7 @@ impl Studio for LocalStudio {
         cancel: &CancellationToken,
     ) -> Result<StudioReply, ServiceError> {
         let steps = request.steps.into_iter().map(edited).collect::<Result<_, _>>()?;
-        let asked = Asked::Edit { revision: request.revision, steps };
+        let asked = StudioCommand::Edit { revision: request.revision, steps };
         self.handle(&request.workspace, &request.session, asked, cancel).await
     }
 
@@ -299,7 +299,7 @@ impl Studio for LocalStudio {
         request: UndoStepsRequest,
         cancel: &CancellationToken,
     ) -> Result<StudioReply, ServiceError> {
-        let asked = Asked::Undo { revision: request.revision, redo: request.redo };
+        let asked = StudioCommand::Undo { revision: request.revision, redo: request.redo };
         self.handle(&request.workspace, &request.session, asked, cancel).await
     }
 

@@ -16,8 +16,8 @@ use super::super::trails;
 use super::entrance::Workplace;
 use crate::output::report::model::EVENTS;
 use crate::output::report::summary;
-use crate::output::report::{Run, served};
-use crate::run::watch::{Next, Watch};
+use crate::output::report::{RunRecord, served};
+use crate::run::watch::{NextRun, Watch};
 use crate::sessions::service::studio::{RunUpdate, WorkspaceRun};
 use crate::sessions::service::{NoProgress, RunRequest, ServiceError};
 
@@ -94,7 +94,7 @@ impl Runs {
     }
 
     fn read_row(&self, folder: &Path) -> Option<WorkspaceRun> {
-        let run = Run::read(folder).ok()?;
+        let run = RunRecord::read(folder).ok()?;
         let is_session = run.attempts.iter().any(|attempt| attempt.trail.path.is_empty());
         let row = (!is_session).then(|| {
             let is_running = self.is_running(folder);
@@ -220,9 +220,9 @@ impl Runs {
                         next = watch.next() => next,
                     };
                     match next {
-                        Next::All => break trails.clone(),
-                        Next::Some(some) => break some,
-                        Next::Nothing => {}
+                        NextRun::All => break trails.clone(),
+                        NextRun::Some(some) => break some,
+                        NextRun::Nothing => {}
                     }
                 };
             }
@@ -259,7 +259,7 @@ impl Runs {
 
     /// A run as far as it is.
     pub fn update(&self, folder: &Path, workspace: &str) -> RunUpdate {
-        match Run::read(folder) {
+        match RunRecord::read(folder) {
             Ok(run) => {
                 let is_over = run.end.is_some() || (!self.is_running(folder) && !is_fresh(folder));
                 let id = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

@@ -11,7 +11,7 @@ use futures::StreamExt;
 use futures::stream::{BoxStream, select_all, unfold};
 use tokio::sync::watch;
 use tokio::time::Instant;
-use trailblaze_core::record::feed::{Feed, Next};
+use trailblaze_core::record::feed::{Feed, NextEvent};
 use trailblaze_protocol::event::{Event, StepKind};
 
 use super::super::live::{Live, Progress};
@@ -22,7 +22,7 @@ use crate::sessions::service::ServiceError;
 use crate::sessions::service::studio::{
     LogEntry, LogUpdate, Proposal, RunUpdate, ScreenUpdate, SessionUpdate, StepsUpdate, StudioStep, Updates,
 };
-use crate::sessions::viewing::View;
+use crate::sessions::viewing::ViewedScreen;
 
 /// How many entries of a log are sent at once.
 const MOST_ENTRIES: usize = 200;
@@ -47,7 +47,7 @@ pub fn session(counted: Guard, live: &Arc<Live>) -> Updates<SessionUpdate> {
 
 struct ScreenStream {
     live: Arc<Live>,
-    view: watch::Receiver<View>,
+    view: watch::Receiver<ViewedScreen>,
     /// The generation and the picture that were sent last.
     sent: (i32, u64),
     is_first: bool,
@@ -57,7 +57,7 @@ fn screens(live: &Arc<Live>) -> BoxStream<'static, ScreenUpdate> {
     let view = live.viewer.watch();
     let state = ScreenStream { live: Arc::clone(live), view, sent: (0, 0), is_first: true };
     let next = |mut state: ScreenStream| async move {
-        let has_any = |view: &View| view.sight.is_some() || view.lost.is_some();
+        let has_any = |view: &ViewedScreen| view.sight.is_some() || view.lost.is_some();
         if !(std::mem::take(&mut state.is_first) && has_any(&state.view.borrow())) {
             tokio::select! {
                 changed = state.view.changed() => changed.ok()?,
@@ -162,14 +162,14 @@ fn log(live: &Arc<Live>) -> BoxStream<'static, LogUpdate> {
             let mut is_reset = std::mem::take(&mut state.is_first);
             while entries.len() < MOST_ENTRIES {
                 match state.feed.next(state.after) {
-                    Ok(Next::Event(event)) => {
+                    Ok(NextEvent::Event(event)) => {
                         state.after = event.number;
                         let at = event.at.saturating_duration_since(state.live.opened()).as_secs_f64();
                         let parsed: Option<Event> = serde_json::from_str(&event.json).ok();
                         entries.extend(parsed.and_then(|parsed| state.fold.take(event.number, at, &parsed)));
                     }
-                    Ok(Next::Wait) => break,
-                    Ok(Next::End) => {
+                    Ok(NextEvent::Wait) => break,
+                    Ok(NextEvent::End) => {
                         state.has_ended = true;
                         break;
                     }

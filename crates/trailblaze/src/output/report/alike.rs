@@ -3,19 +3,19 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use super::model::{Attempt, Run, Standing};
+use super::model::{AttemptRecord, RunRecord, Standing};
 
 /// The attempts that count and failed, grouped by failure. Groups are in the order of their first attempt.
-pub fn failures(run: &Run) -> Vec<Vec<usize>> {
+pub fn failures(run: &RunRecord) -> Vec<Vec<usize>> {
     group(run, |attempt| attempt.state().is_bad() && attempt.standing == Standing::Counts)
 }
 
 /// The attempts that were retried, grouped by failure.
-pub fn retried(run: &Run) -> Vec<Vec<usize>> {
+pub fn retried(run: &RunRecord) -> Vec<Vec<usize>> {
     group(run, |attempt| attempt.standing == Standing::Retried)
 }
 
-fn group(run: &Run, is_wanted: impl Fn(&Attempt) -> bool) -> Vec<Vec<usize>> {
+fn group(run: &RunRecord, is_wanted: impl Fn(&AttemptRecord) -> bool) -> Vec<Vec<usize>> {
     let wanted = (0..run.attempts.len()).filter(|idx| is_wanted(&run.attempts[*idx]));
     together(wanted, |idx| {
         let attempt = &run.attempts[*idx];

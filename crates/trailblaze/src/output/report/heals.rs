@@ -7,7 +7,7 @@ use trailblaze_core::yaml::inline;
 use trailblaze_protocol::heal::{HealSought, HealSuggestion, HealTried};
 
 use super::clip::clip;
-use super::model::{Attempt, Step};
+use super::model::{AttemptRecord, StepRecord};
 
 /// A call that did not find its element.
 #[derive(Debug, Clone, PartialEq)]
@@ -82,7 +82,7 @@ impl Heal {
         self.tried.as_ref().map_or(&self.sought.message, |tried| &tried.message)
     }
 
-    pub fn summary(&self, attempt: &Attempt) -> HealSummary {
+    pub fn summary(&self, attempt: &AttemptRecord) -> HealSummary {
         HealSummary {
             step: attempt.steps[self.step].text.clone(),
             result: self.result(),
@@ -93,7 +93,7 @@ impl Heal {
     }
 
     /// What happened, on one line.
-    pub fn describe(&self, attempt: &Attempt) -> String {
+    pub fn describe(&self, attempt: &AttemptRecord) -> String {
         let step = attempt.steps[self.step].text.trim();
         let from = written(&self.sought.written);
         let best = self.sought.suggestions.first().map(line).unwrap_or_default();
@@ -129,7 +129,7 @@ struct SuggestionView {
 }
 
 /// The heals of a step, each value cut to `longest` bytes.
-pub fn of_step(attempt: &Attempt, step: &Step, longest: usize) -> Vec<HealView> {
+pub fn of_step(attempt: &AttemptRecord, step: &StepRecord, longest: usize) -> Vec<HealView> {
     let short = |text: &str| clip(text, longest).into_owned();
     let suggestion = |suggestion: &HealSuggestion| SuggestionView {
         call: short(&bare(&suggestion.call)),

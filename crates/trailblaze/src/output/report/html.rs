@@ -21,7 +21,9 @@ use super::album::{Album, FileInPage};
 use super::alike;
 use super::clip::clip;
 use super::heals::{self, HealView};
-use super::model::{Attempt, Call, Note, Picture, Run, Server, Session, Standing, Step, Wait};
+use super::model::{
+    AttemptRecord, CallRecord, Note, PictureRecord, RunRecord, ServerRecord, SessionRecord, Standing, StepRecord, Wait,
+};
 use super::summary::{Counts, count, headline, totals};
 use super::turns::{self, ModelUse, TurnView};
 
@@ -35,11 +37,11 @@ const LONGEST_IN_INDEX: usize = 4 << 10;
 /// The last lines of a server's log that the page shows.
 const LOG_LINES: usize = 40;
 
-pub fn html(run: &Run, folder: &Path) -> String {
+pub fn html(run: &RunRecord, folder: &Path) -> String {
     let mut album = Album::new(folder);
     // Attempts that need attention come first, in case the album gets full.
     let (bad, good): (Vec<_>, Vec<_>) = run.attempts.iter().partition(|attempt| attempt.state().is_bad());
-    for picture in bad.into_iter().chain(good).flat_map(Attempt::pictures) {
+    for picture in bad.into_iter().chain(good).flat_map(AttemptRecord::pictures) {
         album.picture(&picture.file);
         if let Some(tree) = &picture.tree {
             album.tree(tree);
@@ -282,7 +284,7 @@ struct AttachmentView<'a> {
     kept: Option<FileInPage>,
 }
 
-pub(super) fn index<'a>(run: &'a Run, album: &mut Album) -> Index<'a> {
+pub(super) fn index<'a>(run: &'a RunRecord, album: &mut Album) -> Index<'a> {
     let header = run.header.as_ref();
     let start = run.start.as_ref();
     let devices = run.devices();
@@ -320,12 +322,12 @@ pub(super) fn index<'a>(run: &'a Run, album: &mut Album) -> Index<'a> {
     }
 }
 
-fn lane<'a>(run: &'a Run, name: &'a str) -> Lane<'a> {
+fn lane<'a>(run: &'a RunRecord, name: &'a str) -> Lane<'a> {
     let sessions = run.sessions.iter().filter(|session| session.device.id.as_str() == name);
     Lane { name, sessions: sessions.map(session).collect() }
 }
 
-fn session(session: &Session) -> SessionView<'_> {
+fn session(session: &SessionRecord) -> SessionView<'_> {
     let mut device = session.device.clone();
     if device.id.is_simulated() {
         // People would take the key of the driver that it stands for for a real phone.
@@ -340,7 +342,7 @@ fn session(session: &Session) -> SessionView<'_> {
     }
 }
 
-fn server<'a>(run: &'a Run, server: &'a Server, album: &Album) -> ServerView<'a> {
+fn server<'a>(run: &'a RunRecord, server: &'a ServerRecord, album: &Album) -> ServerView<'a> {
     let session = run.sessions.iter().find(|session| Some(&session.id) == server.session.as_ref());
     ServerView {
         name: &server.name,
@@ -352,7 +354,7 @@ fn server<'a>(run: &'a Run, server: &'a Server, album: &Album) -> ServerView<'a>
     }
 }
 
-fn row<'a>(attempt: &'a Attempt, lane: usize, album: &mut Album) -> HtmlRow<'a> {
+fn row<'a>(attempt: &'a AttemptRecord, lane: usize, album: &mut Album) -> HtmlRow<'a> {
     HtmlRow {
         id: attempt.id.as_str(),
         name: attempt.name(),
@@ -376,7 +378,7 @@ fn row<'a>(attempt: &'a Attempt, lane: usize, album: &mut Album) -> HtmlRow<'a> 
     }
 }
 
-fn trouble(attempt: &Attempt, album: &mut Album) -> Trouble {
+fn trouble(attempt: &AttemptRecord, album: &mut Album) -> Trouble {
     let short = |text: &str| clip(text, LONGEST_IN_INDEX).into_owned();
     let failure = attempt.failure();
     let step = attempt.failing_step();
@@ -393,7 +395,7 @@ fn trouble(attempt: &Attempt, album: &mut Album) -> Trouble {
     }
 }
 
-pub(super) fn detail<'a>(attempt: &'a Attempt, album: &mut Album) -> Detail<'a> {
+pub(super) fn detail<'a>(attempt: &'a AttemptRecord, album: &mut Album) -> Detail<'a> {
     let failing = attempt.failing_step().map(|step| &step.id);
     Detail {
         failing_step: attempt.steps.iter().rposition(|step| Some(&step.id) == failing),
@@ -402,7 +404,7 @@ pub(super) fn detail<'a>(attempt: &'a Attempt, album: &mut Album) -> Detail<'a> 
     }
 }
 
-fn step_view<'a>(attempt: &'a Attempt, idx: usize, step: &'a Step, album: &mut Album) -> StepView<'a> {
+fn step_view<'a>(attempt: &'a AttemptRecord, idx: usize, step: &'a StepRecord, album: &mut Album) -> StepView<'a> {
     StepView {
         number: attempt.step_number(step),
         kind: step.kind,
@@ -420,11 +422,11 @@ fn step_view<'a>(attempt: &'a Attempt, idx: usize, step: &'a Step, album: &mut A
     }
 }
 
-fn calls<'a>(attempt: &'a Attempt, roots: &[usize], album: &mut Album) -> Vec<CallView<'a>> {
+fn calls<'a>(attempt: &'a AttemptRecord, roots: &[usize], album: &mut Album) -> Vec<CallView<'a>> {
     attempt.walk(roots).into_iter().map(|(depth, call)| call_view(depth, call, album)).collect()
 }
 
-fn call_view<'a>(depth: usize, call: &'a Call, album: &mut Album) -> CallView<'a> {
+fn call_view<'a>(depth: usize, call: &'a CallRecord, album: &mut Album) -> CallView<'a> {
     CallView {
         id: call.id.as_str(),
         at: call.at,
@@ -497,7 +499,7 @@ fn note(note: &Note) -> NoteView<'_> {
     NoteView { level: note.level, text: clip(&note.text, LONGEST) }
 }
 
-fn picture_view(picture: &Picture, album: &mut Album) -> PictureView {
+fn picture_view(picture: &PictureRecord, album: &mut Album) -> PictureView {
     PictureView {
         moment: picture.moment,
         file: picture.file.clone(),
@@ -549,7 +551,7 @@ fn digest(text: &str) -> String {
 }
 
 /// The attempts for a reader without JavaScript.
-fn table(run: &Run) -> String {
+fn table(run: &RunRecord) -> String {
     let mut rows = String::new();
     for attempt in &run.attempts {
         let cells = [

@@ -10,13 +10,13 @@ use trailblaze_protocol::exit::Exit;
 
 use super::clip::clip;
 use super::heals;
-use super::model::{Attempt, Call, Judgement, Run, Standing, State};
+use super::model::{AttemptRecord, AttemptState, CallRecord, JudgedCall, RunRecord, Standing};
 use super::summary::headline;
 
 /// Characters of one value; CI systems choke on more.
 const LONGEST: usize = 16 * 1024;
 
-pub fn junit(run: &Run) -> Result<String, SerializeError> {
+pub fn junit(run: &RunRecord) -> Result<String, SerializeError> {
     let mut report = Report::new(format!("trailblaze {}", legal(run.id())));
     report.timestamp = run.header.as_ref().and_then(|header| header.started_at.parse().ok());
     report.set_time(Duration::from_micros(run.micros()));
@@ -48,7 +48,7 @@ pub fn junit(run: &Run) -> Result<String, SerializeError> {
 }
 
 /// The trails that were not started.
-fn not_run(run: &Run) -> TestSuite {
+fn not_run(run: &RunRecord) -> TestSuite {
     let mut suite = TestSuite::new("not run");
     for missed in &run.not_run {
         let mut status = TestCaseStatus::skipped();
@@ -66,7 +66,7 @@ fn not_run(run: &Run) -> TestSuite {
 }
 
 /// Why a run failed although none of its trails did.
-fn whole(run: &Run) -> TestSuite {
+fn whole(run: &RunRecord) -> TestSuite {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
     let errors = run.notes.iter().filter(|note| note.level == Level::Error).map(|note| note.text.as_str());
     let errors: Vec<&str> = errors.collect();
@@ -80,7 +80,7 @@ fn whole(run: &Run) -> TestSuite {
     suite
 }
 
-fn case(last: &Attempt, earlier: &[&Attempt]) -> TestCase {
+fn case(last: &AttemptRecord, earlier: &[&AttemptRecord]) -> TestCase {
     let mut status = status(last);
     status.add_reruns(earlier.iter().map(|attempt| rerun(attempt)));
     // Viewers treat cases with the same name as one case.
@@ -93,8 +93,8 @@ fn case(last: &Attempt, earlier: &[&Attempt]) -> TestCase {
         case.extra.insert("file".into(), legal(&last.trail.path).into());
     }
     case.add_property(Property::new("attempts", (earlier.len() + 1).to_string()));
-    for judgement in last.calls.iter().filter_map(Call::judgement) {
-        let Judgement { judged_by, statement, reason, holds } = judgement;
+    for judgement in last.calls.iter().filter_map(CallRecord::judgement) {
+        let JudgedCall { judged_by, statement, reason, holds } = judgement;
         let verdict = if holds { "holds" } else { "does not hold" };
         let value = format!("{statement}: {verdict}, says {judged_by}: {reason}");
         case.add_property(Property::new("judged by a model", legal(&value)));
@@ -111,10 +111,10 @@ fn case(last: &Attempt, earlier: &[&Attempt]) -> TestCase {
     case
 }
 
-fn status(attempt: &Attempt) -> TestCaseStatus {
+fn status(attempt: &AttemptRecord) -> TestCaseStatus {
     let mut status = match attempt.state() {
-        State::Passed => return TestCaseStatus::success(),
-        State::Skipped => TestCaseStatus::skipped(),
+        AttemptState::Passed => return TestCaseStatus::success(),
+        AttemptState::Skipped => TestCaseStatus::skipped(),
         state => TestCaseStatus::non_success(kind(state)),
     };
     if attempt.state().is_bad() {
@@ -127,7 +127,7 @@ fn status(attempt: &Attempt) -> TestCaseStatus {
     status
 }
 
-fn rerun(attempt: &Attempt) -> TestRerun {
+fn rerun(attempt: &AttemptRecord) -> TestRerun {
     let mut rerun = TestRerun::new(kind(attempt.state()));
     rerun.set_type(attempt.state().name());
     rerun.set_time(Duration::from_micros(attempt.micros()));
@@ -138,19 +138,19 @@ fn rerun(attempt: &Attempt) -> TestRerun {
     rerun
 }
 
-fn kind(state: State) -> NonSuccessKind {
+fn kind(state: AttemptState) -> NonSuccessKind {
     match state {
-        State::Failed => NonSuccessKind::Failure,
+        AttemptState::Failed => NonSuccessKind::Failure,
         _ => NonSuccessKind::Error,
     }
 }
 
-fn message(attempt: &Attempt) -> &str {
+fn message(attempt: &AttemptRecord) -> &str {
     let message = attempt.failure().map_or(attempt.message(), |failure| &failure.message);
     if message.is_empty() && attempt.end.is_none() { "the run ended before this attempt did" } else { message }
 }
 
-fn describe(attempt: &Attempt) -> String {
+fn describe(attempt: &AttemptRecord) -> String {
     let failure = attempt.failure();
     let step = attempt.failing_step().map(|step| step.text.as_str());
     let place = failure.and_then(|failure| failure.place.as_ref()).map(ToString::to_string);

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use trailblaze_protocol::event::Level;
 
-use super::model::{Attempt, Run, Standing, State};
+use super::model::{AttemptRecord, AttemptState, RunRecord, Standing};
 use super::summary::{count, headline, totals};
 use crate::output::print::seconds;
 
@@ -16,7 +16,7 @@ const MOST_NOTES: usize = 4_000;
 const LONGEST_NAME: usize = 120;
 const LONGEST_MESSAGE: usize = 240;
 
-pub fn markdown(run: &Run) -> String {
+pub fn markdown(run: &RunRecord) -> String {
     let tries = run.tries();
     let mut failures = Vec::new();
     let mut flaky = Vec::new();
@@ -26,10 +26,10 @@ pub fn markdown(run: &Run) -> String {
         let Some((last, earlier)) = tries.split_last() else { continue };
         match (last.state(), earlier.last()) {
             (state, _) if state.is_bad() => failures.push(row(state.name(), last, last)),
-            (State::Passed, Some(failed)) if last.standing == Standing::Healed => {
+            (AttemptState::Passed, Some(failed)) if last.standing == Standing::Healed => {
                 healed.push(row("healed", last, failed))
             }
-            (State::Passed, Some(failed)) => flaky.push(row("flaky", last, failed)),
+            (AttemptState::Passed, Some(failed)) => flaky.push(row("flaky", last, failed)),
             _ => others.push(row_of_passed(last)),
         }
     }
@@ -54,7 +54,7 @@ pub fn markdown(run: &Run) -> String {
 }
 
 /// What was said about the run as a whole, such as why it was refused.
-fn put_notes(text: &mut String, run: &Run) {
+fn put_notes(text: &mut String, run: &RunRecord) {
     let notes = run.notes.iter().filter(|note| note.level >= Level::Warning);
     let notes: Vec<String> = notes
         .map(|note| {
@@ -96,7 +96,7 @@ fn put_while_room(text: &mut String, lines: &[String], room: usize) -> usize {
 }
 
 /// The line of an attempt; step and message are those of the one that `failed`.
-fn row(state: &str, attempt: &Attempt, failed: &Attempt) -> String {
+fn row(state: &str, attempt: &AttemptRecord, failed: &AttemptRecord) -> String {
     let step = failed.failing_step().map(|step| {
         let text = plain(&step.text, LONGEST_NAME);
         match failed.step_number(step) {
@@ -115,7 +115,7 @@ fn row(state: &str, attempt: &Attempt, failed: &Attempt) -> String {
     )
 }
 
-fn row_of_passed(attempt: &Attempt) -> String {
+fn row_of_passed(attempt: &AttemptRecord) -> String {
     format!(
         "| {} | {} | {} | {} |\n",
         attempt.state().name(),

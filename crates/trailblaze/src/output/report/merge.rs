@@ -10,7 +10,7 @@ use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::RunId;
 
 use super::merge_files::{Recordings, copy_by_content};
-use super::model::{EVENTS, ReadError, Run};
+use super::model::{EVENTS, ReadError, RunRecord};
 use crate::files::private;
 
 #[derive(Debug, thiserror::Error)]
@@ -36,7 +36,7 @@ pub struct Merged {
     pub exit: Exit,
     /// Why the merged run counts as unfinished: one reason per incomplete run.
     pub unfinished: Vec<String>,
-    pub runs: Vec<Run>,
+    pub runs: Vec<RunRecord>,
 }
 
 /// Merges `folders` into the new folder `into`. `command` is recorded as the merged run's command.
@@ -68,7 +68,7 @@ pub fn merge(folders: &[PathBuf], into: &Path, id: RunId, command: Vec<String>) 
 struct ReportPart<'a> {
     folder: &'a Path,
     bytes: Vec<u8>,
-    run: Run,
+    run: RunRecord,
     /// When it started, if it says so.
     started: Option<SystemTime>,
     /// Microseconds from the start of the first run to that of this one.
@@ -94,7 +94,7 @@ fn read(folders: &[PathBuf]) -> Result<Vec<ReportPart<'_>>, MergeError> {
             io::ErrorKind::NotFound => ReadError::NoEvents { folder: folder.clone() },
             _ => ReadError::Io { path, source },
         })?;
-        let run = Run::from_bytes(&bytes);
+        let run = RunRecord::from_bytes(&bytes);
         if let Some(first) = parts.iter().find(|part| is_same_run(part, folder, &run)) {
             return Err(MergeError::Twice { first: first.folder.to_path_buf(), second: folder.clone() });
         }
@@ -110,9 +110,9 @@ fn read(folders: &[PathBuf]) -> Result<Vec<ReportPart<'_>>, MergeError> {
 }
 
 /// A copy of a folder is the same run, and so is the folder by another path.
-fn is_same_run(part: &ReportPart<'_>, folder: &Path, run: &Run) -> bool {
+fn is_same_run(part: &ReportPart<'_>, folder: &Path, run: &RunRecord) -> bool {
     let is_same_place = part.folder.canonicalize().ok() == folder.canonicalize().ok();
-    let name = |run: &Run| run.header.as_ref().map(|header| header.run.clone());
+    let name = |run: &RunRecord| run.header.as_ref().map(|header| header.run.clone());
     is_same_place || name(run).is_some_and(|name_of_run| name(&part.run) == Some(name_of_run))
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use super::merge::MergeError;
-use super::model::Run;
+use super::model::RunRecord;
 use crate::files::{private, slug, unlike};
 use crate::output::run_folder::{RECORDING, RECORDINGS, TRAIL_ENDING};
 
@@ -39,7 +39,7 @@ pub struct Recordings {
 }
 
 impl Recordings {
-    pub fn copy(&mut self, from: &Path, run: &Run, to: &Path) -> Result<(), MergeError> {
+    pub fn copy(&mut self, from: &Path, run: &RunRecord, to: &Path) -> Result<(), MergeError> {
         let name = |file: &Path| {
             let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             name.strip_suffix(TRAIL_ENDING).unwrap_or(name).to_string()

@@ -16,5 +16,5 @@ pub mod summary;
 pub mod turns;
 mod write;
 
-pub use model::{ReadError, Run};
+pub use model::{ReadError, RunRecord};
 pub use write::{WriteError, Written, write, write_unfinished};

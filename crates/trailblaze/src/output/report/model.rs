@@ -32,20 +32,20 @@ pub enum ReadError {
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Run {
+pub struct RunRecord {
     /// `None` if the first line is not a header.
     pub header: Option<Header>,
-    pub start: Option<Start>,
-    pub sessions: Vec<Session>,
-    pub servers: Vec<Server>,
+    pub start: Option<RunStart>,
+    pub sessions: Vec<SessionRecord>,
+    pub servers: Vec<ServerRecord>,
     /// In the order they started.
-    pub attempts: Vec<Attempt>,
+    pub attempts: Vec<AttemptRecord>,
     /// Trails that were not started.
     pub not_run: Vec<NotRun>,
     /// Notes about the run as a whole.
     pub notes: Vec<Note>,
     /// `None` if the run was killed or is still running.
-    pub end: Option<End>,
+    pub end: Option<RunEnd>,
     /// The greatest time of any line, in microseconds since the run started.
     pub last_at: u64,
     pub unread: Unread,
@@ -60,7 +60,7 @@ pub struct NotRun {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Start {
+pub struct RunStart {
     pub command: Vec<String>,
     pub project: String,
     pub seed: u64,
@@ -70,7 +70,7 @@ pub struct Start {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct End {
+pub struct RunEnd {
     pub exit: Exit,
     pub micros: u64,
     pub leaked_processes: usize,
@@ -78,7 +78,7 @@ pub struct End {
 
 /// A tool server of the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Server {
+pub struct ServerRecord {
     pub name: String,
     /// The session that it belonged to; `None` if several shared it.
     pub session: Option<SessionId>,
@@ -86,7 +86,7 @@ pub struct Server {
     /// Relative to the run folder.
     pub log: String,
     pub at: u64,
-    pub ended: Option<Closed>,
+    pub ended: Option<Closing>,
 }
 
 /// Lines that are not part of the model.
@@ -101,18 +101,18 @@ pub struct Unread {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Session {
+pub struct SessionRecord {
     pub id: SessionId,
     pub device: Device,
     pub target: Option<String>,
     pub agent_mode: AgentMode,
     pub tools: usize,
     pub opened_at: u64,
-    pub closed: Option<Closed>,
+    pub closed: Option<Closing>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Closed {
+pub struct Closing {
     pub at: u64,
     pub message: String,
 }
@@ -120,7 +120,7 @@ pub struct Closed {
 /// One attempt at one trail. Calls are stored in a flat list; steps and calls refer to their calls by index, and a parent
 /// always precedes its children.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Attempt {
+pub struct AttemptRecord {
     pub id: AttemptId,
     pub session: SessionId,
     /// The session's name if the session was never opened.
@@ -136,8 +136,8 @@ pub struct Attempt {
     /// When it ended; for an unfinished one, when the run did.
     pub last_at: u64,
     pub standing: Standing,
-    pub steps: Vec<Step>,
-    pub calls: Vec<Call>,
+    pub steps: Vec<StepRecord>,
+    pub calls: Vec<CallRecord>,
     /// Calls whose parent is not in the file.
     pub loose: Vec<usize>,
     /// The requests to models, in the order they were sent.
@@ -179,7 +179,7 @@ pub enum Standing {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Step {
+pub struct StepRecord {
     pub id: StepId,
     pub index: usize,
     pub kind: StepKind,
@@ -188,7 +188,7 @@ pub struct Step {
     pub started_at: u64,
     pub end: Option<StepEnd>,
     pub calls: Vec<usize>,
-    pub pictures: Vec<Picture>,
+    pub pictures: Vec<PictureRecord>,
     pub notes: Vec<Note>,
 }
 
@@ -200,7 +200,7 @@ pub struct StepEnd {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Call {
+pub struct CallRecord {
     pub id: CallId,
     pub tool: String,
     pub args: Map<String, Value>,
@@ -214,7 +214,7 @@ pub struct Call {
     pub touches: Vec<Touch>,
     pub waits: Vec<Wait>,
     pub notes: Vec<Note>,
-    pub pictures: Vec<Picture>,
+    pub pictures: Vec<PictureRecord>,
     pub answer: Option<Answered>,
 }
 
@@ -241,7 +241,7 @@ pub struct Note {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Picture {
+pub struct PictureRecord {
     pub at: u64,
     pub moment: Moment,
     pub file: String,
@@ -255,12 +255,12 @@ pub struct Answered {
     pub answer: CallResult,
 }
 
-impl Call {
+impl CallRecord {
     /// The model that judged a statement in this call, and its reason; `None` for other calls.
-    pub fn judgement(&self) -> Option<Judgement<'_>> {
+    pub fn judgement(&self) -> Option<JudgedCall<'_>> {
         let CallResult::Outcome(outcome) = &self.answer.as_ref()?.answer else { return None };
         let part = |name: &str| outcome.structured.as_ref()?.get(name)?.as_str();
-        Some(Judgement {
+        Some(JudgedCall {
             judged_by: part("judgedBy")?,
             statement: part("statement").unwrap_or_default(),
             reason: part("reason").unwrap_or_default(),
@@ -271,7 +271,7 @@ impl Call {
 
 /// What a model thought of a statement about the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Judgement<'a> {
+pub struct JudgedCall<'a> {
     pub judged_by: &'a str,
     pub statement: &'a str,
     pub reason: &'a str,
@@ -280,7 +280,7 @@ pub struct Judgement<'a> {
 
 /// The state of an attempt or a step: its verdict, or unfinished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum State {
+pub enum AttemptState {
     Passed,
     Failed,
     Errored,
@@ -291,56 +291,56 @@ pub enum State {
     Unfinished,
 }
 
-impl State {
-    pub const ALL: [State; 8] = [
-        State::Passed,
-        State::Failed,
-        State::Errored,
-        State::Invalid,
-        State::Skipped,
-        State::Cancelled,
-        State::Bug,
-        State::Unfinished,
+impl AttemptState {
+    pub const ALL: [AttemptState; 8] = [
+        AttemptState::Passed,
+        AttemptState::Failed,
+        AttemptState::Errored,
+        AttemptState::Invalid,
+        AttemptState::Skipped,
+        AttemptState::Cancelled,
+        AttemptState::Bug,
+        AttemptState::Unfinished,
     ];
 
     pub fn name(self) -> &'static str {
         match self {
-            State::Passed => "passed",
-            State::Failed => "failed",
-            State::Errored => "errored",
-            State::Invalid => "invalid",
-            State::Skipped => "skipped",
-            State::Cancelled => "cancelled",
-            State::Bug => "bug",
-            State::Unfinished => "unfinished",
+            AttemptState::Passed => "passed",
+            AttemptState::Failed => "failed",
+            AttemptState::Errored => "errored",
+            AttemptState::Invalid => "invalid",
+            AttemptState::Skipped => "skipped",
+            AttemptState::Cancelled => "cancelled",
+            AttemptState::Bug => "bug",
+            AttemptState::Unfinished => "unfinished",
         }
     }
 
     /// Whether it needs attention.
     pub fn is_bad(self) -> bool {
-        !matches!(self, State::Passed | State::Skipped)
+        !matches!(self, AttemptState::Passed | AttemptState::Skipped)
     }
 }
 
-impl From<Option<Verdict>> for State {
-    fn from(verdict: Option<Verdict>) -> State {
+impl From<Option<Verdict>> for AttemptState {
+    fn from(verdict: Option<Verdict>) -> AttemptState {
         match verdict {
-            Some(Verdict::Passed) => State::Passed,
-            Some(Verdict::Failed) => State::Failed,
-            Some(Verdict::Errored) => State::Errored,
-            Some(Verdict::Invalid) => State::Invalid,
-            Some(Verdict::Skipped) => State::Skipped,
-            Some(Verdict::Cancelled) => State::Cancelled,
-            Some(Verdict::Bug) => State::Bug,
-            None => State::Unfinished,
+            Some(Verdict::Passed) => AttemptState::Passed,
+            Some(Verdict::Failed) => AttemptState::Failed,
+            Some(Verdict::Errored) => AttemptState::Errored,
+            Some(Verdict::Invalid) => AttemptState::Invalid,
+            Some(Verdict::Skipped) => AttemptState::Skipped,
+            Some(Verdict::Cancelled) => AttemptState::Cancelled,
+            Some(Verdict::Bug) => AttemptState::Bug,
+            None => AttemptState::Unfinished,
         }
     }
 }
 
-impl Run {
-    pub fn read(folder: &Path) -> Result<Run, ReadError> {
+impl RunRecord {
+    pub fn read(folder: &Path) -> Result<RunRecord, ReadError> {
         let path = folder.join(EVENTS);
-        let read = fs::File::open(&path).and_then(|file| Run::from_lines(io::BufReader::new(file)));
+        let read = fs::File::open(&path).and_then(|file| RunRecord::from_lines(io::BufReader::new(file)));
         match read {
             Ok(run) => Ok(run),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -350,12 +350,12 @@ impl Run {
         }
     }
 
-    pub fn from_bytes(bytes: &[u8]) -> Run {
-        Run::from_lines(bytes).expect("bytes in memory can be read")
+    pub fn from_bytes(bytes: &[u8]) -> RunRecord {
+        RunRecord::from_lines(bytes).expect("bytes in memory can be read")
     }
 
     /// Reads line by line: the file of a long session may not fit into memory.
-    pub fn from_lines(lines: impl io::BufRead) -> io::Result<Run> {
+    pub fn from_lines(lines: impl io::BufRead) -> io::Result<RunRecord> {
         let mut reader = Reader::default();
         for (idx, line) in lines.split(b'\n').enumerate() {
             let line = line?;
@@ -396,13 +396,13 @@ impl Run {
 
     /// Groups of attempts in which each was made because the one before it did not pass. To count trails, count the last
     /// of each group.
-    pub fn tries(&self) -> Vec<Vec<&Attempt>> {
+    pub fn tries(&self) -> Vec<Vec<&AttemptRecord>> {
         let tries = tries(&self.attempts);
         tries.into_iter().map(|tries| tries.into_iter().map(|idx| &self.attempts[idx]).collect()).collect()
     }
 
     /// Marks retried, flaky and healed attempts, and ends unfinished ones at the end of the run.
-    fn settle(mut self) -> Run {
+    fn settle(mut self) -> RunRecord {
         for attempt in self.attempts.iter_mut().filter(|attempt| attempt.end.is_none()) {
             attempt.last_at = self.last_at;
         }
@@ -412,7 +412,7 @@ impl Run {
                 self.attempts[*idx].standing = Standing::Retried;
             }
             let last = &mut self.attempts[*last];
-            if !earlier.is_empty() && last.state() == State::Passed {
+            if !earlier.is_empty() && last.state() == AttemptState::Passed {
                 last.standing = if last.is_repaired { Standing::Healed } else { Standing::Flaky };
             }
         }
@@ -422,7 +422,7 @@ impl Run {
 
 /// A retry follows an attempt that did not pass: at the same trail on the same device, or on the device that the trail
 /// was moved from.
-fn tries(attempts: &[Attempt]) -> Vec<Vec<usize>> {
+fn tries(attempts: &[AttemptRecord]) -> Vec<Vec<usize>> {
     let mut all: Vec<Vec<usize>> = Vec::new();
     let mut by_trail: HashMap<(&str, &str, Option<u32>), Vec<usize>> = HashMap::new();
     for (idx, attempt) in attempts.iter().enumerate() {
@@ -443,9 +443,9 @@ fn tries(attempts: &[Attempt]) -> Vec<Vec<usize>> {
     all
 }
 
-impl Attempt {
-    pub fn state(&self) -> State {
-        State::from(self.end.as_ref().map(|end| end.verdict))
+impl AttemptRecord {
+    pub fn state(&self) -> AttemptState {
+        AttemptState::from(self.end.as_ref().map(|end| end.verdict))
     }
 
     pub fn micros(&self) -> u64 {
@@ -467,7 +467,7 @@ impl Attempt {
     }
 
     /// The step that the failure names; otherwise the step that failed or, in an unfinished attempt, the last one.
-    pub fn failing_step(&self) -> Option<&Step> {
+    pub fn failing_step(&self) -> Option<&StepRecord> {
         let named = self.failure().and_then(|failure| failure.step.as_ref());
         match named.and_then(|id| self.steps.iter().rfind(|step| step.id == *id)) {
             Some(step) => Some(step),
@@ -477,22 +477,23 @@ impl Attempt {
     }
 
     /// The number of a step as in the file: from 1, without the trailhead.
-    pub fn step_number(&self, step: &Step) -> Option<usize> {
+    pub fn step_number(&self, step: &StepRecord) -> Option<usize> {
         let has_head = self.steps.iter().any(|step| step.kind == StepKind::Trailhead);
         (step.kind != StepKind::Trailhead).then(|| (step.index + 1).saturating_sub(usize::from(has_head)))
     }
 
     /// All pictures, in the order they were taken.
-    pub fn pictures(&self) -> Vec<&Picture> {
+    pub fn pictures(&self) -> Vec<&PictureRecord> {
         let of_steps = self.steps.iter().flat_map(|step| &step.pictures);
-        let mut pictures: Vec<&Picture> = of_steps.chain(self.calls.iter().flat_map(|call| &call.pictures)).collect();
+        let mut pictures: Vec<&PictureRecord> =
+            of_steps.chain(self.calls.iter().flat_map(|call| &call.pictures)).collect();
         pictures.sort_by_key(|picture| picture.at);
         pictures
     }
 
     /// The pictures that were taken because something failed, each file once.
-    pub fn failure_pictures(&self) -> Vec<&Picture> {
-        let mut pictures: Vec<&Picture> = Vec::new();
+    pub fn failure_pictures(&self) -> Vec<&PictureRecord> {
+        let mut pictures: Vec<&PictureRecord> = Vec::new();
         for picture in self.pictures() {
             if picture.moment == Moment::Failure && pictures.iter().all(|known| known.file != picture.file) {
                 pictures.push(picture);
@@ -502,7 +503,7 @@ impl Attempt {
     }
 
     /// The calls below `roots` with their depth, parents first.
-    pub fn walk(&self, roots: &[usize]) -> Vec<(usize, &Call)> {
+    pub fn walk(&self, roots: &[usize]) -> Vec<(usize, &CallRecord)> {
         let mut walked = Vec::new();
         let mut open: Vec<(usize, usize)> = roots.iter().rev().map(|idx| (0, *idx)).collect();
         while let Some((depth, idx)) = open.pop() {
@@ -514,8 +515,8 @@ impl Attempt {
     }
 }
 
-impl Step {
-    pub fn state(&self) -> State {
-        State::from(self.end.as_ref().map(|end| end.verdict))
+impl StepRecord {
+    pub fn state(&self) -> AttemptState {
+        AttemptState::from(self.end.as_ref().map(|end| end.verdict))
     }
 }

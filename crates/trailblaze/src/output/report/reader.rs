@@ -11,14 +11,14 @@ use trailblaze_protocol::ids::{AttemptId, CallId, DeviceId, ModelRequestId, Pare
 use super::clip::clip;
 use super::heals::Heal;
 use super::model::{
-    Answered, Attempt, AttemptEnd, Call, Closed, End, NotRun, Note, Picture, Run, Server, Session, Standing, Start,
-    Step, StepEnd, Touch, Turn, Wait,
+    Answered, AttemptEnd, AttemptRecord, CallRecord, Closing, NotRun, Note, PictureRecord, RunEnd, RunRecord, RunStart,
+    ServerRecord, SessionRecord, Standing, StepEnd, StepRecord, Touch, Turn, Wait,
 };
 
 /// Assembles lines. The maps hold the indices of known items; if an id occurs twice, the latest item is meant.
 #[derive(Default)]
 pub struct Reader {
-    pub run: Run,
+    pub run: RunRecord,
     sessions: HashMap<SessionId, usize>,
     attempts: HashMap<AttemptId, usize>,
     steps: HashMap<StepId, (usize, usize)>,
@@ -58,12 +58,12 @@ impl Reader {
     fn take_event(&mut self, at: u64, event: Event) -> Result<(), Stray> {
         match event {
             Event::RunStarted { command, project, seed, trails, shard } => {
-                self.run.start = Some(Start { command, project, seed, trails, shard });
+                self.run.start = Some(RunStart { command, project, seed, trails, shard });
             }
             Event::NotRun { trail, platform, repeat } => self.run.not_run.push(NotRun { trail, platform, repeat }),
             Event::SessionOpened { session: id, device, target, agent_mode, tools } => {
                 self.sessions.insert(id.clone(), self.run.sessions.len());
-                let session = Session { id, device, target, agent_mode, tools, opened_at: at, closed: None };
+                let session = SessionRecord { id, device, target, agent_mode, tools, opened_at: at, closed: None };
                 self.run.sessions.push(session);
             }
             Event::AttemptStarted { attempt: id, session, trail, number, repeat, is_repaired } => {
@@ -72,7 +72,7 @@ impl Reader {
                     Some(place) => self.run.sessions[*place].device.id.clone(),
                     None => DeviceId::new(session.as_str()),
                 };
-                self.run.attempts.push(Attempt {
+                self.run.attempts.push(AttemptRecord {
                     id,
                     session,
                     device,
@@ -94,7 +94,7 @@ impl Reader {
             Event::StepStarted { step: id, attempt, index, kind, text, plan } => {
                 let place = *self.attempts.get(&attempt).ok_or(Stray)?;
                 let attempt = &mut self.run.attempts[place];
-                attempt.steps.push(Step {
+                attempt.steps.push(StepRecord {
                     id: id.clone(),
                     index,
                     kind,
@@ -121,7 +121,7 @@ impl Reader {
                     Parent::Step(step) => &mut self.step(step)?.pictures,
                     Parent::Call(call) => &mut self.call(call)?.pictures,
                 };
-                pictures.push(Picture {
+                pictures.push(PictureRecord {
                     at,
                     moment: pictured.moment,
                     file: pictured.file,
@@ -172,21 +172,22 @@ impl Reader {
             }
             Event::SessionClosed { session, message } => {
                 let place = *self.sessions.get(&session).ok_or(Stray)?;
-                self.run.sessions[place].closed = Some(Closed { at, message });
+                self.run.sessions[place].closed = Some(Closing { at, message });
             }
             Event::ServerStarted { server, session, protocol, log } => {
-                self.run.servers.push(Server { name: server, session, protocol, log, at, ended: None });
+                self.run.servers.push(ServerRecord { name: server, session, protocol, log, at, ended: None });
             }
             Event::ServerEnded { server, session, message } => {
-                let is_it =
-                    |known: &&mut Server| known.name == server && known.session == session && known.ended.is_none();
+                let is_it = |known: &&mut ServerRecord| {
+                    known.name == server && known.session == session && known.ended.is_none()
+                };
                 // A server that did not start has an end too. If two instances overlap, the older one ends first.
                 if let Some(known) = self.run.servers.iter_mut().find(is_it) {
-                    known.ended = Some(Closed { at, message });
+                    known.ended = Some(Closing { at, message });
                 }
             }
             Event::RunEnded { exit, micros, leaked_processes } => {
-                self.run.end = Some(End { exit, micros, leaked_processes })
+                self.run.end = Some(RunEnd { exit, micros, leaked_processes })
             }
         }
         Ok(())
@@ -233,7 +234,7 @@ impl Reader {
             (_, None) => &mut attempt.loose,
         };
         siblings.push(nth);
-        attempt.calls.push(Call {
+        attempt.calls.push(CallRecord {
             id: called.call.clone(),
             tool: called.tool,
             args: Arc::unwrap_or_clone(called.args),
@@ -276,17 +277,17 @@ impl Reader {
         attempt.steps.iter().position(|step| step.calls.contains(&top))
     }
 
-    fn attempt(&mut self, id: &AttemptId) -> Result<&mut Attempt, Stray> {
+    fn attempt(&mut self, id: &AttemptId) -> Result<&mut AttemptRecord, Stray> {
         let place = *self.attempts.get(id).ok_or(Stray)?;
         Ok(&mut self.run.attempts[place])
     }
 
-    fn step(&mut self, id: &StepId) -> Result<&mut Step, Stray> {
+    fn step(&mut self, id: &StepId) -> Result<&mut StepRecord, Stray> {
         let (place, nth) = *self.steps.get(id).ok_or(Stray)?;
         Ok(&mut self.run.attempts[place].steps[nth])
     }
 
-    fn call(&mut self, id: &CallId) -> Result<&mut Call, Stray> {
+    fn call(&mut self, id: &CallId) -> Result<&mut CallRecord, Stray> {
         let (place, nth) = *self.calls.get(id).ok_or(Stray)?;
         Ok(&mut self.run.attempts[place].calls[nth])
     }

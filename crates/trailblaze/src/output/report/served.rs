@@ -6,17 +6,17 @@ use serde_json::{Value, json};
 
 use super::album::{self, Album};
 use super::html;
-use super::model::{ReadError, Run};
+use super::model::{ReadError, RunRecord};
 use crate::output::run_folder::is_inert;
 
 /// The index of a run, as in its page. All files are next to the page.
-pub fn index(run: &Run, folder: &Path) -> Value {
+pub fn index(run: &RunRecord, folder: &Path) -> Value {
     json!(html::index(run, &mut Album::served(folder)))
 }
 
 /// The details of an attempt. `None` if there is no such attempt.
 pub fn detail(folder: &Path, attempt: usize) -> Result<Option<Value>, ReadError> {
-    let run = Run::read(folder)?;
+    let run = RunRecord::read(folder)?;
     Ok(run.attempts.get(attempt).map(|attempt| json!(html::detail(attempt, &mut Album::served(folder)))))
 }
 

@@ -5,7 +5,7 @@ use trailblaze_protocol::event::{Place, TrailRef};
 use trailblaze_protocol::exit::Exit;
 
 use super::heals::{HealSummary, SuggestionSummary};
-use super::model::{Attempt, Run, Standing, State};
+use super::model::{AttemptRecord, AttemptState, RunRecord, Standing};
 use super::turns::ModelUse;
 use crate::output::print;
 
@@ -106,7 +106,7 @@ pub struct FailureSummary {
     pub suggestions: Vec<SuggestionSummary>,
 }
 
-pub fn summary(run: &Run) -> Summary {
+pub fn summary(run: &RunRecord) -> Summary {
     let header = run.header.as_ref();
     let unread = run.unread;
     Summary {
@@ -128,7 +128,7 @@ pub fn summary(run: &Run) -> Summary {
     }
 }
 
-pub fn count(run: &Run) -> Counts {
+pub fn count(run: &RunRecord) -> Counts {
     let n_not_run = run.not_run.len();
     let mut counts = Counts { total: n_not_run, not_run: n_not_run, ..Counts::default() };
     for attempt in &run.attempts {
@@ -140,21 +140,21 @@ pub fn count(run: &Run) -> Counts {
         counts.flaky += usize::from(attempt.standing == Standing::Flaky);
         counts.healed += usize::from(attempt.standing == Standing::Healed);
         *match attempt.state() {
-            State::Passed => &mut counts.passed,
-            State::Failed => &mut counts.failed,
-            State::Errored => &mut counts.errored,
-            State::Invalid => &mut counts.invalid,
-            State::Skipped => &mut counts.skipped,
-            State::Cancelled => &mut counts.cancelled,
-            State::Bug => &mut counts.bug,
-            State::Unfinished => &mut counts.unfinished,
+            AttemptState::Passed => &mut counts.passed,
+            AttemptState::Failed => &mut counts.failed,
+            AttemptState::Errored => &mut counts.errored,
+            AttemptState::Invalid => &mut counts.invalid,
+            AttemptState::Skipped => &mut counts.skipped,
+            AttemptState::Cancelled => &mut counts.cancelled,
+            AttemptState::Bug => &mut counts.bug,
+            AttemptState::Unfinished => &mut counts.unfinished,
         } += 1;
     }
     counts
 }
 
 /// How the run ended, in a word or two.
-pub fn headline(run: &Run) -> &'static str {
+pub fn headline(run: &RunRecord) -> &'static str {
     match run.end.map(|end| end.exit) {
         None => "did not finish",
         Some(Exit::Passed) => "passed",
@@ -167,7 +167,7 @@ pub fn headline(run: &Run) -> &'static str {
 }
 
 /// `3 of 5 trails passed, 1 failed, 1 flaky in 12.3 s on 2 devices`.
-pub fn totals(run: &Run) -> String {
+pub fn totals(run: &RunRecord) -> String {
     let counts = count(run);
     let others = [
         (counts.failed, "failed"),
@@ -187,7 +187,7 @@ pub fn totals(run: &Run) -> String {
     format!("{} in {} on {devices}", words.join(", "), print::seconds(run.micros()))
 }
 
-fn summarise(attempt: &Attempt) -> AttemptSummary {
+fn summarise(attempt: &AttemptRecord) -> AttemptSummary {
     AttemptSummary {
         attempt: attempt.id.to_string(),
         trail: attempt.trail.clone(),
@@ -206,7 +206,7 @@ fn summarise(attempt: &Attempt) -> AttemptSummary {
     }
 }
 
-fn summarise_failure(attempt: &Attempt) -> FailureSummary {
+fn summarise_failure(attempt: &AttemptRecord) -> FailureSummary {
     let failure = attempt.failure();
     FailureSummary {
         step: attempt.failing_step().map(|step| step.text.clone()),

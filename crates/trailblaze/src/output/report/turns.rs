@@ -7,7 +7,7 @@ use trailblaze_protocol::event::{ModelPurpose, ModelReplied};
 
 use super::album::{Album, FileInPage};
 use super::clip::clip;
-use super::model::{Attempt, Run, Turn};
+use super::model::{AttemptRecord, RunRecord, Turn};
 
 /// Characters of one message in the page.
 const LONGEST: usize = 64 * 1024;
@@ -45,7 +45,7 @@ impl ModelUse {
         (sum.requests > 0).then_some(sum)
     }
 
-    pub fn of_run(run: &Run) -> Option<ModelUse> {
+    pub fn of_run(run: &RunRecord) -> Option<ModelUse> {
         ModelUse::of(run.attempts.iter().flat_map(|attempt| &attempt.turns))
     }
 }
@@ -99,7 +99,7 @@ struct ReplyView<'a> {
 }
 
 /// The requests of a step.
-pub fn of_step<'a>(attempt: &'a Attempt, step: usize, album: &mut Album) -> Vec<TurnView<'a>> {
+pub fn of_step<'a>(attempt: &'a AttemptRecord, step: usize, album: &mut Album) -> Vec<TurnView<'a>> {
     let own = attempt.turns.iter().filter(|turn| turn.step == Some(step));
     own.map(|turn| view(turn, album)).collect()
 }

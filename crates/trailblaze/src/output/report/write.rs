@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::html::html;
 use super::junit::junit;
-use super::model::{ReadError, Run};
+use super::model::{ReadError, RunRecord};
 use super::summary::summary;
 use crate::files::private;
 
@@ -26,12 +26,12 @@ pub struct Written {
     pub html: PathBuf,
     pub junit: PathBuf,
     pub summary: PathBuf,
-    pub run: Run,
+    pub run: RunRecord,
 }
 
 /// Reads a run folder and writes `report.html`, `junit.xml` and `summary.json` into it.
 pub fn write(folder: &Path) -> Result<Written, WriteError> {
-    let run = Run::read(folder)?;
+    let run = RunRecord::read(folder)?;
     let junit = put(folder, "junit.xml", &junit(&run)?)?;
     let (summary, html) = write_page(folder, &run)?;
     Ok(Written { summary, junit, html, run })
@@ -40,10 +40,10 @@ pub fn write(folder: &Path) -> Result<Written, WriteError> {
 /// Writes the preliminary report that remains if the run is killed. `junit.xml` is written only at the end: CI systems
 /// would treat one without failures as a run that passed.
 pub fn write_unfinished(folder: &Path) -> Result<(), WriteError> {
-    write_page(folder, &Run::read(folder)?).map(drop)
+    write_page(folder, &RunRecord::read(folder)?).map(drop)
 }
 
-fn write_page(folder: &Path, run: &Run) -> Result<(PathBuf, PathBuf), WriteError> {
+fn write_page(folder: &Path, run: &RunRecord) -> Result<(PathBuf, PathBuf), WriteError> {
     let mut json = serde_json::to_string_pretty(&summary(run))?;
     json.push('\n');
     Ok((put(folder, "summary.json", &json)?, put(folder, "report.html", &html(run, folder))?))

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
-use trailblaze_core::callers::script::{Script, script};
+use trailblaze_core::callers::recorded_effects::{RecordedEffects, recorded_effects};
 use trailblaze_core::callers::shadow::both;
 use trailblaze_core::engine::registry::Registry;
 use trailblaze_core::record::effects::CallEffects;
@@ -71,24 +71,24 @@ pub struct Section {
     pub args: Map<String, Value>,
     /// `None` keeps those of earlier runs, as long as the tools are unchanged.
     pub effects: Option<Vec<Value>>,
-    pub origins: Vec<Origin>,
+    pub origins: Vec<RecordedDigest>,
     /// What healing needs.
     pub healing: Vec<Value>,
 }
 
 /// A recording next to `tools:`.
-pub struct Origin {
+pub struct RecordedDigest {
     digest: String,
     /// Whether this run made the recording from `tools:`.
     is_new: bool,
 }
 
 /// The recordings next to `tools:` that a device uses in a trail. `before` is the trail as it was run.
-pub fn origins(before: &Trail, trail: &Trail, lineage: &[String]) -> Vec<Origin> {
+pub fn origins(before: &Trail, trail: &Trail, lineage: &[String]) -> Vec<RecordedDigest> {
     let origin = |(before, step): (&Step, &Step)| {
         let (_, recorded, tools) = both(step, lineage)?;
         let is_new = matches!(before.plan(lineage), StepPlan::Authored(_));
-        Some(Origin { digest: digest(tools, recorded), is_new })
+        Some(RecordedDigest { digest: digest(tools, recorded), is_new })
     };
     steps(before).zip(steps(trail)).filter_map(origin).collect()
 }
@@ -121,8 +121,13 @@ pub fn classifier<'l>(trail: &Trail, lineage: &'l [String]) -> &'l str {
 
 impl EffectsFile {
     /// The effects of a trail's calls on a device, or why they cannot be played or compared.
-    pub fn script(&self, trail: &Trail, registry: &Registry, lineage: &[String]) -> Result<Script, Vec<Problem>> {
-        script(trail, registry, lineage, (&self.source, self.effects(classifier(trail, lineage))))
+    pub fn recorded_effects(
+        &self,
+        trail: &Trail,
+        registry: &Registry,
+        lineage: &[String],
+    ) -> Result<RecordedEffects, Vec<Problem>> {
+        recorded_effects(trail, registry, lineage, (&self.source, self.effects(classifier(trail, lineage))))
     }
 
     /// Reads a trail's effects file, and reports its problems.
@@ -189,7 +194,7 @@ pub fn keep(root: &Path, trail: &str, sections: Vec<Section>) -> Result<bool, Re
             false => drop(healing.insert(classifier.clone(), keep_ends(&before, seen).into())),
         }
         let known = recorded_from.get(&classifier).and_then(Value::as_array).cloned().unwrap_or_default();
-        let is_kept = |origin: &Origin| origin.is_new || known.iter().any(|digest| *digest == origin.digest);
+        let is_kept = |origin: &RecordedDigest| origin.is_new || known.iter().any(|digest| *digest == origin.digest);
         let kept: BTreeSet<String> = origins.into_iter().filter(is_kept).map(|origin| origin.digest).collect();
         match kept.is_empty() {
             true => drop(recorded_from.remove(&classifier)),

@@ -15,7 +15,7 @@ use super::effects_file::{self, HealedCall};
 use crate::files::lock::ProjectLock;
 use crate::files::write_in_project;
 use crate::output::report::heals::{Heal, HealResult};
-use crate::output::report::model::{Attempt, Run, Standing};
+use crate::output::report::model::{AttemptRecord, RunRecord, Standing};
 use crate::project::source::read_source;
 
 /// The repairs of one trail.
@@ -26,14 +26,14 @@ pub struct Patch {
     pub before: Arc<Source>,
     pub after: String,
     pub repairs: Vec<Repair>,
-    pub proof: Proof,
+    pub proof: HealProof,
     /// What changes in the effects file, by the classifiers of the device.
     healed: Vec<(Vec<String>, Vec<HealedCall>)>,
 }
 
 /// What speaks for the repairs of a trail, the least first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Proof {
+pub enum HealProof {
     /// They are suggestions, which were not tried.
     Suggested,
     /// Their steps ended as they were recorded, but a later step failed.
@@ -81,8 +81,8 @@ pub enum Taken {
 
 /// The changes to the trails of a project that follow from a run: calls that were healed, and suggestions. Trails whose steps
 /// have changed since the run are refused.
-pub fn patches(root: &Path, run: &Run, taken: Taken) -> Result<Patches, HealError> {
-    let mut by_trail: BTreeMap<&str, Vec<(&Attempt, bool)>> = BTreeMap::new();
+pub fn patches(root: &Path, run: &RunRecord, taken: Taken) -> Result<Patches, HealError> {
+    let mut by_trail: BTreeMap<&str, Vec<(&AttemptRecord, bool)>> = BTreeMap::new();
     for tries in run.tries() {
         let Some((last, earlier)) = tries.split_last() else { continue };
         let is_confirmed = last.standing == Standing::Healed;
@@ -104,8 +104,8 @@ pub fn patches(root: &Path, run: &Run, taken: Taken) -> Result<Patches, HealErro
 
 fn patch(
     root: &Path,
-    run: &Run,
-    (path, attempts): (&str, &[(&Attempt, bool)]),
+    run: &RunRecord,
+    (path, attempts): (&str, &[(&AttemptRecord, bool)]),
     taken: Taken,
 ) -> Result<Option<Patch>, HealError> {
     let unreadable = || HealError::Unreadable { path: path.to_string() };
@@ -117,14 +117,14 @@ fn patch(
         after: before.text.clone(),
         before: Arc::clone(&before),
         repairs: Vec::new(),
-        proof: Proof::Confirmed,
+        proof: HealProof::Confirmed,
         healed: Vec::new(),
     };
     for (attempt, is_confirmed) in attempts {
         let proof = |heal: &Heal| match heal.result() {
-            HealResult::Healed if *is_confirmed => Some(Proof::Confirmed),
-            HealResult::Healed => Some(Proof::Tried),
-            HealResult::Suggested => (heal.sought.is_clear || taken == Taken::First).then_some(Proof::Suggested),
+            HealResult::Healed if *is_confirmed => Some(HealProof::Confirmed),
+            HealResult::Healed => Some(HealProof::Tried),
+            HealResult::Suggested => (heal.sought.is_clear || taken == Taken::First).then_some(HealProof::Suggested),
             HealResult::Withdrawn => None,
         };
         let heals: Vec<&Heal> = attempt.heals.iter().filter(|heal| proof(heal).is_some()).collect();
@@ -149,7 +149,7 @@ fn patch(
     Ok((!patch.repairs.is_empty()).then_some(patch))
 }
 
-fn one(attempt: &Attempt, heal: &Heal) -> Option<(Repair, HealedCall)> {
+fn one(attempt: &AttemptRecord, heal: &Heal) -> Option<(Repair, HealedCall)> {
     let step = attempt.steps.get(heal.step)?;
     let used = heal.sought.suggestions.first()?;
     let (from, to): (Value, Value) = (heal.sought.written.clone(), used.call.clone());
@@ -160,7 +160,7 @@ fn one(attempt: &Attempt, heal: &Heal) -> Option<(Repair, HealedCall)> {
 }
 
 /// Writes the repairs, as recordings are written: under the lock, into the current text of the file, and renamed into place.
-pub fn write(root: &Path, run: &Run, taken: Taken) -> Result<Patches, HealError> {
+pub fn write(root: &Path, run: &RunRecord, taken: Taken) -> Result<Patches, HealError> {
     let _lock = ProjectLock::take(root).map_err(RecordError::no_lock)?;
     let found = patches(root, run, taken)?;
     for patch in &found.patches {

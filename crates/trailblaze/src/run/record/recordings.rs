@@ -22,7 +22,7 @@ use crate::run::record::RecordError;
 
 /// A trail with the recordings of a run.
 #[derive(Debug)]
-pub struct Recorded {
+pub struct WrittenRecording {
     pub text: String,
     /// The classifiers whose recordings differ from the file.
     pub classifiers: Vec<String>,
@@ -42,7 +42,12 @@ pub fn by_job(done: &[Done]) -> BTreeMap<usize, Vec<&Done>> {
 }
 
 /// Writes the recordings into the trail's own file, under the lock. Two runs that save into one file both succeed.
-pub fn write_into_trail(root: &Path, job: &Job, done: &[&Done], _lock: &ProjectLock) -> Result<Recorded, RecordError> {
+pub fn write_into_trail(
+    root: &Path,
+    job: &Job,
+    done: &[&Done],
+    _lock: &ProjectLock,
+) -> Result<WrittenRecording, RecordError> {
     let path = root.join(&job.trail.source.path);
     let changed = || RecordError::Changed { path: job.trail.source.path.clone() };
     let source = read_source(root, &path, &mut Vec::new()).ok_or_else(changed)?;
@@ -68,10 +73,10 @@ fn says_the_same(a: &Trail, b: &Trail) -> bool {
 }
 
 /// The text of a trail with the recordings in it.
-pub fn record(trail: &Trail, done: &[&Done]) -> Result<Recorded, SaveError> {
+pub fn record(trail: &Trail, done: &[&Done]) -> Result<WrittenRecording, SaveError> {
     let mut source = Arc::clone(&trail.source);
     let mut recorded =
-        Recorded { text: String::new(), classifiers: Vec::new(), removed: Vec::new(), warnings: Vec::new() };
+        WrittenRecording { text: String::new(), classifiers: Vec::new(), removed: Vec::new(), warnings: Vec::new() };
     // The recordings that changed, and those that equal `tools:`.
     let mut put: Vec<(Slot, String)> = Vec::new();
     let mut copies: Vec<(Slot, String)> = Vec::new();
@@ -134,7 +139,7 @@ pub fn record(trail: &Trail, done: &[&Done]) -> Result<Recorded, SaveError> {
 }
 
 /// The text without recordings that equal `tools:`. A recording that cannot be removed safely stays.
-fn without(source: &Arc<Source>, copies: &[(Slot, String)], recorded: &mut Recorded) -> String {
+fn without(source: &Arc<Source>, copies: &[(Slot, String)], recorded: &mut WrittenRecording) -> String {
     let mut source = Arc::clone(source);
     for (index, (slot, _)) in copies.iter().enumerate() {
         if copies[..index].iter().any(|(earlier, _)| earlier == slot) {

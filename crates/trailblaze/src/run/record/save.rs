@@ -15,16 +15,16 @@ use crate::output::run_folder::RunFolder;
 use crate::output::run_folder::{RECORDING, RECORDINGS, TRAIL_ENDING};
 use crate::output::words::count;
 use crate::run::job::{Done, Job};
-use crate::run::queue::Shared;
+use crate::run::queue::SharedRun;
 use crate::run::record::RecordError;
 use crate::run::record::effects_file::{self, Section, kept_args, origins};
-use crate::run::record::recordings::{self, Recorded};
+use crate::run::record::recordings::{self, WrittenRecording};
 use crate::run::record::tool_lock::Tools;
 use crate::servers::digest::ServerFiles;
 
 /// How much is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Level {
+pub enum RecordLevel {
     /// The calls of the trails.
     Calls,
     /// Also what custom tools did.
@@ -33,7 +33,7 @@ pub enum Level {
 
 /// Writes the recordings into the run folder and, with `record`, into the trails. A recording that cannot be stored in its
 /// trail is passed to the console, so that it is not lost, and fails the run.
-pub fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, record: Option<Level>) -> Exit {
+pub fn save_recordings(shared: &SharedRun, done: &[Done], folder: &RunFolder, record: Option<RecordLevel>) -> Exit {
     let console = &shared.console;
     let root = &shared.wiring.loaded.root;
     let is_single = shared.jobs.len() == 1;
@@ -74,15 +74,15 @@ pub fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, recor
             Ok((written, beside)) => {
                 console.say(&said(path, &written, beside.as_ref().is_ok_and(|beside| beside.has_changed)));
                 match beside.map(|beside| beside.n_calls) {
-                    Ok(0) if level == Level::Effects => {
+                    Ok(0) if level == RecordLevel::Effects => {
                         console.say(&format!("{path} calls no custom tools whose effects could be saved"));
                     }
-                    Ok(n_calls) if level == Level::Effects => {
+                    Ok(n_calls) if level == RecordLevel::Effects => {
                         let calls = count(n_calls, "call");
                         console.say(&format!("saved the effects of {calls} in {}", effects_file::file(path)));
                     }
                     Ok(_) => {}
-                    Err(error) if level == Level::Effects => {
+                    Err(error) if level == RecordLevel::Effects => {
                         console.error(&format!("the effects were not saved: {error}"));
                         exit = exit.worst(error.exit());
                     }
@@ -100,7 +100,7 @@ pub fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, recor
 }
 
 /// Describes how recording changed a trail.
-fn said(path: &str, written: &Recorded, has_changed_beside: bool) -> String {
+fn said(path: &str, written: &WrittenRecording, has_changed_beside: bool) -> String {
     let mut said = Vec::new();
     if !written.classifiers.is_empty() {
         said.push(format!("recorded {} in {path}", written.classifiers.join(", ")));
@@ -127,7 +127,13 @@ struct Beside {
 }
 
 /// Saves the pins of the trail's custom tools and, if requested, their effects.
-fn keep_beside(shared: &Shared, job: &Job, text: &str, done: &[&Done], level: Level) -> Result<Beside, RecordError> {
+fn keep_beside(
+    shared: &SharedRun,
+    job: &Job,
+    text: &str,
+    done: &[&Done],
+    level: RecordLevel,
+) -> Result<Beside, RecordError> {
     let path = &job.trail.source.path;
     let Some(trail) = Trail::read(&Source::new(path.as_str(), text)).0 else { return Ok(Beside::default()) };
     let wiring = &shared.wiring;
@@ -142,7 +148,7 @@ fn keep_beside(shared: &Shared, job: &Job, text: &str, done: &[&Done], level: Le
         origins: origins(&job.trail, &trail, &done.lineage),
         args: kept_args(&wiring.secrets, &job.args),
         healing: healing::entries(&trail, &done.lineage, &done.seen),
-        effects: (level == Level::Effects).then(|| entries(&trail, &done.lineage, &done.effects)),
+        effects: (level == RecordLevel::Effects).then(|| entries(&trail, &done.lineage, &done.effects)),
     };
     let sections: Vec<Section> = done.iter().map(section).collect();
     let n_calls = sections.iter().flat_map(|section| &section.effects).map(Vec::len).sum();

@@ -14,7 +14,7 @@ use trailblaze_protocol::outcome::Delegate;
 use super::appeared::proposals;
 use super::{CallArguments, Interactive, Reply, done, refused};
 use crate::output::words::count;
-use crate::sessions::viewing::{Aim, Mistaken, delegate_of};
+use crate::sessions::viewing::{Mistaken, TouchRequest, delegate_of};
 
 /// How many changes of the steps can be undone.
 const MOST_PAST: usize = 100;
@@ -27,9 +27,9 @@ const SETTLE: Duration = Duration::from_millis(500);
 
 /// A request of a person who sees the screen and the steps.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Asked {
+pub enum StudioCommand {
     /// Act on what is shown, as a new step.
-    Act(Box<Aim>),
+    Act(Box<TouchRequest>),
     /// Call a tool, as a new step with these words.
     Call { tool: String, args: Map<String, Value>, text: String },
     /// Let the model carry out a step.
@@ -65,7 +65,7 @@ pub struct StepsState {
 
 /// The steps before and after each change.
 #[derive(Default)]
-pub struct History {
+pub struct EditHistory {
     revision: i32,
     current: Vec<EditedStep>,
     past: VecDeque<Vec<EditedStep>>,
@@ -74,25 +74,29 @@ pub struct History {
 
 impl Interactive {
     /// Carries out a request, unless it is cancelled. Nothing in the reply is secret.
-    pub async fn handle(&mut self, asked: Asked, cancel: &CancellationToken) -> Handled {
-        if let Some(lost) = self.lost().filter(|_| !matches!(asked, Asked::Edit { .. } | Asked::Undo { .. })) {
+    pub async fn handle(&mut self, asked: StudioCommand, cancel: &CancellationToken) -> Handled {
+        if let Some(lost) =
+            self.lost().filter(|_| !matches!(asked, StudioCommand::Edit { .. } | StudioCommand::Undo { .. }))
+        {
             let message = format!("{lost}\nclose the session and open it again; its steps can still be saved");
             return Handled { reply: Reply::Failed { message, exit: Exit::Environment }, is_stale: false };
         }
         let (reply, is_stale) = match asked {
-            Asked::Act(aim) => self.act(&aim, cancel).await,
-            Asked::Call { tool, args, text } => {
+            StudioCommand::Act(aim) => self.act(&aim, cancel).await,
+            StudioCommand::Call { tool, args, text } => {
                 let text = if text.trim().is_empty() { words(&tool, &args) } else { text };
                 self.begin(StepKind::Step, &text, Plan::Interactive);
                 let reply = self.make_call(&tool, CallArguments::Json(args), cancel).await;
                 (reply, false)
             }
-            Asked::Do { kind, text } => (self.carry_out(kind, &text, cancel).await, false),
-            Asked::Edit { revision, .. } | Asked::Undo { revision, .. } if revision != self.history.revision => {
+            StudioCommand::Do { kind, text } => (self.carry_out(kind, &text, cancel).await, false),
+            StudioCommand::Edit { revision, .. } | StudioCommand::Undo { revision, .. }
+                if revision != self.history.revision =>
+            {
                 (refused("the steps changed in the meantime; nothing was changed"), true)
             }
-            Asked::Edit { steps, .. } => (self.edit(steps), false),
-            Asked::Undo { redo, .. } => (self.go_through_history(redo), false),
+            StudioCommand::Edit { steps, .. } => (self.edit(steps), false),
+            StudioCommand::Undo { redo, .. } => (self.go_through_history(redo), false),
         };
         self.note_steps();
         self.keep();
@@ -125,7 +129,7 @@ impl Interactive {
         self.proposals.clone()
     }
 
-    async fn act(&mut self, aim: &Aim, cancel: &CancellationToken) -> (Reply, bool) {
+    async fn act(&mut self, aim: &TouchRequest, cancel: &CancellationToken) -> (Reply, bool) {
         let viewer = std::sync::Arc::clone(&self.viewer);
         let aimed = viewer.aim(&self.cx(cancel), aim).await;
         let aimed = match aimed {
@@ -198,7 +202,7 @@ impl Interactive {
     }
 
     fn go_through_history(&mut self, redo: bool) -> Reply {
-        let History { past, future, current, .. } = &mut self.history;
+        let EditHistory { past, future, current, .. } = &mut self.history;
         let wanted = if redo { future.pop() } else { past.pop_back() };
         let Some(wanted) = wanted else {
             return refused(if redo { "there is nothing to redo" } else { "there is nothing to undo" });
@@ -221,7 +225,7 @@ impl Interactive {
         if now == self.history.current {
             return;
         }
-        let History { revision, current, past, future } = &mut self.history;
+        let EditHistory { revision, current, past, future } = &mut self.history;
         *revision += 1;
         past.push_back(std::mem::replace(current, now));
         if past.len() > MOST_PAST {

@@ -12,7 +12,7 @@ use trailblaze_core::yaml::Source;
 use trailblaze_protocol::event::StepKind;
 use trailblaze_protocol::exit::Exit;
 
-use super::Place;
+use super::SavePlace;
 use super::command::Save;
 use crate::files::lock::{self, ProjectLock};
 use crate::files::{check_links, write_in_project};
@@ -214,7 +214,7 @@ impl KeepError {
 
 /// Where a session's trail is saved.
 pub struct Home<'a> {
-    pub place: &'a Place,
+    pub place: &'a SavePlace,
     /// The classifiers of the device, the closest first.
     pub lineage: &'a [String],
 }
@@ -322,7 +322,7 @@ fn merged_words(merged: &Merged, how: Merge, path: &str) -> String {
 }
 
 /// The text of a new trail.
-pub fn text(id: &str, title: &str, place: &Place, steps: &[NewStep]) -> String {
+pub fn text(id: &str, title: &str, place: &SavePlace, steps: &[NewStep]) -> String {
     let mut config = Map::new();
     config.insert("id".into(), id.into());
     config.insert("title".into(), title.into());

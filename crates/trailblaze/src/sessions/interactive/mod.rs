@@ -12,8 +12,8 @@ mod sight;
 mod undo;
 
 pub use command::{CallArguments, Command, Save, Snapshot};
-pub use edit::{Asked, Handled, StepsState};
-pub use open::{Closed, InteractiveOptions, OpenError, Opened, Usage, open};
+pub use edit::{Handled, StepsState, StudioCommand};
+pub use open::{ClosedInteractive, InteractiveOptions, OpenError, Opened, Usage, open};
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -51,7 +51,7 @@ use crate::sessions::device_log::DeviceLog;
 use crate::sessions::toolbox::{self, Listed};
 use crate::sessions::viewing::Viewer;
 use by_hand::ByHand;
-use edit::History;
+use edit::EditHistory;
 use keep::{EXPLORE, Home};
 use sight::Sights;
 
@@ -62,7 +62,7 @@ pub struct Interactive {
     session: Arc<Session>,
     sink: Arc<DeviceLog>,
     attempt: Arc<Attempt>,
-    place: Place,
+    place: SavePlace,
     console: Arc<dyn Console>,
     step: Option<OpenStep>,
     n_steps: usize,
@@ -78,7 +78,7 @@ pub struct Interactive {
     saved: Vec<NewStep>,
     /// Why the device can no longer be used.
     lost: Option<String>,
-    history: History,
+    history: EditHistory,
     /// Assertions for what appeared after the last action: in words, and the call.
     proposals: Vec<(String, Value)>,
     viewer: Arc<Viewer>,
@@ -130,7 +130,7 @@ fn remark_lines(remarks: &[String]) -> Vec<String> {
 }
 
 /// The folders and settings that a session saves with.
-pub struct Place {
+pub struct SavePlace {
     /// The project's folder.
     pub root: PathBuf,
     /// The folder that paths of commands are relative to.
@@ -149,7 +149,7 @@ impl Interactive {
         sink: Arc<DeviceLog>,
         memory: Memory,
         model: Option<Arc<ModelAccess>>,
-        place: Place,
+        place: SavePlace,
         console: Arc<dyn Console>,
     ) -> Interactive {
         let initial_memory = memory.clone();
@@ -181,7 +181,7 @@ impl Interactive {
             initial_memory,
             saved: Vec::new(),
             lost: None,
-            history: History::default(),
+            history: EditHistory::default(),
             proposals: Vec::new(),
             viewer,
             by_hand: ByHand::default(),

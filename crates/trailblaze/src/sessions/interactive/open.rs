@@ -9,7 +9,7 @@ use trailblaze_core::yaml::{Problem, Severity};
 use trailblaze_protocol::event::Event;
 use trailblaze_protocol::exit::Exit;
 
-use super::{Interactive, Place};
+use super::{Interactive, SavePlace};
 use crate::files::check_links;
 use crate::output::console::Console;
 use crate::output::report::{self, Written};
@@ -109,7 +109,7 @@ pub struct Opened {
 }
 
 /// How a session was closed.
-pub struct Closed {
+pub struct ClosedInteractive {
     /// Whether everything could be stored, as an exit code.
     pub exit: Exit,
     /// The report, or why there is none.
@@ -171,7 +171,7 @@ pub async fn open(
     }
     console.problems(&problems);
     let memory = wiring.memory((&device, target.as_deref()), None, &options.memory, Default::default());
-    let place = Place {
+    let place = SavePlace {
         root: loaded.root.clone(),
         current_dir: options.current_dir,
         folder: folder.path.clone(),
@@ -192,7 +192,7 @@ pub async fn open(
 
 impl Opened {
     /// Ends the session and its record, and writes the report. `exit` is the result of the caller's part.
-    pub async fn close(self, exit: Exit, is_cancelled: bool) -> Closed {
+    pub async fn close(self, exit: Exit, is_cancelled: bool) -> ClosedInteractive {
         let Opened { session, wiring, folder, console } = self;
         // Failed calls are in the record, even if the caller ignored them.
         let ended = exit.worst(session.worst());
@@ -201,6 +201,6 @@ impl Opened {
         let kept = wiring.servers.save_cassettes(is_cancelled, &*console);
         let finished = folder.finish(ended.worst(kept), wiring.supervisor.leaked());
         let written = finished.and_then(|()| report::write(&folder.path).map_err(|error| error.to_string()));
-        Closed { exit: kept, written }
+        ClosedInteractive { exit: kept, written }
     }
 }

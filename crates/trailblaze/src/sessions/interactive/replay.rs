@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
+use trailblaze_core::callers::recorded_effects::Custom;
 use trailblaze_core::callers::replay::{Try, replay};
-use trailblaze_core::callers::script::Custom;
 use trailblaze_core::engine::registry::Offer;
 use trailblaze_core::trail::Trail;
 use trailblaze_core::yaml::Source;

@@ -13,14 +13,14 @@ use trailblaze_protocol::event::StepKind;
 use trailblaze_protocol::geometry::{Point, Rect};
 use trailblaze_protocol::outcome::Delegate;
 
-use super::{Sight, Viewer, element, inspect};
+use super::{KnownScreen, Viewer, element, inspect};
 
 /// How far an element may have moved on a device that does not tell its elements apart, in pixels.
 const NUDGE: i32 = 8;
 
 /// What a person did with the picture of a screen.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Aim {
+pub struct TouchRequest {
     /// The screen that the person saw.
     pub generation: i32,
     /// The place of an element in its list.
@@ -59,7 +59,7 @@ pub enum Mistaken {
 
 impl Viewer {
     /// What an action means now.
-    pub async fn aim(&self, cx: &Cx, aim: &Aim) -> Result<Aimed, Mistaken> {
+    pub async fn aim(&self, cx: &Cx, aim: &TouchRequest) -> Result<Aimed, Mistaken> {
         let gone = || Mistaken::Stale("the screen that this was aimed at is gone; nothing was done".to_string());
         let seen = self.sight(aim.generation).ok_or_else(gone)?;
         let now = self.look(cx).await.map_err(Mistaken::Stop)?;
@@ -82,8 +82,8 @@ impl Viewer {
 
 /// The screen that was seen, and the present one.
 struct AimedPlace<'a> {
-    seen: &'a Sight,
-    now: &'a Sight,
+    seen: &'a KnownScreen,
+    now: &'a KnownScreen,
     knows_elements: bool,
     shape: Shape,
     secrets: &'a Secrets,
@@ -117,7 +117,7 @@ impl<'a> AimedPlace<'a> {
         self.now.screen.root.walk().find(is_it)
     }
 
-    fn on_element(&self, aim: &Aim, seen: &Node, node: &Node) -> Result<Aimed, Mistaken> {
+    fn on_element(&self, aim: &TouchRequest, seen: &Node, node: &Node) -> Result<Aimed, Mistaken> {
         let screen = &self.now.screen;
         let stable = match aim.description {
             None => descriptions(screen, node).swap_remove(0).0,
@@ -177,7 +177,7 @@ impl<'a> AimedPlace<'a> {
         }
     }
 
-    fn on_screen(&self, aim: &Aim) -> Result<Aimed, Mistaken> {
+    fn on_screen(&self, aim: &TouchRequest) -> Result<Aimed, Mistaken> {
         let step = |text: String, calls: Vec<Delegate>| Ok(Aimed { kind: StepKind::Step, text, calls });
         match aim.action.as_str() {
             "tap" | "longPress" | "swipe" if self.seen.generation != self.now.generation => {
@@ -258,7 +258,7 @@ impl<'a> AimedPlace<'a> {
         (is_drag && self.web_selector(target).is_ok()).then_some(target)
     }
 
-    fn swipe(&self, aim: &Aim) -> Result<Aimed, Mistaken> {
+    fn swipe(&self, aim: &TouchRequest) -> Result<Aimed, Mistaken> {
         let (across, down) = (aim.to.x - aim.point.x, aim.to.y - aim.point.y);
         let direction = match (across.abs() > down.abs(), across > 0, down > 0) {
             (true, true, _) => "RIGHT",

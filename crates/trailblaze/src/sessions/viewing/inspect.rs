@@ -14,7 +14,7 @@ use trailblaze_core::tools::visible_at;
 use trailblaze_core::yaml;
 use trailblaze_protocol::outcome::Delegate;
 
-use super::{Sight, element};
+use super::{KnownScreen, element};
 use crate::sessions::service::studio::{self, Inspection, Proposal};
 
 /// How many elements a device is asked for.
@@ -24,7 +24,7 @@ const MOST_FOUND: usize = 100;
 pub fn inspect(screen: &Screen, node: &Node) -> Inspection {
     let found = descriptions(screen, node);
     let assertions = assertions(screen, node, &found[0].0);
-    let description = |(stable, count): &(Stable, usize)| studio::Description {
+    let description = |(stable, count): &(Stable, usize)| studio::ElementWords {
         text: words(stable),
         arguments: arguments(stable),
         matches: i32::try_from(*count).unwrap_or(i32::MAX),
@@ -147,7 +147,7 @@ fn proposal(text: String, call: &Delegate) -> Proposal {
 }
 
 /// What a selector matches on a screen.
-pub struct Found {
+pub struct MatchedElements {
     /// The places of the elements in the list.
     pub places: Vec<i32>,
     /// How many elements match that are not in the list, because they have neither text nor function.
@@ -157,7 +157,7 @@ pub struct Found {
 }
 
 /// Finds what a person typed: a selector as JSON or YAML, `css=` and a CSS selector, or a text.
-pub async fn matches(session: &Arc<Session>, sight: &Sight, typed: &str) -> Result<Found, String> {
+pub async fn matches(session: &Arc<Session>, sight: &KnownScreen, typed: &str) -> Result<MatchedElements, String> {
     let typed = typed.trim();
     let (nodes, understood) = match as_object(typed) {
         Some(value) => {
@@ -194,7 +194,7 @@ pub async fn matches(session: &Arc<Session>, sight: &Sight, typed: &str) -> Resu
     };
     let places = sight.screen.root.walk().take(sight.elements.len()).zip(0..);
     let places: Vec<i32> = places.filter(|(node, _)| nodes.contains(&node.id)).map(|(_, place)| place).collect();
-    Ok(Found { n_unlisted: nodes.len().saturating_sub(places.len()), places, understood })
+    Ok(MatchedElements { n_unlisted: nodes.len().saturating_sub(places.len()), places, understood })
 }
 
 /// All elements that the device finds, up to a limit.

@@ -20,8 +20,8 @@ use trailblaze_core::screen::{Node, Screen};
 
 use crate::output::screenshot;
 use crate::sessions::service::studio::ScreenElement;
-pub use aim::{Aim, Aimed, Mistaken, called, delegate_of};
-pub use inspect::{Found, inspect, matches};
+pub use aim::{Aimed, Mistaken, TouchRequest, called, delegate_of};
+pub use inspect::{MatchedElements, inspect, matches};
 
 /// The shortest time between two looks at a screen that keeps changing.
 const EVERY: Duration = Duration::from_millis(40);
@@ -37,23 +37,23 @@ pub const MOST_ELEMENTS: usize = 5_000;
 /// Watches the screen of a session while someone wants to see it.
 pub struct Viewer {
     session: Arc<Session>,
-    view: watch::Sender<View>,
-    recent: Mutex<VecDeque<Arc<Sight>>>,
+    view: watch::Sender<ViewedScreen>,
+    recent: Mutex<VecDeque<Arc<KnownScreen>>>,
     is_following: Mutex<bool>,
 }
 
 /// What there is to see.
 #[derive(Clone, Default)]
-pub struct View {
+pub struct ViewedScreen {
     /// `None` before the first look.
-    pub sight: Option<Arc<Sight>>,
+    pub sight: Option<Arc<KnownScreen>>,
     pub picture: Option<Arc<Encoded>>,
     /// Why the device can no longer be used.
     pub lost: Option<String>,
 }
 
 /// One state of the elements of a screen.
-pub struct Sight {
+pub struct KnownScreen {
     pub generation: i32,
     pub screen: Screen,
     /// In the order of the tree, at most [`MOST_ELEMENTS`].
@@ -61,7 +61,7 @@ pub struct Sight {
     pub n_left_out: usize,
 }
 
-impl Sight {
+impl KnownScreen {
     /// The node of a listed element.
     pub fn node(&self, element: i32) -> Option<&Node> {
         let place = usize::try_from(element).ok().filter(|place| *place < self.elements.len())?;
@@ -78,7 +78,7 @@ pub struct Encoded {
 
 impl Viewer {
     pub fn new(session: Arc<Session>) -> Arc<Viewer> {
-        let (view, _) = watch::channel(View::default());
+        let (view, _) = watch::channel(ViewedScreen::default());
         Arc::new(Viewer { session, view, recent: Mutex::default(), is_following: Mutex::new(false) })
     }
 
@@ -88,7 +88,7 @@ impl Viewer {
     }
 
     /// Follows the screen. The screen is looked at as long as a receiver exists.
-    pub fn watch(self: &Arc<Self>) -> watch::Receiver<View> {
+    pub fn watch(self: &Arc<Self>) -> watch::Receiver<ViewedScreen> {
         let receiver = self.view.subscribe();
         let mut is_following = self.is_following.lock();
         if !std::mem::replace(&mut *is_following, true) {
@@ -99,17 +99,17 @@ impl Viewer {
     }
 
     /// The elements of a screen that was seen lately.
-    pub fn sight(&self, generation: i32) -> Option<Arc<Sight>> {
+    pub fn sight(&self, generation: i32) -> Option<Arc<KnownScreen>> {
         self.recent.lock().iter().find(|sight| sight.generation == generation).cloned()
     }
 
     /// The elements that were seen last.
-    pub fn newest(&self) -> Option<Arc<Sight>> {
+    pub fn newest(&self) -> Option<Arc<KnownScreen>> {
         self.recent.lock().back().cloned()
     }
 
     /// Looks now. Returns the elements as they are.
-    pub async fn look(&self, cx: &Cx) -> Result<Arc<Sight>, Stop> {
+    pub async fn look(&self, cx: &Cx) -> Result<Arc<KnownScreen>, Stop> {
         let screen = self.session.device.look(cx).await?;
         Ok(self.note(screen))
     }
@@ -196,19 +196,19 @@ impl Viewer {
     }
 
     /// Keeps the elements of a screen. They get a new number if they differ from the last ones.
-    fn note(&self, mut screen: Screen) -> Arc<Sight> {
+    fn note(&self, mut screen: Screen) -> Arc<KnownScreen> {
         screen.picture = None;
         let (elements, n_left_out) = element::list(&screen);
         let mut recent = self.recent.lock();
         let last = recent.back();
-        let is_same = |last: &&Arc<Sight>| {
+        let is_same = |last: &&Arc<KnownScreen>| {
             last.elements == elements && last.screen.size == screen.size && last.screen.app == screen.app
         };
         if let Some(last) = last.filter(is_same) {
             return Arc::clone(last);
         }
         let generation = last.map_or(1, |last| last.generation + 1);
-        let sight = Arc::new(Sight { generation, screen, elements, n_left_out });
+        let sight = Arc::new(KnownScreen { generation, screen, elements, n_left_out });
         recent.push_back(Arc::clone(&sight));
         if recent.len() > KEPT {
             recent.pop_front();

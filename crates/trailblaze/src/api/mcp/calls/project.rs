@@ -5,7 +5,7 @@ use trailblaze_core::trail::Merge;
 use trailblaze_protocol::exit::Exit;
 
 use super::super::answer::{CallError, CallResult, text};
-use super::super::arguments::{DevicesArgs, MergeWord, ReportArgs, ToolboxArgs, TrailAction, TrailArgs};
+use super::super::arguments::{DevicesArgs, McpReportArgs, McpToolboxArgs, MergeWord, TrailAction, TrailArgs};
 use super::{Client, last, said};
 use crate::sessions::interactive::{Command, Save};
 use crate::sessions::service::{
@@ -31,7 +31,7 @@ impl Client<'_> {
         }
     }
 
-    pub(super) async fn toolbox(&self, args: ToolboxArgs) -> CallResult {
+    pub(super) async fn toolbox(&self, args: McpToolboxArgs) -> CallResult {
         let session = args.session.as_deref();
         let request = ToolboxRequest {
             client: self.place(session).await?,
@@ -49,7 +49,7 @@ impl Client<'_> {
         }
     }
 
-    pub(super) async fn report(&self, args: ReportArgs) -> CallResult {
+    pub(super) async fn report(&self, args: McpReportArgs) -> CallResult {
         let client = self.place(args.session.as_deref()).await?;
         match self.request(Request::Report(ReportRequest { client, run: args.run })).await? {
             Answer::Report(summary) => Ok(text(result_of_run(&summary))),

@@ -9,14 +9,14 @@ use trailblaze_protocol::event::StepKind;
 use trailblaze_protocol::exit::Exit;
 
 use super::super::answer::{CallError, CallResult, cut, text};
-use super::super::arguments::{ActArgs, ScreenshotArgs, SnapshotArgs, ToolCall, WordsArgs};
+use super::super::arguments::{ActArgs, McpSnapshotArgs, McpToolCall, ScreenshotArgs, WordsArgs};
 use super::{Client, last};
 use crate::sessions::interactive::{CallArguments, Command, Reply, Snapshot};
 
 const NARROWER: &str = "narrow it with `find`, `within` or `depth`";
 
 impl Client<'_> {
-    pub(super) async fn snapshot(&self, args: SnapshotArgs) -> CallResult {
+    pub(super) async fn snapshot(&self, args: McpSnapshotArgs) -> CallResult {
         let within = args.within.map(|reference| reference.trim_matches(['[', ']']).to_string());
         let mut wish = Snapshot { within, find: args.find, since: args.since, ..Snapshot::default() };
         wish.details.depth = args.depth;
@@ -80,7 +80,7 @@ impl Client<'_> {
 
     /// Makes a single call in the default session.
     pub async fn make(&self, tool: &str, args: Map<String, Value>) -> CallResult {
-        let calls = vec![ToolCall { tool: tool.to_string(), args }];
+        let calls = vec![McpToolCall { tool: tool.to_string(), args }];
         self.act(ActArgs { calls, step: None, verify: None, session: None }).await
     }
 

@@ -3,14 +3,14 @@
 use serde_json::{Map, json};
 
 use super::super::answer::{CallError, CallResult, text};
-use super::super::arguments::{SessionAction, SessionArgs};
+use super::super::arguments::{McpSessionArgs, SessionAction};
 use super::screen::{look, shown};
 use super::{Client, at, last, said};
 use crate::sessions::interactive::{CallArguments, Command, Reply};
 use crate::sessions::service::{Answer, ClientPlace, DevicesRequest, OpenRequest, ReplayRequest, Request, SessionInfo};
 
 impl Client<'_> {
-    pub(super) async fn session(&self, args: SessionArgs) -> CallResult {
+    pub(super) async fn session(&self, args: McpSessionArgs) -> CallResult {
         let session = args.session.as_deref();
         match args.action {
             SessionAction::Open => self.open_session(args).await,
@@ -65,7 +65,7 @@ impl Client<'_> {
         Ok(browser.map_or_else(|| "web/chromium".to_string(), |browser| browser.id))
     }
 
-    async fn open_session(&self, args: SessionArgs) -> CallResult {
+    async fn open_session(&self, args: McpSessionArgs) -> CallResult {
         let default = self.opening();
         let place = &self.server.options.place;
         let client = match &args.project {

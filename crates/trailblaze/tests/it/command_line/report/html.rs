@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use trailblaze::output::report::html::html;
-use trailblaze::output::report::{Run, alike};
+use trailblaze::output::report::{RunRecord, alike};
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::event::Verdict;
 use trailblaze_protocol::geometry::Size;
@@ -20,7 +20,7 @@ impl Page {
     fn new() -> Page {
         let folder = tempfile::tempdir().unwrap();
         write_run(folder.path());
-        let html = html(&Run::read(folder.path()).unwrap(), folder.path());
+        let html = html(&RunRecord::read(folder.path()).unwrap(), folder.path());
         Page { folder, html }
     }
 
@@ -51,7 +51,7 @@ fn a_page_needs_nothing_from_elsewhere() {
     let folder = tempfile::tempdir().unwrap();
     // Names of namespaces, which nothing loads.
     let namespaces = ["2000/svg", "1999/xhtml", "1998/Math/MathML"].map(|name| format!("http://www.w3.org/{name}"));
-    let html = html(&Run::default(), folder.path());
+    let html = html(&RunRecord::default(), folder.path());
     let html = namespaces.iter().fold(html, |html, name| html.replace(name, ""));
     for way_out in [" src=", "http:", "https:", "//cdn", "@import", "url(", "fetch(", "XMLHttpRequest"] {
         assert!(!html.contains(way_out), "{way_out}");
@@ -116,7 +116,7 @@ fn a_file_that_would_run_as_a_page_is_not_linked() {
     fs::rename(&log, log.with_extension("html")).unwrap();
     let text = fs::read_to_string(&events).unwrap().replace("server log.txt", "server log.html");
     fs::write(&events, text).unwrap();
-    let page = Page { html: html(&Run::read(folder.path()).unwrap(), folder.path()), folder };
+    let page = Page { html: html(&RunRecord::read(folder.path()).unwrap(), folder.path()), folder };
     let kept = &page.stored("attempt-")[0]["steps"][2]["calls"][0]["answer"]["outcome"]["attachments"][1]["kept"];
     assert_eq!(*kept, json!({"missing": "is not linked: opened from here, it could run as a page"}));
 }
@@ -130,7 +130,7 @@ fn failures_that_say_the_same_stand_together() {
         let attempt = run.attempt(&session, &format!("trail {nth}"), 1, &[]);
         run.end_attempt(&attempt, Verdict::Failed, text, None);
     }
-    assert_eq!(alike::failures(&Run::from_bytes(run.text().as_bytes())), [vec![0, 2], vec![1]]);
+    assert_eq!(alike::failures(&RunRecord::from_bytes(run.text().as_bytes())), [vec![0, 2], vec![1]]);
 }
 
 #[test]

@@ -1,5 +1,5 @@
 use quick_junit::{NonSuccessKind, TestCaseStatus};
-use trailblaze::output::report::Run;
+use trailblaze::output::report::RunRecord;
 use trailblaze::output::report::junit::junit;
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::event::{Level, Verdict};
@@ -11,7 +11,7 @@ use crate::support::run_fixture::{Recorder, write_run};
 fn fixture() -> String {
     let folder = tempfile::tempdir().unwrap();
     write_run(folder.path());
-    junit(&Run::read(folder.path()).unwrap()).unwrap()
+    junit(&RunRecord::read(folder.path()).unwrap()).unwrap()
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn a_trail_that_moved_to_another_device_is_a_case_of_the_last() {
             [(Verdict::Errored, "the device was lost"), (Verdict::Failed, "no such card")][number as usize - 1];
         run.end_attempt(&attempt, verdict, message, None);
     }
-    let report = junit(&Run::from_bytes(run.text().as_bytes())).unwrap();
+    let report = junit(&RunRecord::from_bytes(run.text().as_bytes())).unwrap();
     let report = quick_junit::Report::deserialize_from_str(&report).unwrap();
     let suites: Vec<_> =
         report.test_suites.iter().map(|suite| (suite.name.as_str(), suite.tests, suite.failures)).collect();
@@ -79,7 +79,7 @@ fn no_attribute_is_empty() {
         let attempt = run.attempt(&session, "", 1, &[""]);
         run.end_attempt(&attempt, verdict, "", None);
     }
-    for xml in [fixture(), junit(&Run::from_bytes(run.text().as_bytes())).unwrap()] {
+    for xml in [fixture(), junit(&RunRecord::from_bytes(run.text().as_bytes())).unwrap()] {
         assert!(!xml.contains("=\"\""), "{xml}");
     }
 }
@@ -88,7 +88,7 @@ fn no_attribute_is_empty() {
 #[test]
 fn a_run_that_did_not_pass_has_a_case_that_says_so() {
     let cases = |run: &Recorder| {
-        let report = junit(&Run::from_bytes(run.text().as_bytes())).unwrap();
+        let report = junit(&RunRecord::from_bytes(run.text().as_bytes())).unwrap();
         let report = quick_junit::Report::deserialize_from_str(&report).unwrap();
         let message = |status: &TestCaseStatus| match status {
             TestCaseStatus::NonSuccess { message, .. } => message.as_ref().unwrap().to_string(),

@@ -1,4 +1,4 @@
-use trailblaze::output::report::Run;
+use trailblaze::output::report::RunRecord;
 use trailblaze::output::report::markdown::{MOST, markdown};
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::event::{Level, Verdict};
@@ -20,7 +20,7 @@ fn what_needs_a_look_comes_first_and_what_passed_is_folded_away() {
     errored(&mut run, &session);
     run.note(None, Level::Warning, "the run in `shard-2` did not finish");
     run.end(Exit::Environment);
-    insta::assert_snapshot!(markdown(&Run::from_bytes(run.text().as_bytes())));
+    insta::assert_snapshot!(markdown(&RunRecord::from_bytes(run.text().as_bytes())));
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn nothing_from_a_trail_becomes_markup() {
     let session = run.session("ios/| @all", Platform::Ios, PHONE);
     hostile(&mut run, &session);
     run.note(None, Level::Error, HOSTILE);
-    let text = markdown(&Run::from_bytes(run.text().as_bytes()));
+    let text = markdown(&RunRecord::from_bytes(run.text().as_bytes()));
     let rest = text.replace("<details>", "").replace("<summary>", "");
     assert!(!rest.contains(['<', '\u{202e}', '\u{7}']) && !rest.contains("@all"), "{text}");
     let row = text.lines().find(|line| line.starts_with("| failed")).unwrap();
@@ -48,7 +48,7 @@ fn a_long_run_is_cut_with_a_count() {
             run.end_attempt(&attempt, verdict, &"$".repeat(900), None);
             run.note(None, Level::Error, &"|".repeat(900));
         }
-        let text = markdown(&Run::from_bytes(run.text().as_bytes()));
+        let text = markdown(&RunRecord::from_bytes(run.text().as_bytes()));
         let n_rows = text.matches("\n| failed").count()
             + text.matches("\n| passed").count()
             + text.matches("\n| skipped").count();

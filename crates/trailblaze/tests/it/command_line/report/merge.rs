@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use trailblaze::output::report::model::{Run, Standing};
+use trailblaze::output::report::model::{RunRecord, Standing};
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::event::{Event, Line, Parsed, Verdict};
 use trailblaze_protocol::exit::Exit;
@@ -50,8 +50,8 @@ fn shards_become_one_run_that_opens_like_any_other() {
     let ran = project.run(&["report", "merge", "two", "one", "-o", "all"]).exits(0);
     assert_eq!(ran.stdout, "Report: all/report.html\n");
 
-    let all = Run::read(&project.root().join("all")).unwrap();
-    let (one, two) = (Run::read(&one).unwrap(), Run::read(&two).unwrap());
+    let all = RunRecord::read(&project.root().join("all")).unwrap();
+    let (one, two) = (RunRecord::read(&one).unwrap(), RunRecord::read(&two).unwrap());
     let header = all.header.as_ref().unwrap();
     assert_eq!(header.started_at, "2026-03-04T09:15:00Z");
     let start = all.start.as_ref().unwrap();
@@ -62,9 +62,10 @@ fn shards_become_one_run_that_opens_like_any_other() {
     let end = all.end.unwrap();
     assert_eq!((end.exit, end.micros), (Exit::Failed, 90_000_000 + two.end.unwrap().micros));
 
-    let told = |run: &Run| run.attempts.iter().map(|a| (a.id.clone(), a.calls.len(), a.standing)).collect::<Vec<_>>();
+    let told =
+        |run: &RunRecord| run.attempts.iter().map(|a| (a.id.clone(), a.calls.len(), a.standing)).collect::<Vec<_>>();
     assert_eq!(told(&all), [told(&one), told(&two)].concat());
-    let first = |run: &Run| run.attempts[0].started_at;
+    let first = |run: &RunRecord| run.attempts[0].started_at;
     assert_eq!((first(&all), all.attempts[1].started_at), (first(&one), 90_000_000 + first(&two)));
     assert_eq!((all.unread.unknown, all.unread.torn, all.unread.stray), (1, 0, 0));
     assert!(project.read("all/events.jsonl").contains(r#"{"at":90000007,"event":{"dreamt":{"of":"sheep"}}}"#));
@@ -107,7 +108,7 @@ fn a_later_run_of_the_same_trail_is_a_further_try() {
     shard(project.root(), "again", "2026-03-04T11:00:00.5Z", Exit::Passed, trail(Verdict::Passed));
     shard(project.root(), "first", "2026-03-04T09:00:00Z", Exit::Failed, trail(Verdict::Failed));
     project.run(&["report", "merge", "again", "first", "-o", "all"]).exits(0);
-    let all = Run::read(&project.root().join("all")).unwrap();
+    let all = RunRecord::read(&project.root().join("all")).unwrap();
     let standings: Vec<Standing> = all.attempts.iter().map(|attempt| attempt.standing).collect();
     assert_eq!(standings, [Standing::Retried, Standing::Flaky]);
 }
@@ -133,7 +134,7 @@ fn a_run_that_did_not_finish_keeps_the_whole_unfinished() {
     std::fs::write(two.join("events.jsonl"), &text[..text.rfind("attemptEnded").unwrap()]).unwrap();
     let ran = project.run(&["report", "merge", "one", "two", "-o", "all", "--exit-code"]).exits(2);
     assert_eq!(ran.stderr, "warning: the run in `two` did not finish\n");
-    let all = Run::read(&project.root().join("all")).unwrap();
+    let all = RunRecord::read(&project.root().join("all")).unwrap();
     assert_eq!((all.end, all.unread.torn, all.attempts.len()), (None, 1, 4));
     assert_eq!(all.notes.last().unwrap().text, "the run in `two` did not finish");
 

@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use trailblaze::output::report::model::{Run, Standing, State, Unread};
+use trailblaze::output::report::model::{AttemptState, RunRecord, Standing, Unread};
 use trailblaze::output::report::{ReadError, summary};
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::event::Moment;
@@ -7,10 +7,10 @@ use trailblaze_protocol::geometry::Size;
 
 use crate::support::run_fixture::{Recorder, failing, flaky, write_run};
 
-fn read_fixture() -> Run {
+fn read_fixture() -> RunRecord {
     let folder = tempfile::tempdir().unwrap();
     write_run(folder.path());
-    Run::read(folder.path()).unwrap()
+    RunRecord::read(folder.path()).unwrap()
 }
 
 fn small() -> String {
@@ -34,13 +34,13 @@ fn attempts_stand_as_they_ended_next_to_the_others_of_their_trail() {
     assert_eq!(
         attempts,
         [
-            ("Sign in and see the shelf", "android/pixel-8", 1, State::Passed, Standing::Counts),
-            ("Empty the cart", "android/pixel-8", 1, State::Failed, Standing::Counts),
-            ("Search for a plant", "ios/iphone-17", 1, State::Failed, Standing::Retried),
-            ("Search for a plant", "ios/iphone-17", 2, State::Passed, Standing::Flaky),
-            ("Pay with a card", "ios/iphone-17", 1, State::Errored, Standing::Counts),
-            ("Scan a barcode", "ios/iphone-17", 1, State::Skipped, Standing::Counts),
-            ("Return an order", "android/pixel-8", 1, State::Unfinished, Standing::Counts),
+            ("Sign in and see the shelf", "android/pixel-8", 1, AttemptState::Passed, Standing::Counts),
+            ("Empty the cart", "android/pixel-8", 1, AttemptState::Failed, Standing::Counts),
+            ("Search for a plant", "ios/iphone-17", 1, AttemptState::Failed, Standing::Retried),
+            ("Search for a plant", "ios/iphone-17", 2, AttemptState::Passed, Standing::Flaky),
+            ("Pay with a card", "ios/iphone-17", 1, AttemptState::Errored, Standing::Counts),
+            ("Scan a barcode", "ios/iphone-17", 1, AttemptState::Skipped, Standing::Counts),
+            ("Return an order", "android/pixel-8", 1, AttemptState::Unfinished, Standing::Counts),
         ]
     );
     assert_eq!(run.unread, Unread { torn: 1, unknown: 1, stray: 1 });
@@ -74,9 +74,9 @@ fn pictures_touches_and_waits_are_kept_where_they_belong() {
 #[test]
 fn a_killed_run_is_read_up_to_any_byte() {
     let text = small();
-    let whole = Run::from_bytes(text.as_bytes());
+    let whole = RunRecord::from_bytes(text.as_bytes());
     for len in 0..text.len() {
-        let run = Run::from_bytes(&text.as_bytes()[..len]);
+        let run = RunRecord::from_bytes(&text.as_bytes()[..len]);
         assert!(run.unread.torn <= 1, "at byte {len}");
         assert!(run.attempts.len() <= whole.attempts.len(), "at byte {len}");
         assert_eq!(run.end, None, "at byte {len}");
@@ -87,16 +87,16 @@ fn a_killed_run_is_read_up_to_any_byte() {
 fn an_attempt_without_an_end_lasts_as_long_as_its_run() {
     let text = small();
     let cut = text.rfind("attemptEnded").unwrap();
-    let run = Run::from_bytes(&text.as_bytes()[..cut]);
+    let run = RunRecord::from_bytes(&text.as_bytes()[..cut]);
     let last = run.attempts.last().unwrap();
-    assert_eq!((last.state(), last.last_at), (State::Unfinished, run.last_at));
+    assert_eq!((last.state(), last.last_at), (AttemptState::Unfinished, run.last_at));
     assert!(!summary::summary(&run).is_finished);
 }
 
 #[test]
 fn a_folder_without_events_is_named() {
     let folder = tempfile::tempdir().unwrap();
-    let error = Run::read(folder.path()).unwrap_err();
+    let error = RunRecord::read(folder.path()).unwrap_err();
     assert!(matches!(error, ReadError::NoEvents { .. }));
     assert_eq!(error.to_string(), format!("no `events.jsonl` in `{}`", folder.path().display()));
 }
@@ -105,9 +105,9 @@ proptest! {
     #[test]
     fn bytes_after_a_run_take_nothing_from_it(garbage in proptest::collection::vec(any::<u8>(), 0..400)) {
         let mut bytes = small().into_bytes();
-        let whole = Run::from_bytes(&bytes);
+        let whole = RunRecord::from_bytes(&bytes);
         bytes.extend(&garbage);
-        let run = Run::from_bytes(&bytes);
+        let run = RunRecord::from_bytes(&bytes);
         prop_assert_eq!(run.attempts, whole.attempts);
     }
 
@@ -123,6 +123,6 @@ proptest! {
 
     #[test]
     fn any_bytes_are_a_run(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
-        Run::from_bytes(&bytes);
+        RunRecord::from_bytes(&bytes);
     }
 }

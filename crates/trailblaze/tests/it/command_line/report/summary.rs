@@ -1,5 +1,5 @@
 use trailblaze::output::report::summary::summary;
-use trailblaze::output::report::{Run, write};
+use trailblaze::output::report::{RunRecord, write};
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::geometry::Size;
@@ -15,7 +15,7 @@ fn a_summary_tells_how_the_run_went() {
     failing(&mut run, &session);
     flaky(&mut run, &session);
     run.end(Exit::Failed);
-    let summary = summary(&Run::from_bytes(run.text().as_bytes()));
+    let summary = summary(&RunRecord::from_bytes(run.text().as_bytes()));
     insta::assert_snapshot!(serde_json::to_string_pretty(&summary).unwrap());
 }
 

@@ -7,8 +7,8 @@ use parking_lot::Mutex;
 use trailblaze_core::driver::Budget;
 use trailblaze_core::model::{Model, ModelError, ModelErrorKind, ModelInfo, Reply, Request};
 
-use super::scripted::newest;
-use super::{Expectation, Fingerprint, ReplyEntry, Script, ScriptedAnswer};
+use super::model::newest;
+use super::{CannedAnswer, CannedReplies, Expectation, Fingerprint, ReplyEntry};
 
 /// How much of a request a cassette shows, in characters.
 const ASKED_CHARS: usize = 4_000;
@@ -27,8 +27,8 @@ impl Recorder {
     }
 
     /// What was recorded so far; `file` is the path of the cassette.
-    pub fn script(&self, file: &str) -> Script {
-        Script { file: file.to_string(), info: self.info.clone(), entries: self.entries.lock().clone() }
+    pub fn replies(&self, file: &str) -> CannedReplies {
+        CannedReplies { file: file.to_string(), info: self.info.clone(), entries: self.entries.lock().clone() }
     }
 }
 
@@ -43,8 +43,8 @@ impl Model for Recorder {
         let recorded = match &answer {
             // A replay ends by its own budget.
             Err(ModelError { kind: ModelErrorKind::Cancelled | ModelErrorKind::TimedOut, .. }) => return answer,
-            Err(error) => ScriptedAnswer::Error(error.clone()),
-            Ok(reply) => ScriptedAnswer::Reply(as_replayed(reply), Some(reply.usage)),
+            Err(error) => CannedAnswer::Error(error.clone()),
+            Ok(reply) => CannedAnswer::Reply(as_replayed(reply), Some(reply.usage)),
         };
         let expect = Expectation { request: Some(Fingerprint::of(request)), ..Expectation::default() };
         let asked = end_of(&newest(request)).lines().map(String::from).collect();

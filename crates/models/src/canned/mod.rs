@@ -3,19 +3,19 @@
 mod file;
 mod fingerprint;
 mod recorder;
-mod scripted;
+mod model;
 
 use trailblaze_core::model::{ModelError, ModelInfo, Reply, Usage};
 
 pub use file::{NotFit, Written};
+pub use model::CannedModel;
 pub use recorder::Recorder;
-pub use scripted::Scripted;
 
 use fingerprint::Fingerprint;
 
 /// A file of replies.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Script {
+pub struct CannedReplies {
     /// The path of the file, as shown to the user.
     pub file: String,
     /// What the file says about the model.
@@ -23,12 +23,12 @@ pub struct Script {
     entries: Vec<ReplyEntry>,
 }
 
-impl Script {
+impl CannedReplies {
     /// The replies in it.
     pub fn replies_mut(&mut self) -> impl Iterator<Item = &mut Reply> {
         self.entries.iter_mut().filter_map(|entry| match &mut entry.answer {
-            ScriptedAnswer::Reply(reply, _) => Some(reply),
-            ScriptedAnswer::Error(_) => None,
+            CannedAnswer::Reply(reply, _) => Some(reply),
+            CannedAnswer::Error(_) => None,
         })
     }
 }
@@ -40,7 +40,7 @@ struct ReplyEntry {
     /// The last lines of the recorded request, for people who review a cassette.
     asked: Vec<String>,
     is_reusable: bool,
-    answer: ScriptedAnswer,
+    answer: CannedAnswer,
     /// Where it is: `file:line:column`. Empty if it was not read from a file.
     place: String,
 }
@@ -55,13 +55,13 @@ struct Expectation {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum ScriptedAnswer {
+enum CannedAnswer {
     /// The usage is estimated if it is not given.
     Reply(Reply, Option<Usage>),
     Error(ModelError),
 }
 
-impl Script {
+impl CannedReplies {
     /// How many replies the file has.
     pub fn len(&self) -> usize {
         self.entries.len()

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use trailblaze_core::driver::Budget;
 use trailblaze_core::model::{Message, Model, ModelError, ModelErrorKind, ModelInfo, Part, Reply, Request};
 
-use super::{Expectation, Fingerprint, ReplyEntry, Script, ScriptedAnswer};
+use super::{CannedAnswer, CannedReplies, Expectation, Fingerprint, ReplyEntry};
 use crate::estimate::{estimated_output, estimated_tokens};
 use crate::text::last_lines;
 
@@ -15,29 +15,29 @@ use crate::text::last_lines;
 const SHOWN_LINES: usize = 6;
 
 /// Replies with the first unused entry whose expectations hold, so that devices in parallel can share a file.
-pub struct Scripted {
-    script: Arc<Script>,
+pub struct CannedModel {
+    replies: Arc<CannedReplies>,
     info: ModelInfo,
     is_used: Mutex<Vec<bool>>,
 }
 
-impl Scripted {
+impl CannedModel {
     /// A model with all replies of the file unused. `id` is what it is called, unless the file says so.
-    pub fn new(script: &Arc<Script>, id: &str) -> Scripted {
-        let mut info = ModelInfo { is_replayed: true, ..script.info.clone() };
+    pub fn new(replies: &Arc<CannedReplies>, id: &str) -> CannedModel {
+        let mut info = ModelInfo { is_replayed: true, ..replies.info.clone() };
         if info.id.is_empty() {
             info.id = id.to_string();
         }
-        Scripted { script: Arc::clone(script), info, is_used: Mutex::new(vec![false; script.entries.len()]) }
+        CannedModel { replies: Arc::clone(replies), info, is_used: Mutex::new(vec![false; replies.entries.len()]) }
     }
 
     fn next(&self, request: &Request) -> Result<&ReplyEntry, ModelError> {
-        let asked = AskedOf::new(request, &self.script);
+        let asked = AskedOf::new(request, &self.replies);
         let mut is_used = self.is_used.lock();
-        let fits = |index: &usize| !is_used[*index] && asked.misfits(&self.script.entries[*index].expect).is_empty();
-        match (0..self.script.entries.len()).find(fits) {
+        let fits = |index: &usize| !is_used[*index] && asked.misfits(&self.replies.entries[*index].expect).is_empty();
+        match (0..self.replies.entries.len()).find(fits) {
             Some(index) => {
-                let entry = &self.script.entries[index];
+                let entry = &self.replies.entries[index];
                 is_used[index] = !entry.is_reusable;
                 Ok(entry)
             }
@@ -46,17 +46,17 @@ impl Scripted {
     }
 
     fn unscripted(&self, asked: &AskedOf<'_>, is_used: &[bool]) -> ModelError {
-        let file = &self.script.file;
+        let file = &self.replies.file;
         let unused =
-            || self.script.entries.iter().zip(is_used).filter(|(_, is_used)| !**is_used).map(|(entry, _)| entry);
+            || self.replies.entries.iter().zip(is_used).filter(|(_, is_used)| !**is_used).map(|(entry, _)| entry);
         let next = unused().find(|entry| !entry.is_reusable).or_else(|| unused().next());
         let why = match next {
-            None if self.script.is_empty() => "it has none".to_string(),
-            None => format!("all {} are used", self.script.len()),
+            None if self.replies.is_empty() => "it has none".to_string(),
+            None => format!("all {} are used", self.replies.len()),
             Some(entry) => format!("the next one, at {}, {}", entry.place, asked.misfits(&entry.expect).join(", and ")),
         };
         let end = last_lines(&asked.newest, SHOWN_LINES);
-        let is_cassette = self.script.entries.iter().any(|entry| entry.expect.request.is_some());
+        let is_cassette = self.replies.entries.iter().any(|entry| entry.expect.request.is_some());
         ModelError {
             kind: ModelErrorKind::Unscripted,
             message: format!("`{file}` has no reply for this request: {why}\nthe request ends with:\n{end}"),
@@ -66,15 +66,15 @@ impl Scripted {
 }
 
 #[async_trait]
-impl Model for Scripted {
+impl Model for CannedModel {
     fn describe(&self) -> &ModelInfo {
         &self.info
     }
 
     async fn complete(&self, _: &Budget, request: &Request) -> Result<Reply, ModelError> {
         match &self.next(request)?.answer {
-            ScriptedAnswer::Error(error) => Err(error.clone()),
-            ScriptedAnswer::Reply(reply, usage) => {
+            CannedAnswer::Error(error) => Err(error.clone()),
+            CannedAnswer::Reply(reply, usage) => {
                 let mut reply = reply.clone();
                 reply.usage = usage.unwrap_or_else(|| trailblaze_core::model::Usage {
                     input: estimated_tokens(request),
@@ -101,8 +101,8 @@ struct AskedOf<'r> {
 }
 
 impl AskedOf<'_> {
-    fn new<'r>(request: &'r Request, script: &Script) -> AskedOf<'r> {
-        let has_digests = script.entries.iter().any(|entry| entry.expect.request.is_some());
+    fn new<'r>(request: &'r Request, replies: &CannedReplies) -> AskedOf<'r> {
+        let has_digests = replies.entries.iter().any(|entry| entry.expect.request.is_some());
         let fingerprint = has_digests.then(|| Fingerprint::of(request));
         AskedOf { request, newest: newest(request), fingerprint }
     }

@@ -20,21 +20,21 @@ pub enum Custom<'a> {
     #[default]
     Run,
     /// Play their recorded effects instead.
-    Play(&'a Script),
+    Play(&'a RecordedEffects),
     /// Run the tools, and fail if their effects differ from the recorded ones.
-    Verify(&'a Script, &'a dyn Journal),
+    Verify(&'a RecordedEffects, &'a dyn Journal),
 }
 
 /// The effects of a trail's calls on one kind of device.
 #[derive(Debug, Clone, Default)]
-pub struct Script {
+pub struct RecordedEffects {
     /// By the index of the step, including the trailhead, and the index of the call in it.
     effects: HashMap<(usize, usize), Arc<[Effect]>>,
     /// The file that contains them.
     file: String,
 }
 
-impl Script {
+impl RecordedEffects {
     pub(crate) fn of(&self, step: usize, call: usize) -> Option<&Arc<[Effect]>> {
         self.effects.get(&(step, call))
     }
@@ -49,15 +49,15 @@ impl Script {
 }
 
 /// Finds the effects of every custom call of a trail, which must be the recorded calls in the recorded order.
-pub fn script(
+pub fn recorded_effects(
     trail: &Trail,
     registry: &Registry,
     lineage: &[String],
     (file, kept): (&Arc<Source>, &[CallEffects]),
-) -> Result<Script, Vec<Problem>> {
-    let mut script = Script { effects: HashMap::new(), file: file.path.clone() };
+) -> Result<RecordedEffects, Vec<Problem>> {
+    let mut recorded = RecordedEffects { effects: HashMap::new(), file: file.path.clone() };
     if trail.config.skip_reason(lineage).is_some() {
-        return Ok(script);
+        return Ok(recorded);
     }
     let mut problems = Problems::new(&trail.source);
     let mut own = Problems::new(file);
@@ -68,7 +68,7 @@ pub fn script(
                 kept[next..next + ahead].iter().for_each(|gone| not_called(gone, &mut own));
                 let found = &kept[next + ahead];
                 check(found, registry, &mut own);
-                script.effects.insert((step, number), found.did.as_slice().into());
+                recorded.effects.insert((step, number), found.did.as_slice().into());
                 next += ahead + 1;
             }
             None => unknown(call, kept, registry, lineage, &mut problems),
@@ -78,7 +78,7 @@ pub fn script(
         kept[next..].iter().for_each(|gone| not_called(gone, &mut own));
     }
     let problems: Vec<Problem> = problems.into_vec().into_iter().chain(own.into_vec()).collect();
-    if problems.is_empty() { Ok(script) } else { Err(problems) }
+    if problems.is_empty() { Ok(recorded) } else { Err(problems) }
 }
 
 /// The calls of custom tools, each with its position. An unknown tool is assumed to be a server's.

@@ -10,7 +10,7 @@ use trailblaze_core::model::{
 use trailblaze_core::yaml::{self, Decode, Node, Problem, Problems, Source, Spanned, decode, loose};
 use trailblaze_core::{limits, table, words};
 
-use super::{Expectation, Fingerprint, ReplyEntry, Script, ScriptedAnswer};
+use super::{CannedAnswer, CannedReplies, Expectation, Fingerprint, ReplyEntry};
 
 table! {
     /// Replies of a language model: for the provider scripted, and recorded by --model-cassette record.
@@ -199,7 +199,7 @@ impl Decode for WrittenCall {
     }
 }
 
-/// Why a script cannot be written: it would not read back the same.
+/// Why replies cannot be written: it would not read back the same.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum NotFit {
     #[error("it would have {bytes} bytes; the limit is {}", limits::FILE_BYTES)]
@@ -210,34 +210,34 @@ pub enum NotFit {
     Broken(String),
 }
 
-impl Script {
+impl CannedReplies {
     /// Parses a file of replies, or returns everything that is wrong with it.
-    pub fn read(source: &Arc<Source>) -> Result<Script, Vec<Problem>> {
+    pub fn read(source: &Arc<Source>) -> Result<CannedReplies, Vec<Problem>> {
         let mut problems = Problems::new(source);
         let written: Option<Written> = decode(source, &mut problems);
-        let script = written.and_then(|written| {
+        let replies = written.and_then(|written| {
             let entries: Vec<Option<ReplyEntry>> =
                 written.replies.into_iter().map(|entry| from_entry(entry, &source.path, &mut problems)).collect();
-            Some(Script {
+            Some(CannedReplies {
                 file: source.path.clone(),
                 info: written.model.map_or(ModelInfo { has_vision: true, ..ModelInfo::default() }, from_model),
                 entries: entries.into_iter().collect::<Option<_>>()?,
             })
         });
-        match script {
-            Some(script) if !problems.has_errors() => Ok(script),
+        match replies {
+            Some(replies) if !problems.has_errors() => Ok(replies),
             _ => Err(problems.into_vec()),
         }
     }
 
-    /// The text of the file. Guaranteed to read back as this script.
+    /// The text of the file. Guaranteed to read back as these replies.
     pub fn text(&self) -> Result<String, NotFit> {
         let head = "# What a language model replied. Written by `--model-cassette record`.\n";
         let text = format!("{head}{}", yaml::block(&self.json(), 0));
         if text.len() > limits::FILE_BYTES {
             return Err(NotFit::TooLarge { bytes: text.len() });
         }
-        match Script::read(&Source::new(self.file.as_str(), text.as_str())) {
+        match CannedReplies::read(&Source::new(self.file.as_str(), text.as_str())) {
             Ok(read) if read.json() == self.json() => Ok(text),
             Ok(_) => Err(NotFit::Different),
             Err(problems) => {
@@ -274,7 +274,7 @@ fn price(cost: &Cost) -> Price {
 fn from_entry(entry: WrittenEntry, file: &str, problems: &mut Problems) -> Option<ReplyEntry> {
     let answer = match (entry.reply, entry.error) {
         (Some(reply), None) => from_reply(reply, problems)?,
-        (None, Some(error)) => ScriptedAnswer::Error(from_error(error)),
+        (None, Some(error)) => CannedAnswer::Error(from_error(error)),
         (None, None) => {
             problems.error(entry.span, "it has neither a `reply` nor an `error`");
             return None;
@@ -311,7 +311,7 @@ fn from_expectation(expect: WrittenExpectation, problems: &mut Problems) -> Opti
     Some(Expectation { contains: expect.contains.0, lacks: expect.lacks.0, tools: expect.tools.0, request })
 }
 
-fn from_reply(reply: WrittenReply, problems: &mut Problems) -> Option<ScriptedAnswer> {
+fn from_reply(reply: WrittenReply, problems: &mut Problems) -> Option<CannedAnswer> {
     let stop = match (reply.stop, reply.refusal) {
         (Stop::Refused, refusal) => StopReason::Refused(refusal.unwrap_or_default()),
         (_, Some(_)) => {
@@ -330,7 +330,7 @@ fn from_reply(reply: WrittenReply, problems: &mut Problems) -> Option<ScriptedAn
     });
     let calls = reply.calls.into_iter().map(|WrittenCall(call)| call).collect();
     let reply = Reply { text: reply.text.unwrap_or_default(), calls, stop, ..Reply::default() };
-    Some(ScriptedAnswer::Reply(reply, usage))
+    Some(CannedAnswer::Reply(reply, usage))
 }
 
 fn from_error(error: WrittenError) -> ModelError {
@@ -373,8 +373,8 @@ fn entry_json(entry: &ReplyEntry) -> Value {
         json.insert("asked".into(), json!(entry.asked));
     }
     match &entry.answer {
-        ScriptedAnswer::Reply(reply, usage) => json.insert("reply".into(), reply_json(reply, usage.as_ref())),
-        ScriptedAnswer::Error(error) => json.insert("error".into(), error_json(error)),
+        CannedAnswer::Reply(reply, usage) => json.insert("reply".into(), reply_json(reply, usage.as_ref())),
+        CannedAnswer::Error(error) => json.insert("error".into(), error_json(error)),
     };
     json.into()
 }
