@@ -167,20 +167,43 @@ impl Host for FakeDevice {
     }
 }
 
-/// Why a device would refuse a call by name, judging by the names of its arguments. Only built-in tools are known here.
+/// Why a device would refuse a call by name, judging by the names and types of its arguments. Only built-in tools are known here.
 fn refusal(method: &str, request: &Map<String, Value>) -> Option<String> {
     let tool = request.get("name").and_then(Value::as_str).filter(|_| method == "CallTool")?;
     let line = BUILT_IN_TOOLS.lines().find(|line| line.split(' ').next() == Some(tool))?;
-    let is_given =
-        |name: &str| request.get("args").and_then(|args| args.get(name)).is_some_and(|value| !value.is_null());
-    let params: Vec<&str> = line.split(' ').skip(1).collect();
-    let required = params.iter().filter_map(|param| param.strip_suffix('!'));
+    let args = request.get("args").and_then(Value::as_object);
+    let given = |name: &str| args.and_then(|args| args.get(name)).filter(|value| !value.is_null());
+    let params: Vec<(&str, &str)> =
+        line.split(' ').skip(1).map(|param| param.split_once(':').unwrap_or((param, ""))).collect();
+    let required = params.iter().filter_map(|(name, _)| name.strip_suffix('!'));
     let mut problems: Vec<String> =
-        required.filter(|name| !is_given(name)).map(|name| format!("missing argument `{name}`")).collect();
-    let known: Vec<&str> = params.iter().map(|param| param.trim_end_matches('!')).collect();
-    let given = request.get("args").and_then(Value::as_object).into_iter().flat_map(Map::keys);
-    problems.extend(given.filter(|name| !known.contains(&name.as_str())).map(|name| unknown(name, &known)));
+        required.filter(|name| given(name).is_none()).map(|name| format!("missing argument `{name}`")).collect();
+    let known: Vec<&str> = params.iter().map(|(name, _)| name.trim_end_matches('!')).collect();
+    let names = args.into_iter().flat_map(Map::keys);
+    problems.extend(names.filter(|name| !known.contains(&name.as_str())).map(|name| unknown(name, &known)));
+    let accepted = known.iter().zip(params.iter().map(|(_, accepted)| accepted));
+    problems.extend(accepted.filter_map(|(name, accepted)| Some(format!("`{name}`: {}", wrong(given(name)?, accepted)?))));
     (!problems.is_empty()).then(|| format!("`{tool}`: {}", problems.join("; ")))
+}
+
+/// Why a value is not of the type that an argument accepts, or none of its words.
+fn wrong(value: &Value, accepted: &str) -> Option<String> {
+    let is_accepted = match accepted {
+        "" => true,
+        "string" => value.is_string(),
+        "integer" => value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|number| number.fract() == 0.0),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        words => {
+            let words: Vec<&str> = words.split('|').collect();
+            let is_word = value.as_str().is_some_and(|text| words.iter().any(|word| word.eq_ignore_ascii_case(text)));
+            let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+            return (!is_word).then(|| format!("{value} is not one of {}", words.join(", ")));
+        }
+    };
+    (!is_accepted).then(|| format!("{value} is not of type \"{accepted}\""))
 }
 
 fn unknown(name: &str, known: &[&str]) -> String {

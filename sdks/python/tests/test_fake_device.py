@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import subprocess
+from pathlib import Path
+
 import pytest
+from conftest import PARTS, need
 from trailblaze import ActionFailed, ApiError, AssertionFailed, Element, SyncTrailblazeClient, TrailblazeClient
 from trailblaze.testing import FakeCall, FakeDevice
 
@@ -54,6 +60,22 @@ def test_arguments_of_commands_are_checked_as_by_trailblaze():
         assert len(device.calls) == 1
 
 
+def test_types_of_arguments_are_checked_as_by_trailblaze():
+    with FakeDevice("web") as device:
+        device.show("Pay")
+        tb = SyncTrailblazeClient(device.address)
+        assert tb.call_tool("tap", {"text": "Pay", "index": None, "timeoutMs": 5.0}).success
+        with pytest.raises(ApiError, match=r'`tap`: `x`: "a" is not of type "integer"; `y`: true is not of type "integer"'):
+            tb.call_tool("tap", {"x": "a", "y": True})
+        device.on("swipe", lambda call: "swiped")
+        assert tb.call_tool("swipe", {"direction": "down"}).success
+        with pytest.raises(ApiError, match=r'`swipe`: `direction`: "back" is not one of "UP", "DOWN", "LEFT", "RIGHT"'):
+            tb.call_tool("swipe", {"direction": "back"})
+        with pytest.raises(ApiError, match=r'`tap`: `text`: 5 is not of type "string"'):
+            tb.tap(text=5)  # pyright: ignore[reportArgumentType]
+        assert [call.tool for call in device.calls] == ["tap", "swipe"]
+
+
 def test_tools_and_memory_are_what_the_test_says():
     with FakeDevice(memory={"user": "ada"}) as device:
         device.on("acme_pay", lambda call: f"paid {call.args['amount']}")
@@ -77,11 +99,24 @@ async def _count(device: FakeDevice) -> int:
 
 
 def test_it_serves_asynchronous_tools():
-    import asyncio
-
     with FakeDevice() as device:
         device.show("Pay", "Pay")
         assert asyncio.run(_count(device)) == 2
+
+
+async def _leave_a_failed_task(device: FakeDevice) -> None:
+    async def work() -> None:
+        raise ValueError("the shop is closed")
+
+    assert device.meta
+    task = asyncio.create_task(work())
+    await asyncio.wait([task])
+
+
+def test_a_task_that_failed_and_that_nothing_awaited_fails_the_test():
+    words = r"a task that was not awaited failed: ValueError: the shop is closed \(.*test_fake_device.py:\d+\)"
+    with pytest.raises(AssertionError, match=words), FakeDevice() as device:
+        asyncio.run(_leave_a_failed_task(device))
 
 
 async def _forget_to_await(device: FakeDevice) -> None:
@@ -92,8 +127,6 @@ async def _forget_to_await(device: FakeDevice) -> None:
 
 @pytest.mark.filterwarnings("ignore:`tap` was called without:RuntimeWarning")
 def test_a_call_that_is_not_awaited_fails_the_test():
-    import asyncio
-
     device = FakeDevice()
     device.show("Pay")
     asyncio.run(_forget_to_await(device))
@@ -103,3 +136,57 @@ def test_a_call_that_is_not_awaited_fails_the_test():
     asyncio.run(_forget_to_await(device))
     with pytest.raises(AssertionError), device:
         pass
+
+
+RESULTS = """
+import asyncio, sys
+from fastmcp import Client, FastMCP
+from fastmcp.exceptions import ToolError
+from trailblaze.testing import FakeDevice
+try:
+    from fastmcp.tools import ToolResult
+except ImportError:
+    from fastmcp.tools.tool import ToolResult
+
+tools = FastMCP("acme")
+
+@tools.tool
+def acme_pay(key: str) -> ToolResult:
+    return ToolResult(content="paid", meta={"trailblaze": {key: {"total": 4}}})
+
+@tools.tool
+def acme_order() -> ToolResult:
+    return object()
+
+async def call(device, tool, arguments):
+    async with Client(tools) as client:
+        return await client.call_tool(tool, arguments, meta=device.meta)
+
+with FakeDevice() as device:
+    asyncio.run(call(device, "acme_pay", {"key": "memoryDelta"}))
+    assert device.calls == []
+    asyncio.run(call(device, "acme_pay", {"key": "memory_deltas"}))
+    try:
+        device.calls
+    except AssertionError as error:
+        print(error)
+    try:
+        asyncio.run(call(device, "acme_order", {}))
+    except ToolError as error:
+        print(error)
+"""
+
+
+@pytest.mark.parametrize("part", ["python", "fastmcp2"])
+def test_a_result_that_trailblaze_would_refuse_fails_the_test(part: str, tmp_path: Path):
+    script = tmp_path / "test_pay.py"
+    script.write_text(RESULTS, encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent / "src")}
+    python = need(PARTS / part / "bin" / "python")
+    ran = subprocess.run([python, script], env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    malformed, unsendable = ran.stdout.splitlines()
+    line = next(number for number, line in enumerate(RESULTS.splitlines(), 1) if "meta={" in line)
+    words = "the result of a tool is malformed: unknown key `memory_deltas` in `_meta.trailblaze`; did you mean `memoryDelta`?"
+    assert malformed == f"{words} (test_pay.py:{line})"
+    assert "an object of the type `object`, which JSON does not have" in unsendable

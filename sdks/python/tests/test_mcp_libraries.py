@@ -62,6 +62,11 @@ class Mcp:
     def call(self, tool: str, arguments: dict[str, Any], meta: dict[str, Any]) -> Any:
         return self.request("tools/call", {"name": tool, "arguments": arguments, "_meta": meta})
 
+    def printed(self, text: str) -> str:
+        """The first line on stderr that contains a text. Waits for it."""
+        assert self._process.stderr is not None
+        return next(line for line in self._process.stderr if text in line)
+
     def terminate_during(self, tool: str) -> str:
         """Ends the server with SIGTERM once a tool says on stderr that it hangs. Returns what the server printed after that."""
         self._send({"id": self._id + 1, "method": "tools/call", "params": {"name": tool, "arguments": {}}})
@@ -222,6 +227,55 @@ def test_a_task_that_fails_and_is_not_awaited_fails_its_tool(part: str) -> None:
         words = "a task that the tool created and did not await failed: ValueError: the task"
         line = line_of('raise ValueError("the task")')
         assert failed["isError"] and failed["content"][0]["text"] == f"{words} ({line})", failed
+    finally:
+        mcp.close()
+
+
+@pytest.mark.parametrize("part", ["python", "fastmcp2"])
+def test_a_call_after_the_tool_has_ended_is_refused_and_trailblaze_is_told_where(part: str, server: FakeServer) -> None:
+    server.answer = lambda request, connection: refuse("not_found", "Unknown invocation ID: c-late.")
+    mcp = Mcp(need(PARTS / part / "bin" / "python"), HERE / "servers" / "fastmcp_server.py", {}, stderr=subprocess.PIPE)
+    try:
+        for kind, method, code, begins in (
+            ("thread", "input_text", 'blocking.input_text("in the thread")', "def call() -> None:"),
+            ("task", "tap", "await tb.tap(1, 2)", "async def await_call() -> None:"),
+        ):
+            mcp.notifications.clear()
+            assert mcp.call("acme_late", {"kind": kind}, meta(server.address, "c-late"))["content"][0]["text"] == "done"
+            warned = [item["params"] for item in mcp.notifications if item["method"] == "notifications/message"]
+            words = f"`acme_late` ended before a {kind} that it had started ({line_of(begins)}); wait for it"
+            # With several calls in progress, the token says which of them a message belongs to.
+            named = [(item["level"], item["_meta"]["progressToken"]) for item in warned]
+            assert named == [("warning", 7)] and words in json.dumps(warned), warned
+            n_before = len(server.requests)
+            assert mcp.call("acme_release", {}, meta(server.address))["content"][0]["text"] == "released"
+            place = line_of(code)
+            late = f"the author caught: `acme_late` called `{method}` after it had ended, so nothing was done ({place})"
+            assert mcp.printed("the author caught").startswith(late)
+            assert len(server.requests) == n_before + 1
+            assert server.last.headers["trailblaze-called-at"] == place
+            assert server.last.json["invocationId"] == "c-late"
+    finally:
+        mcp.close()
+
+
+@pytest.mark.parametrize("part", ["python", "fastmcp2"])
+def test_a_result_that_json_does_not_have_fails_the_tool(part: str) -> None:
+    mcp = Mcp(need(PARTS / part / "bin" / "python"), HERE / "servers" / "fastmcp_server.py", {})
+    try:
+        for tool, arguments, function in (
+            ("acme_returns", {}, "async def returns()"),
+            ("acme_returnsAny", {"kind": "nested"}, "def returns_any"),
+        ):
+            path, _, line = line_of(function).rpartition(":")
+            words = f"`{tool}` returned an object of the type `object`, which JSON does not have"
+            # The line of the decorator.
+            failed = f"{words} ({path}:{int(line) - 1})\nhint: a tool returns a text, "
+            refused = mcp.call(tool, arguments, {})
+            assert refused["isError"] and refused["content"][0]["text"].startswith(failed), refused
+        for kind, text in (("order", '{"number":7}'), ("set", "[1]")):
+            assert mcp.call("acme_returnsAny", {"kind": kind}, {})["content"][0]["text"] == text
+        assert not mcp.call("acme_returnsAny", {"kind": "none"}, {}).get("isError")
     finally:
         mcp.close()
 

@@ -4,26 +4,36 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use serde_json::Value;
 use trailblaze_core::schema::is_required;
 use trailblaze_core::tools::batches;
 
 const COMMAND: &str = "UPDATE_TOOL_TABLES=1 cargo test -p trailblaze-core --test it built_in_tables";
-const ABOUT: &str = "The built-in tools, each with the names of its arguments; those that end with `!` are required.";
+const ABOUT: &str = "The built-in tools, each with its arguments: the name, `!` if it is required, and the type or the words that are accepted.";
 
-/// One line for each tool: its name and those of its arguments.
+/// One line for each tool: its name and its arguments.
 fn table() -> String {
-    let mut tools: BTreeMap<String, Vec<(String, bool)>> = BTreeMap::new();
+    let mut tools: BTreeMap<String, String> = BTreeMap::new();
     for tool in batches().iter().flat_map(|batch| &batch.tools) {
-        let schema = &tool.schema;
-        let params = schema.property_names().map(|name| (name.to_string(), is_required(schema.json(), name))).collect();
-        let former = tools.insert(tool.name.clone(), params);
+        let schema = tool.schema.json();
+        let argument = |name: &str| {
+            let required = if is_required(schema, name) { "!" } else { "" };
+            format!(" {name}{required}{}", accepted(&schema["properties"][name]))
+        };
+        let former = tools.insert(tool.name.clone(), tool.schema.property_names().map(argument).collect());
         assert!(former.is_none(), "two built-in tools are named `{}`", tool.name);
     }
-    let line = |(tool, params): (&String, &Vec<(String, bool)>)| {
-        let params = params.iter().map(|(name, is_required)| format!(" {name}{}", if *is_required { "!" } else { "" }));
-        format!("{tool}{}\n", params.collect::<String>())
-    };
-    tools.iter().map(line).collect()
+    tools.iter().map(|(tool, arguments)| format!("{tool}{arguments}\n")).collect()
+}
+
+/// What an argument accepts: `:UP|DOWN`, or `:integer`. Empty if its schema says neither.
+fn accepted(schema: &Value) -> String {
+    let words = schema["enum"].as_array().map(|words| words.iter().filter_map(Value::as_str).collect::<Vec<_>>());
+    match (words, schema["type"].as_str()) {
+        (Some(words), _) => format!(":{}", words.join("|")),
+        (None, Some(kind)) => format!(":{kind}"),
+        (None, None) => String::new(),
+    }
 }
 
 fn sources(table: &str) -> [(&'static str, String); 4] {
@@ -60,7 +70,7 @@ fn sources(table: &str) -> [(&'static str, String); 4] {
 #[expect(clippy::disallowed_methods, reason = "the tables are files")]
 fn the_fakes_of_all_sdks_know_the_arguments_of_built_in_tools() {
     let table = table();
-    assert!(table.contains("\ninputText text! hideKeyboardAfter reasoning\n"), "{table}");
+    assert!(table.contains("\ninputText text!:string hideKeyboardAfter:boolean reasoning:string\n"), "{table}");
     for (path, fresh) in sources(&table) {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
         if std::env::var_os("UPDATE_TOOL_TABLES").is_some() {

@@ -7,6 +7,7 @@ connection without sending a single byte of a response: then it was closed befor
 from __future__ import annotations
 
 from ._http import Response, envelope, take_envelope
+from ._late import refuse_late
 from ._pending_call import PendingCall, is_in_blocking_tool
 from ._target import DEFAULT_TIMEOUT, check_timeout
 from ._wire import answer_of, body_of, end_of_stream, error_of, expired, explain, parse, read, settle, unreachable
@@ -90,6 +91,7 @@ class AsyncCalls:
 
     async def _exchange(self, path: str, params: Mapping[str, Any], timeout: float | None) -> dict[str, Any]:
         target = self.target
+        refuse_late(target, path)
         timeout = target.timeout if timeout is None else check_timeout(timeout)
         if not target.is_found:
             await self._find(timeout)
@@ -129,6 +131,7 @@ class AsyncCalls:
         self, path: str, params: Mapping[str, Any], timeout: float | None, name: str
     ) -> AsyncGenerator[Any, None]:
         target = self.target
+        refuse_late(target, path)
         timeout = timeout if timeout is None else check_timeout(timeout)
         if not target.is_found:
             await self._find(timeout)

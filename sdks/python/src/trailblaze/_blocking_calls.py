@@ -11,6 +11,7 @@ import socket
 from time import monotonic
 
 from ._http import Response, envelope, take_envelope
+from ._late import refuse_late
 from ._target import DEFAULT_TIMEOUT, check_timeout
 from ._wire import answer_of, body_of, end_of_stream, error_of, expired, explain, parse, read, settle, unreachable
 from .errors import ApiError, ConnectionFailed, TrailblazeError, for_libraries
@@ -62,6 +63,7 @@ class BlockingCalls:
 
     def _exchange(self, path: str, params: Mapping[str, Any], timeout: float | None) -> dict[str, Any]:
         target = self.target
+        refuse_late(target, path)
         timeout = target.timeout if timeout is None else check_timeout(timeout)
         if not target.is_found:
             self._find(timeout)
@@ -98,6 +100,7 @@ class BlockingCalls:
     ) -> Generator[Any, None, None]:
         """Calls a method that returns messages until it ends."""
         target = self.target
+        refuse_late(target, path)
         timeout = timeout if timeout is None else check_timeout(timeout)
         if not target.is_found:
             self._find(timeout)

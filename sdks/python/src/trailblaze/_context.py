@@ -39,6 +39,15 @@ def context_of(context: object) -> dict[str, Any] | None:
     return merged
 
 
+def progress_token_of(context: object) -> str | int | None:
+    """The token that the caller chose for reports about this request."""
+    meta = _meta_of(context)
+    token: Any = _get(meta, "progressToken")
+    if token is None:
+        token = _get(meta, "progress_token")
+    return token if isinstance(token, (str, int)) else None
+
+
 async def report_progress(
     context: object, progress: float, total: float | None = None, message: str | None = None
 ) -> None:

@@ -7,8 +7,12 @@ import sys
 from importlib import import_module
 
 from . import result
+from ._context import context_of, progress_token_of
 from ._duplicates import duplicates
+from ._late import begin, end
+from ._log_messages import name_calls, progress_token
 from ._place import explain, is_of_author, place_of_frame
+from ._returned import MAY_RETURN, Unsendable, function_of, refuse_unsendable
 from ._target import BASE_URL
 from ._tasks import WatchedTasks
 from .errors import TrailblazeError
@@ -25,10 +29,13 @@ def failure_middleware() -> Any:
 
     The message of an exception that a tool does not catch names the file and line of the tool's code, and a failed assertion is
     recorded as such; see `result.failure`. So does the exception of a task that the tool created and did not await, if the task
-    failed before the tool returned. Two tools with one name are an error. If Trailblaze started the server, what tools print
+    failed before the tool returned. A task or thread that is still running then is a warning, and what it calls afterwards is
+    refused. So is a result that JSON does not have. Two tools with one name are an error. If Trailblaze started the server, what tools print
     goes to stderr, because stdout belongs to the protocol, and a server that Trailblaze stops because it hangs prints where.
     """
     base: Any = import_module("fastmcp.server.middleware").Middleware
+    refuse_unsendable()
+    name_calls()
     if os.environ.get(BASE_URL):
         _print_place_on_sigterm()
 
@@ -44,18 +51,28 @@ def failure_middleware() -> Any:
             if os.environ.get(BASE_URL):
                 # The library has taken the real stdout.
                 sys.stdout = sys.stderr
+            tool = str(getattr(context.message, "name", ""))
+            invocation, token = _ids_of(context)
+            begin(invocation)
+            progress_token.set(token)
             try:
                 with WatchedTasks() as tasks:
                     returned = await call_next(context)
                     failure = tasks.failure()
-                return returned if failure is None else _failed_task(failure)
+                    left = tasks.left()
+                if failure is not None:
+                    return _failed_task(failure)
+                for what in left:
+                    await _warn(context, f"`{tool}` ended before {what}; wait for it")
+                return returned
             # A server must not end because a tool called `sys.exit`.
             except (Exception, SystemExit) as error:
-                failed = _failed(error)
+                failed = _failed(error, tool)
                 if failed is None:
                     raise
                 return failed
             finally:
+                end(invocation, tool)
                 # What was printed without a line end belongs to this call.
                 sys.stderr.flush()
 
@@ -88,7 +105,26 @@ def _failed_task(error: BaseException) -> Any:
     return result.failure(error, text) if isinstance(error, TrailblazeError) else result.error(text)
 
 
-def _failed(error: BaseException) -> Any:
+def _ids_of(context: Any) -> tuple[str | None, str | int | None]:
+    """The id of the call, if Trailblaze makes it, and the token of its reports."""
+    try:
+        about = context_of(context.fastmcp_context)
+        token = progress_token_of(context.fastmcp_context)
+    except (TrailblazeError, TypeError, AttributeError):
+        return None, None
+    found = None if about is None else about.get("invocationId")
+    return found if isinstance(found, str) else None, token
+
+
+async def _warn(context: Any, text: str) -> None:
+    """Adds a warning to the log of the call."""
+    if context.fastmcp_context is None:
+        print(text, file=sys.stderr)
+    else:
+        await context.fastmcp_context.warning(text)
+
+
+def _failed(error: BaseException, tool: str) -> Any:
     """The result of a tool that raised. None if it is not about the tool's code, such as wrong arguments."""
     raised = error
     # FastMCP wraps errors that are not its own.
@@ -98,6 +134,10 @@ def _failed(error: BaseException) -> Any:
         # The first of an exception group.
         group: Any = raised
         raised = group.exceptions[0]
+    if isinstance(raised, Unsendable):
+        place = function_of(raised.__traceback__)
+        where = "" if place is None else f" ({place})"
+        return result.error(f"`{tool}` returned {raised}{where}\nhint: {MAY_RETURN}")
     if isinstance(raised, TrailblazeError):
         return result.failure(raised, explain(raised, str(raised)))
     kind, said = type(raised).__name__, str(raised)

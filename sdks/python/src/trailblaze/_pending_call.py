@@ -109,13 +109,18 @@ class PendingCall:
 
 def mistake(path: str, place: str | None) -> str:
     """What is wrong about a call of a method that nothing awaited."""
-    name = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in path.rpartition("/")[2])
-    name = name.removeprefix("_")
+    name = method_of(path)
     where = "" if place is None else f" ({place})"
     return (
         f"`{name}` was called without `await`, so nothing was done: write `await tb.{name}(…)`, "
         f"or use SyncTrailblazeClient{where}"
     )
+
+
+def method_of(path: str) -> str:
+    """The name of the method of the clients that has this path."""
+    name = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in path.rpartition("/")[2])
+    return name.removeprefix("_")
 
 
 def is_in_blocking_tool() -> bool:

@@ -47,6 +47,11 @@ def place_of_line(path: str, line: int) -> str | None:
     return f"{_from_project(path)}:{line}" if _is_own(path, _foreign_folders()) else None
 
 
+def place_of_own_code(code: CodeType) -> str | None:
+    """Where a function begins, if it is the author's."""
+    return place_of_code(code) if _is_own(code.co_filename, _foreign_folders()) else None
+
+
 def place_of_code(code: CodeType) -> str:
     """Where a function begins."""
     return f"{_from_project(code.co_filename)}:{code.co_firstlineno}"

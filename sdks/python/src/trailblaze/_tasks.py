@@ -1,13 +1,20 @@
-"""Tasks that a tool creates and does not await. One that fails must fail the tool, which would pass without having done its work."""
+"""Tasks and threads that a tool starts and does not wait for. One that fails must fail the tool, which would pass without having done its work."""
 
 from __future__ import annotations
 
 import asyncio
+import threading
 from contextvars import ContextVar
+
+from ._place import place_of_own_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
     from typing import Any
+
+n_calls = 0
+"""How many calls of tools are in progress."""
 
 _created: ContextVar[list[asyncio.Future[Any]] | None] = ContextVar("trailblaze_created_tasks", default=None)
 
@@ -16,26 +23,60 @@ class WatchedTasks:
     """The tasks that are created in a `with` statement, and in the tasks created there."""
 
     def __enter__(self) -> WatchedTasks:
+        global n_calls
+        n_calls += 1
         self._tasks: list[asyncio.Future[Any]] = []
         self._token = _created.set(self._tasks)
-        try:
-            _watch(asyncio.get_running_loop())
-        except RuntimeError:
-            # Another event loop, such as that of trio.
-            pass
+        self._threads = set(threading.enumerate())
+        # With several calls, it is not known whose a thread is.
+        self._is_alone = n_calls == 1
+        watch_loop()
         return self
 
     def __exit__(self, *exception: object) -> None:
+        global n_calls
+        n_calls -= 1
         _created.reset(self._token)
 
     def failure(self) -> BaseException | None:
         """The exception of a task that has failed and that nothing has awaited."""
-        for task in self._tasks:
-            # True until something asks for the exception.
-            is_unseen = getattr(task, "_log_traceback", False)
-            if task.done() and not task.cancelled() and is_unseen:
-                return task.exception()
-        return None
+        return next(iter(unseen_failures(self._tasks)), None)
+
+    def left(self) -> list[str]:
+        """What of the author's code is still running: kind and place of each task and thread. Daemon threads may be left."""
+        running = [getattr(task, "get_coro", lambda: None)() for task in self._tasks if not task.done()]
+        places = [("a task", place) for place in map(_place_of, running) if place is not None]
+        if self._is_alone and n_calls == 1:
+            threads = [thread for thread in threading.enumerate() if thread not in self._threads and not thread.daemon]
+            functions = [getattr(thread, "function", getattr(thread, "_target", None)) for thread in threads]
+            places += [("a thread", place) for place in map(_place_of, functions) if place is not None]
+        return [f"{kind} that it had started ({place})" for kind, place in places]
+
+
+def unseen_failures(tasks: Iterable[asyncio.Future[Any]]) -> list[BaseException]:
+    """The exceptions of the tasks that have failed and that nothing has awaited."""
+    # True until something asks for the exception.
+    unseen = [task for task in tasks if getattr(task, "_log_traceback", False) and task.done() and not task.cancelled()]
+    return [error for error in (task.exception() for task in unseen) if error is not None]
+
+
+def _place_of(function: Any) -> str | None:
+    """Where a function or coroutine of the author begins."""
+    code: Any = getattr(function, "cr_code", None) or getattr(function, "__code__", None)
+    return None if code is None else place_of_own_code(code)
+
+
+listeners: list[Callable[[asyncio.Future[Any]], None]] = []
+"""Are given each task of a watched event loop."""
+
+
+def watch_loop() -> None:
+    """Watches the tasks of the event loop that is running, if one is."""
+    try:
+        _watch(asyncio.get_running_loop())
+    except RuntimeError:
+        # There is none, or another, such as that of trio.
+        pass
 
 
 def _watch(loop: Any) -> None:
@@ -48,6 +89,8 @@ def _watch(loop: Any) -> None:
         tasks = _created.get()
         if tasks is not None:
             tasks.append(task)
+        for listen in listeners:
+            listen(task)
         return task
 
     create.is_of_trailblaze = True  # pyright: ignore[reportFunctionMemberAccess]

@@ -11,17 +11,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import import_module
 from typing import Any
 
 from ._generated.built_in_tools import BUILT_IN_TOOLS
 from ._generated.types import Element
 from ._pending_call import NEVER_AWAITED, mistake
+from ._place import explain, place_of_frame
+from ._returned import flaw, refuse_unsendable
+from ._tasks import listeners, unseen_failures, watch_loop
 
 __all__ = ["FakeCall", "FakeDevice"]
 
@@ -46,7 +52,8 @@ class FakeDevice:
     As on a device, an action on an element that is not shown raises `ActionFailed`, an assertion about one raises
     `AssertionFailed`, and a query returns what it found. A call by name of a built-in tool whose arguments a device would
     refuse is refused. Nothing waits: a timeout is over at once. Close it, or use it in a `with` statement; if a tool made a
-    call and did not await it, which fails the tool under Trailblaze, that raises `AssertionError`, and so does `calls`.
+    call and did not await it, which fails the tool under Trailblaze, that raises `AssertionError`, and so does `calls`. The same
+    goes for a task that failed and that nothing awaited, and for a result of FastMCP whose `_meta` Trailblaze would refuse.
     """
 
     def __init__(self, platform: str = "android", *, memory: dict[str, Any] | None = None) -> None:
@@ -64,7 +71,11 @@ class FakeDevice:
         self._elements: list[dict[str, Any]] = []
         self._reactions: dict[str, Callable[[FakeCall], Any]] = {}
         self._mistakes: list[str] = []
+        self._tasks: list[asyncio.Future[Any]] = []
+        self._n_calls = 0
         device = self
+        listeners.append(self._tasks.append)
+        _check_results(self)
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
@@ -105,15 +116,18 @@ class FakeDevice:
             "widthPixels": _WIDTH,
             "heightPixels": _HEIGHT,
         }
+        watch_loop()
+        self._n_calls += 1
+        invocation = f"c-fake-{self._n_calls}"
         context = {
             "baseUrl": self.address,
             "sessionId": "s-fake",
-            "invocationId": "c-fake",
+            "invocationId": invocation,
             "device": about,
             "memory": dict(self.memory),
             "capabilities": {"sampling": "askModel" in self._reactions},
         }
-        return {"trailblaze": context, "trailblazeInvocationId": "c-fake"}
+        return {"trailblaze": context, "trailblazeInvocationId": invocation}
 
     @property
     def calls(self) -> list[FakeCall]:
@@ -159,14 +173,30 @@ class FakeDevice:
             self._raise_mistakes()
 
     def _stop(self) -> None:
+        if self in _open:
+            _open.remove(self)
+            listeners.remove(self._tasks.append)
         self._server.shutdown()
         self._server.server_close()
+
+    def _returned(self, meta: Any) -> None:
+        problem = flaw(meta)
+        if problem is not None:
+            place = place_of_frame(sys._getframe(1))  # pyright: ignore[reportPrivateUsage]
+            where = "" if place is None else f" ({place})"
+            with self._lock:
+                self._mistakes.append(f"the result of a tool is malformed: {problem}{where}")
 
     def _never_awaited(self, path: str, place: str | None) -> None:
         with self._lock:
             self._mistakes.append(mistake(path, place))
 
     def _raise_mistakes(self) -> None:
+        for error in unseen_failures(self._tasks):
+            said = explain(error, f"{type(error).__name__}: {error}")
+            # Libraries see to their own.
+            if said is not None:
+                self._mistakes.append(f"a task that was not awaited failed: {said}")
         with self._lock:
             # Each is raised once.
             mistakes, self._mistakes = self._mistakes, []
@@ -198,6 +228,9 @@ class FakeDevice:
         if tool == "askModel" and "askModel" not in self._reactions:
             text = 'no model; a test says with `device.on("askModel", ...)` what it replies'
             return 400, {"code": "failed_precondition", "message": text}
+        invalid = _invalid(tool, args)
+        if invalid:
+            return 400, {"code": "invalid_argument", "message": f"`{tool}`: {invalid}"}
         return 200, self._called(tool, args)
 
     def _called(self, tool: str, args: dict[str, Any], *, is_by_name: bool = False) -> dict[str, Any]:
@@ -250,27 +283,76 @@ class FakeDevice:
         return {**_DONE, **value} if isinstance(value, dict) else {**_DONE, "value": value}
 
 
+_open: list[FakeDevice] = []
+"""The devices that have not been closed."""
+
+
+def _check_results(device: FakeDevice) -> None:
+    """Checks the results of FastMCP's tools while a device is open, as Trailblaze does."""
+    _open.append(device)
+    if "fastmcp" not in sys.modules:
+        return
+    refuse_unsendable()
+    tools: Any = import_module("fastmcp.tools")
+    # FastMCP 2 has it in another module.
+    tool_result: Any = getattr(tools, "ToolResult", None) or import_module("fastmcp.tools.tool").ToolResult
+    former: Any = tool_result.__init__
+    if getattr(former, "is_of_trailblaze", False):
+        return
+
+    def init(self: Any, *args: Any, **options: Any) -> None:
+        former(self, *args, **options)
+        for device in _open:
+            device._returned(self.meta)  # pyright: ignore[reportPrivateUsage]
+
+    init.is_of_trailblaze = True  # pyright: ignore[reportFunctionMemberAccess]
+    tool_result.__init__ = init
+
+
 _COMMANDS = {"tap", "inputText", "launchApp", "clearAppData", "assertVisible", "waitUntilVisible", "remember", "forget"}
 _DONE: dict[str, Any] = {"success": True, "message": "done"}
 _BUILT_IN = {
-    tool: {name.removesuffix("!"): name.endswith("!") for name in names}
-    for tool, *names in (line.split() for line in BUILT_IN_TOOLS.strip().splitlines())
+    tool: {name.removesuffix("!"): (name.endswith("!"), accepted) for name, _, accepted in (arg.partition(":") for arg in args)}
+    for tool, *args in (line.split() for line in BUILT_IN_TOOLS.strip().splitlines())
 }
-"""The arguments of each built-in tool, and whether they are required."""
+"""The arguments of each built-in tool, whether they are required, and what they accept: a type, or words such as `UP|DOWN`."""
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "object": (dict,),
+    "array": (list,),
+}
 
 
 def _invalid(tool: str, args: dict[str, Any]) -> str:
-    """What is wrong with the names of the arguments of a built-in tool, in the words of Trailblaze. Empty for other tools."""
+    """What is wrong with the arguments of a built-in tool, in the words of Trailblaze. Empty for other tools."""
     parameters = _BUILT_IN.get(tool)
     if parameters is None:
         return ""
-    is_missing = [name for name, is_required in parameters.items() if is_required and args.get(name) is None]
+    is_missing = [name for name, (is_required, _) in parameters.items() if is_required and args.get(name) is None]
     problems = [f"missing argument `{name}`" for name in is_missing]
     for name in (name for name in args if name not in parameters):
         near = get_close_matches(name, parameters, 1)
         known = f"expected one of: {', '.join(parameters)}" if parameters else "none are accepted"
         problems.append(f"unknown argument `{name}`; {f'did you mean `{near[0]}`?' if near else known}")
+    given = [(name, args[name], parameters[name][1]) for name in parameters if args.get(name) is not None]
+    problems += [f"`{name}`: {json.dumps(value)} {problem}" for name, value, kind in given if (problem := _mismatch(value, kind))]
     return "; ".join(problems)
+
+
+def _mismatch(value: Any, accepted: str) -> str:
+    """Why a value is not what an argument accepts. Empty if it is."""
+    if accepted in _TYPES:
+        # To Python, True is an integer.
+        is_of_type = isinstance(value, _TYPES[accepted]) and (accepted == "boolean" or not isinstance(value, bool))
+        is_whole = accepted == "integer" and isinstance(value, float) and value.is_integer()
+        return "" if is_of_type or is_whole else f'is not of type "{accepted}"'
+    words = accepted.split("|") if accepted else []
+    is_word = isinstance(value, str) and value.lower() in map(str.lower, words)
+    return "" if is_word or not words else f"is not one of {', '.join(map(json.dumps, words))}"
 
 
 def _failed(message: str, variant: str = "ExceptionThrown") -> dict[str, Any]:

@@ -2,17 +2,26 @@
 
 import asyncio
 import sys
+import threading
+from dataclasses import dataclass
+from typing import Any
 
 from fastmcp import Context, FastMCP
 from shared import REGISTRY, answer
 
-from trailblaze import AssertionFailed, SyncTrailblazeClient, TrailblazeClient, failure_middleware, registry, report_progress
+from trailblaze import ApiError, AssertionFailed, SyncTrailblazeClient, TrailblazeClient, failure_middleware, registry, report_progress
 
 try:
     from fastmcp.tools import ToolResult
 except ImportError:
     # FastMCP 2.
     from fastmcp.tools.tool import ToolResult
+
+
+@dataclass
+class Order:
+    number: int
+
 
 server = FastMCP("fastmcp", middleware=[failure_middleware()])
 
@@ -54,6 +63,56 @@ async def task(kind: str) -> str:
         except ValueError:
             return "caught"
     return "done"
+
+
+released = threading.Event()
+
+
+@server.tool(name="acme_late")
+async def late(kind: str, ctx: Context) -> str:
+    tb, blocking = TrailblazeClient.from_context(ctx), SyncTrailblazeClient.from_context(ctx)
+    loop = asyncio.get_running_loop()
+
+    def call() -> None:
+        released.wait()
+        try:
+            blocking.input_text("in the thread")
+        except ApiError as error:
+            print(f"the author caught: {error}", file=sys.stderr)
+
+    async def await_call() -> None:
+        await loop.run_in_executor(None, released.wait)
+        try:
+            await tb.tap(1, 2)
+        except ApiError as error:
+            print(f"the author caught: {error}", file=sys.stderr)
+
+    released.clear()
+    if kind == "thread":
+        threading.Thread(target=call).start()
+    else:
+        tasks.add(asyncio.create_task(await_call()))
+    return "done"
+
+
+tasks: set[asyncio.Task[None]] = set()
+
+
+@server.tool(name="acme_release")
+async def release() -> str:
+    released.set()
+    return "released"
+
+
+@server.tool(name="acme_returns")
+async def returns() -> ToolResult:
+    returned: Any = object()
+    return returned
+
+
+@server.tool(name="acme_returnsAny")
+def returns_any(kind: str) -> Any:
+    return {"nested": {"when": [object()]}, "set": {1}, "none": None, "order": Order(number=7)}[kind]
 
 
 @server.tool(name="acme_hangs")

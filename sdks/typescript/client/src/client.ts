@@ -43,7 +43,7 @@ export type ClientOptions = {
   signal?: AbortSignal | undefined;
   /** Replaces HTTP, for tests. */
   transport?: Transport | undefined;
-  /** Is given every call, and returns what its caller gets. */
+  /** Is given every call before it is made; makes it, or refuses to, and returns what its caller gets. */
   track?: Track | undefined;
 };
 
@@ -88,7 +88,7 @@ export class TrailblazeClient {
       ...given('invocationId', invocationId),
     };
     this.#signal = options.signal;
-    this.#track = options.track ?? ((call) => call);
+    this.#track = options.track ?? ((make) => make());
     const overHttp = () => (chosen === undefined ? new DaemonTransport() : new HttpTransport(chosen, options.key?.trim()));
     this.#transport = options.transport ?? (engine === undefined ? overHttp() : new EngineTransport(engine));
   }
@@ -113,7 +113,7 @@ export class TrailblazeClient {
     if (spec.answer === 'stream') {
       return this.#stream(spec, args);
     }
-    return this.#track(this.#unary(spec, args), spec.answer === 'value' ? spec.name : undefined);
+    return this.#track(() => this.#unary(spec, args), { name: spec.name, isQuery: spec.answer === 'value' });
   }
 
   async #unary(spec: MethodSpec, args: readonly unknown[]): Promise<unknown> {

@@ -40,8 +40,11 @@ export function signalOf(context: unknown): AbortSignal | undefined {
   return found.find((signal): signal is AbortSignal => signal instanceof AbortSignal);
 }
 
-/** Is given a call, and the name of its command if that is a query, and returns what its caller gets. */
-export type Track = <T>(call: Promise<T>, query?: string) => Promise<T>;
+/** A call that is about to be made: what it calls, and whether that is a query, which only answers. */
+export type AboutCall = { readonly name: string; readonly isQuery?: boolean };
+
+/** Is given a call before it is made; makes it, or refuses to, and returns what its caller gets. */
+export type Track = <T>(make: () => Promise<T>, about: AboutCall) => Promise<T>;
 
 /** How the context of @trailblaze/scripting follows the calls of a handler. */
 export function trackOf(context: unknown): Track | undefined {

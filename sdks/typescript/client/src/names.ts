@@ -11,6 +11,12 @@ export function unknownName(what: string, name: string, known: readonly string[]
 
 const LETTERS_PER_MISTAKE = 3;
 
+/** The known name that was probably meant. Words may be joined in another way: `memory_delta`. */
+export function misspelled(name: string, known: readonly string[]): string | undefined {
+  const plain = (text: string) => text.toLowerCase().replaceAll('_', '');
+  return known.find((candidate) => plain(candidate) === plain(name)) ?? nearest(name, known);
+}
+
 function nearest(name: string, known: readonly string[]): string | undefined {
   const [best] = known
     .map((candidate) => ({ candidate, far: distance(name.toLowerCase(), candidate.toLowerCase()) }))

@@ -15,6 +15,8 @@ import {
 import { isRecord, withElements, type Json, type MethodSpec } from './method.ts';
 import { unknownName } from './names.ts';
 
+export { misspelled } from './names.ts';
+
 /**
  * Answers a call: `name` is that of the method, such as `isVisible`. Returns what the method returns; for an action or assertion
  * nothing, or its message. A boolean or number may be a text, as the tool of the same name returns it. If it throws, the action or
@@ -28,25 +30,57 @@ const METHODS = new Map<string, MethodSpec>(
     .map((spec) => [spec.path, spec]),
 );
 
-/** The arguments of each built-in tool, and whether they are required. */
-const TOOL_ARGUMENTS = new Map<string, Map<string, boolean>>(
+/** What an argument of a built-in tool accepts: a type of JSON Schema, words such as `UP|DOWN`, or anything. */
+type Argument = { readonly isRequired: boolean; readonly accepted: string };
+
+/** The arguments of each built-in tool. */
+const TOOL_ARGUMENTS = new Map<string, Map<string, Argument>>(
   BUILT_IN_TOOLS.trim()
     .split('\n')
     .map((line) => line.split(' '))
-    .map(([tool = '', ...args]) => [tool, new Map(args.map((arg) => [arg.replace('!', ''), arg.endsWith('!')]))]),
+    .map(([tool = '', ...args]) => [tool, new Map(args.map(readArgument))]),
 );
 
-/** Why Trailblaze would refuse a call of a built-in tool: the names of its arguments. Other tools are not known here. */
+function readArgument(arg: string): [string, Argument] {
+  const [name = '', accepted = ''] = arg.split(':');
+  return [name.replace('!', ''), { isRequired: name.endsWith('!'), accepted }];
+}
+
+const IS_OF_TYPE: Readonly<Record<string, (value: unknown) => boolean>> = {
+  string: (value) => typeof value === 'string',
+  integer: (value) => Number.isInteger(value),
+  number: (value) => typeof value === 'number',
+  boolean: (value) => typeof value === 'boolean',
+  object: isRecord,
+  array: Array.isArray,
+};
+
+/** Why Trailblaze would refuse a value. What is not given may be null. */
+function wrongValue(name: string, value: unknown, { accepted }: Argument): string | undefined {
+  if (value === undefined || value === null || accepted === '') {
+    return undefined;
+  }
+  const isOfType = IS_OF_TYPE[accepted];
+  if (isOfType !== undefined) {
+    return isOfType(value) ? undefined : `\`${name}\`: ${JSON.stringify(value)} is not of type "${accepted}"`;
+  }
+  const words = accepted.split('|');
+  const isWord = words.some((word) => typeof value === 'string' && word.toLowerCase() === value.toLowerCase());
+  return isWord ? undefined : `\`${name}\`: ${JSON.stringify(value)} is not one of ${words.map((word) => `"${word}"`).join(', ')}`;
+}
+
+/** Why Trailblaze would refuse a call of a built-in tool: the names and types of its arguments. Other tools are not known here. */
 export function refusalOf(tool: string, args: Readonly<Record<string, unknown>>): string | undefined {
   const known = TOOL_ARGUMENTS.get(tool);
   if (known === undefined) {
     return undefined;
   }
-  const missing = [...known].filter(([name, isRequired]) => isRequired && args[name] == null);
+  const missing = [...known].filter(([name, { isRequired }]) => isRequired && args[name] == null);
   const unknown = Object.keys(args).filter((name) => !known.has(name));
   const problems = [
     ...missing.map(([name]) => `missing argument \`${name}\``),
     ...unknown.map((name) => unknownName('argument', name, [...known.keys()])),
+    ...[...known].flatMap(([name, argument]) => wrongValue(name, args[name], argument) ?? []),
   ];
   return problems.length === 0 ? undefined : `\`${tool}\`: ${problems.join('; ')}`;
 }

@@ -23,7 +23,7 @@ export type ClientOptions = {
     signal?: AbortSignal | undefined;
     /** Replaces HTTP, for tests. */
     transport?: Transport | undefined;
-    /** Is given every call, and returns what its caller gets. */
+    /** Is given every call before it is made; makes it, or refuses to, and returns what its caller gets. */
     track?: Track | undefined;
 };
 export interface TrailblazeClient extends TrailblazeCommands, TrailblazeMemory, TrailblazeSession, CommandGroups {

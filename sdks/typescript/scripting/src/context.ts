@@ -8,12 +8,14 @@ import {
   TrailblazeError,
   withStackOf,
   type CommandGroups,
+  type Track,
   type TrailblazeClient,
   type TrailblazeCommands,
 } from '@trailblaze/client';
 
 import type { ReceivedMeta, TrailblazeDevice } from './envelope.ts';
-import type { Runtime } from './runtime.ts';
+import { LateUse } from './errors.ts';
+import { explain, type Runtime } from './runtime.ts';
 import { SessionMemory, type MemoryChanges, type ToolMemory } from './memory.ts';
 
 /**
@@ -96,8 +98,13 @@ export type Surroundings = {
   signal: AbortSignal;
   log: (level: LoggingLevel, message: string) => void;
   progress: (text: string) => void;
+  /** Tells people of something that happened after the call had ended, to which its log does not belong. */
+  warnLate: (message: string) => void;
   runtime: Runtime;
 };
+
+/** The tool of a call that has ended. */
+type EndedTool = { readonly name: string; readonly definedAt: string };
 
 const NO_SESSION = 'no Trailblaze session is open\nhint: `trailblaze device connect` opens one';
 
@@ -114,11 +121,12 @@ export class CallContext implements ToolContext {
   readonly #memory: SessionMemory;
   readonly #pending = new Set<Promise<void>>();
   readonly #unawaited = new Set<QueryCall<unknown>>();
+  #ended: EndedTool | undefined;
   #commands: TrailblazeClient | undefined;
 
   constructor(around: Surroundings) {
     this.#around = around;
-    this.#memory = new SessionMemory(around.meta?.memory ?? {});
+    this.#memory = new SessionMemory(around.meta?.memory ?? {}, (change) => this.#refuseIfEnded(`memory.${change}`));
     this.isTrailblaze = around.meta !== undefined && around.isOutside !== true;
     this._meta = around.raw;
     this.signal = around.signal;
@@ -151,19 +159,48 @@ export class CallContext implements ToolContext {
     const client = this.#around.client(() => this.session);
     const callTool: AnyToolClient['callTool'] = (name, args, options) => {
       const call = new Error();
-      return this.track(client.callTool(name, args, options).catch((error: unknown) => Promise.reject(withStackOf(call, error))));
+      const make = () => client.callTool(name, args, options).catch((error: unknown) => Promise.reject(withStackOf(call, error)));
+      return this.track(make, { name });
     };
     return { callTool } as ToolClient;
   }
 
-  /** Follows a call to Trailblaze, for a handler that may not wait for it. `query` is the name of a command that only answers. */
-  readonly track = <T>(call: Promise<T>, query?: string): Promise<T> => {
-    const followed = this.#follow(call);
-    if (query === undefined) {
-      return followed;
+  /** Makes a call to Trailblaze and follows it, for a handler that may not wait for it. Refuses it if the handler's own call has ended. */
+  readonly track: Track = (make, { name, isQuery = false }) => {
+    const late = this.#late(name);
+    if (late !== undefined) {
+      return Promise.reject(late);
     }
-    return QueryCall.of(followed, query, this.#unawaited);
+    const followed = this.#follow(make());
+    return isQuery ? QueryCall.of(followed, name, this.#unawaited) : followed;
   };
+
+  /** From now on, what the code of the tool does in this context is refused. */
+  end(tool: EndedTool): void {
+    this.#ended = tool;
+  }
+
+  /** Tells people of something that happened after the call had ended. */
+  warnLate(message: string): void {
+    this.#around.warnLate(message);
+  }
+
+  /** The error of something that the tool does after its call has ended, which people are told of too. Undefined while it runs. */
+  #late(what: string): Error | undefined {
+    if (this.#ended === undefined) {
+      return undefined;
+    }
+    const late = new LateUse(this.#ended.name, what);
+    this.warnLate(explain(late, this.runtime, this.#ended.definedAt));
+    return late;
+  }
+
+  #refuseIfEnded(what: string): void {
+    const late = this.#late(what);
+    if (late !== undefined) {
+      throw late;
+    }
+  }
 
   /** The first query whose answer nothing has waited for: the handler went on as if a promise were the answer. */
   overlooked(): { query: string; madeAt: string } | undefined {
@@ -217,8 +254,14 @@ export class CallContext implements ToolContext {
   }
 
   // Functions rather than methods, so that a handler can destructure the context.
-  readonly log = (level: LoggingLevel, message: string): void => this.#around.log(level, message);
-  readonly progress = (text: string): void => this.#around.progress(text);
+  readonly log = (level: LoggingLevel, message: string): void => {
+    this.#refuseIfEnded('log');
+    this.#around.log(level, message);
+  };
+  readonly progress = (text: string): void => {
+    this.#refuseIfEnded('progress');
+    this.#around.progress(text);
+  };
 
   memoryChanges(): MemoryChanges {
     return this.#memory.changes();

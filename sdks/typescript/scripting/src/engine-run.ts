@@ -55,6 +55,8 @@ async function serve(options: ServeOptions): Promise<RunningServer> {
         signal,
         log: (level, message) => tell(engine.request(invocationId, 'log', { level, message })),
         progress: (message) => tell(engine.request(invocationId, 'progress', { message })),
+        // Trailblaze shows what is wrong when no call is in progress.
+        warnLate: (message) => console.error(message),
         runtime,
       });
       return invoke(tool, params['arguments'], ctx);
@@ -122,6 +124,10 @@ class EngineRuntime implements Runtime {
   timers(call: CallContext): string[] {
     // The engine does not know which call set a timer.
     return this.#open.size === 1 && this.#open.has(call) ? this.#engine.openTimers() : [];
+  }
+
+  processes(): string[] {
+    return [];
   }
 }
 

@@ -22,6 +22,16 @@ export class TrailblazeCallbackError extends TrailblazeError {
   }
 }
 
+/** A tool used its context after its call had ended. Whoever makes it tells people, because what it is thrown to may be lost. */
+export class LateUse extends TrailblazeError {
+  override name = 'LateUse';
+
+  constructor(tool: string, what: string) {
+    const hint = 'hint: wait for everything that the tool starts before it returns';
+    super('not_found', `\`${tool}\` called \`${what}\` after it had ended, so nothing was done\n${hint}`);
+  }
+}
+
 export function messageOf(thrown: unknown): string {
   if (thrown instanceof Error) {
     return thrown.message === '' ? thrown.name : thrown.message;

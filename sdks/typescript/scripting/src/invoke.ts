@@ -30,11 +30,13 @@ export async function invoke(tool: DefinedTool, args: unknown, ctx: CallContext)
         const message = `the tool did not wait for the answer of \`${overlooked.query}\`\nhint: write \`await\` before the call`;
         return error(atPlace(message, ctx.runtime.placeOf(overlooked.madeAt)));
       }
-      warnOfTimers(tool, ctx);
+      warnOfLeftovers(tool, ctx);
       return withMemory(toResult(tool, returned, ctx), ctx);
     });
   } catch (thrown) {
     return failure(thrown, tool, ctx);
+  } finally {
+    ctx.end(tool);
   }
 }
 
@@ -44,10 +46,13 @@ function notAwaited(reason: unknown, tool: DefinedTool, { runtime }: CallContext
   return error(`something that the tool did not wait for failed: ${message}${hint}`);
 }
 
-/** What a timer does after the call is not part of it, and lost if the server ends first. */
-function warnOfTimers({ name }: DefinedTool, ctx: CallContext): void {
+/** What a timer or the end of a process does after the call is not part of it, and lost if the server ends first. */
+function warnOfLeftovers({ name }: DefinedTool, ctx: CallContext): void {
   for (const place of ctx.runtime.timers(ctx)) {
     ctx.log('warning', `\`${name}\` ended before its timer fired; wait for it, or clear it (${place})`);
+  }
+  for (const place of ctx.runtime.processes(ctx)) {
+    ctx.log('warning', `\`${name}\` ended before a process that it had started; wait for it (${place})`);
   }
 }
 

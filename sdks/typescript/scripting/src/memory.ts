@@ -21,8 +21,12 @@ export class SessionMemory implements ToolMemory {
   readonly #set = new Map<string, unknown>();
   readonly #deleted = new Set<string>();
 
-  constructor(remembered: Record<string, unknown>) {
+  readonly #check: (change: string) => void;
+
+  /** @param check Throws if nothing can be changed any more. */
+  constructor(remembered: Record<string, unknown>, check: (change: string) => void) {
     this.#known = new Map(Object.entries(remembered));
+    this.#check = check;
   }
 
   get<T = unknown>(key: string): T | undefined {
@@ -43,6 +47,7 @@ export class SessionMemory implements ToolMemory {
   }
 
   set(key: string, value: unknown): void {
+    this.#check('set');
     const json = JSON.stringify(value);
     if (json === undefined) {
       throw new TypeError(`\`${key}\` cannot be remembered: JSON has no ${typeof value}\nhint: \`delete\` removes a key`);
@@ -52,6 +57,7 @@ export class SessionMemory implements ToolMemory {
   }
 
   delete(key: string): boolean {
+    this.#check('delete');
     const wasThere = this.has(key);
     this.#set.delete(key);
     if (this.#known.has(key)) {

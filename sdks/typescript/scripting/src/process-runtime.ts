@@ -1,10 +1,12 @@
 /** What Bun and Node know about the code of a tool. */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { ChildProcess } from 'node:child_process';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import type { CallContext } from './context.ts';
+import { LateUse } from './errors.ts';
 import { explain, ownerOf, type Runtime } from './runtime.ts';
 
 /** A call, which is in progress as long as it is among those that are open. */
@@ -15,6 +17,8 @@ type Running = {
   readonly failed: Map<unknown, unknown>;
   /** The timers that have not fired, and where they were set. */
   readonly timers: Map<unknown, string>;
+  /** The processes that have not ended, and where they were started. */
+  readonly processes: Map<ChildProcess, string>;
 };
 
 const current = new AsyncLocalStorage<Running>();
@@ -29,7 +33,7 @@ export const PROCESS_RUNTIME: Runtime = {
   stackOf: () => '',
 
   async run(call, tool, handler) {
-    const running: Running = { call, tool, failed: new Map(), timers: new Map() };
+    const running: Running = { call, tool, failed: new Map(), timers: new Map(), processes: new Map() };
     open.set(call, running);
     try {
       return await current.run(running, handler);
@@ -50,6 +54,13 @@ export const PROCESS_RUNTIME: Runtime = {
     // One that does not keep the process alive is meant to be left.
     return left.filter(([timer]) => (timer as NodeJS.Timeout).hasRef?.() !== false).map(([, place]) => place);
   },
+
+  processes(call) {
+    const left = [...(open.get(call)?.processes ?? [])];
+    // One that nothing listens to is meant to be left. One listener is our own.
+    const isListenedTo = (child: ChildProcess) => child.listenerCount('close') + child.listenerCount('exit') > 1;
+    return left.filter(([child]) => isListenedTo(child)).map(([, place]) => place);
+  },
 };
 
 /**
@@ -63,6 +74,9 @@ export function watchFailures(): void {
   }
   process.on('uncaughtException', onUncaught);
   process.on('unhandledRejection', (reason, promise) => {
+    if (reason instanceof LateUse) {
+      return;
+    }
     const running = runningOf(reason);
     if (running === undefined) {
       console.error('unhandled promise rejection:', reason);
@@ -74,6 +88,10 @@ export function watchFailures(): void {
 }
 
 function onUncaught(thrown: unknown): void {
+  // People have been told, and the other tools of the server go on.
+  if (thrown instanceof LateUse) {
+    return;
+  }
   const running = runningOf(thrown);
   if (running !== undefined) {
     fail(running, thrown, thrown);
@@ -96,9 +114,9 @@ function fail(running: Running, what: unknown, reason: unknown): void {
     running.failed.set(what, reason);
     return;
   }
-  const message = `something failed after \`${running.tool}\` had ended: ${explain(reason, PROCESS_RUNTIME)}`;
-  console.error(message);
-  running.call.log('error', message);
+  if (!(reason instanceof LateUse)) {
+    running.call.warnLate(`something failed after \`${running.tool}\` had ended: ${explain(reason, PROCESS_RUNTIME)}`);
+  }
 }
 
 /** Follows the timers that the code of tools sets, because nothing else notices if one is left running, or fails. */
@@ -140,8 +158,29 @@ export function watchTimers(): void {
   }
 }
 
+/** Follows the processes that the code of tools starts, because nothing else notices that a tool did not wait for one. */
+export function watchProcesses(): void {
+  const prototype = ChildProcess.prototype as unknown as { spawn: (this: ChildProcess, ...args: unknown[]) => unknown };
+  const { spawn } = prototype;
+  if (watched.has(spawn)) {
+    return;
+  }
+  // All functions of `node:child_process` that do not block use it.
+  prototype.spawn = function (...args) {
+    const running = current.getStore();
+    const place = running === undefined ? undefined : callerOf(new Error());
+    if (running !== undefined && place !== undefined) {
+      running.processes.set(this, place);
+      this.once('close', () => running.processes.delete(this));
+    }
+    return spawn.apply(this, args);
+  };
+  watched.add(prototype.spawn);
+}
+
 /** A process may serve twice. */
 let isWatching = false;
+const watched = new WeakSet<object>();
 
 type AnyFunction = (...args: unknown[]) => unknown;
 

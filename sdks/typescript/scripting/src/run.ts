@@ -28,7 +28,7 @@ import { httpClient } from './http-client.ts';
 import { askedPort, listen } from './http-server.ts';
 import { invoke } from './invoke.ts';
 import { findOutside, rememberOutside } from './outside.ts';
-import { PROCESS_RUNTIME, watchFailures, watchTimers } from './process-runtime.ts';
+import { PROCESS_RUNTIME, watchFailures, watchProcesses, watchTimers } from './process-runtime.ts';
 import { ServerOfTools } from './server.ts';
 import type { RunningServer, RunOptions, ServedResource, ServeOptions } from './serving.ts';
 import { keepStdoutForProtocol } from './stdout.ts';
@@ -57,6 +57,7 @@ async function serve(options: ServeOptions): Promise<RunningServer> {
   const protocol = keepStdoutForProtocol();
   watchFailures();
   watchTimers();
+  watchProcesses();
   try {
     return await (port === undefined ? serveStdio(options, protocol) : serveHttp(options, port));
   } catch (error) {
@@ -114,9 +115,10 @@ function makeServer(options: ServeOptions): McpServer {
     if (tool === undefined) {
       throw new McpError(ErrorCode.InvalidParams, `unknown tool \`${params.name}\``);
     }
-    const notices = new Notices(tool.name, extra, (level) => severity(level) >= lowest);
+    const notices = new Notices(tool.name, extra, server, (level) => severity(level) >= lowest);
     const { signal } = extra;
-    const common = { raw: params._meta, signal, log: notices.log, progress: notices.progress, runtime: PROCESS_RUNTIME };
+    const { log, progress, warnLate } = notices;
+    const common = { raw: params._meta, signal, log, progress, warnLate, runtime: PROCESS_RUNTIME };
     const commands = () => TrailblazeClient.fromContext(ctx);
     const client = (session: () => ToolSession) => {
       const { baseUrl, id, invocationId } = session();
@@ -153,25 +155,35 @@ function serveResources(server: McpServer, resources: readonly ServedResource[])
 class Notices {
   readonly #tool: string;
   readonly #extra: Extra;
+  readonly #server: McpServer;
   readonly #isWanted: (level: LoggingLevel) => boolean;
   readonly #pending: Promise<void>[] = [];
   #step = 0;
 
-  constructor(tool: string, extra: Extra, isWanted: (level: LoggingLevel) => boolean) {
+  constructor(tool: string, extra: Extra, server: McpServer, isWanted: (level: LoggingLevel) => boolean) {
     this.#tool = tool;
     this.#extra = extra;
+    this.#server = server;
     this.#isWanted = isWanted;
   }
 
   readonly log = (level: LoggingLevel, message: string): void => {
     if (this.#isWanted(level)) {
-      const progressToken = this.#extra._meta?.progressToken;
-      // The protocol has no place for the call that a message belongs to.
-      const _meta = progressToken === undefined ? {} : { _meta: { progressToken } };
-      const params = { level, logger: this.#tool, data: message, ..._meta };
-      this.#send(this.#extra.sendNotification({ method: 'notifications/message', params }));
+      this.#send(this.#extra.sendNotification({ method: 'notifications/message', params: this.#message(level, message) }));
     }
   };
+
+  /** A warning after the call has ended. Over HTTP, the response to the call cannot carry it any more. */
+  readonly warnLate = (message: string): void => {
+    console.error(message);
+    this.#send(this.#server.notification({ method: 'notifications/message', params: this.#message('warning', message) }));
+  };
+
+  #message(level: LoggingLevel, data: string) {
+    const progressToken = this.#extra._meta?.progressToken;
+    // The protocol has no place for the call that a message belongs to.
+    return { level, logger: this.#tool, data, ...(progressToken === undefined ? {} : { _meta: { progressToken } }) };
+  }
 
   readonly progress = (text: string): void => {
     const progressToken = this.#extra._meta?.progressToken;

@@ -16,6 +16,8 @@ export interface Runtime {
   unhandled(call: CallContext): Promise<{ reason: unknown } | undefined>;
   /** Where the author's code set the timers of a call that have not fired. */
   timers(call: CallContext): string[];
+  /** Where the author's code started the processes of a call that have not ended, and whose end something listens for. */
+  processes(call: CallContext): string[];
 }
 
 /** Unit tests compare messages, so these have no places; and test runners report unhandled rejections themselves. */
@@ -25,6 +27,7 @@ export const NO_RUNTIME: Runtime = {
   run: (_call, _tool, handler) => handler(),
   unhandled: async () => undefined,
   timers: () => [],
+  processes: () => [],
 };
 
 /**

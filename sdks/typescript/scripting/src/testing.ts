@@ -8,6 +8,8 @@ import { CallContext, type ToolContext } from './context.ts';
 import type { TrailblazeDevice } from './envelope.ts';
 import { messageOf, TrailblazeCallbackError, TrailblazeToolError } from './errors.ts';
 import { invoke } from './invoke.ts';
+import { malformed } from './malformed.ts';
+import { error } from './result.ts';
 import { NO_RUNTIME } from './runtime.ts';
 import { definedTools, type DefinedTool } from './tool.ts';
 
@@ -38,6 +40,7 @@ export interface FakeContext extends ToolContext {
 }
 
 export type Called = {
+  /** The whole result; `result.structuredContent` is what a trail binds with `as:`. */
   result: CallToolResult;
   /** The first text of the result. */
   text: string;
@@ -68,8 +71,8 @@ export function fakeForeignContext(): FakeContext {
 }
 
 /**
- * Calls a tool as the server does: arguments are validated, and an exception becomes an error result. Use each context for one
- * call only.
+ * Calls a tool as the server does: arguments are validated, and an exception becomes an error result. So does a result that
+ * Trailblaze refuses, such as one with a misspelled key. Use each context for one call only.
  */
 export async function callTool(
   toolOrName: DefinedTool | string,
@@ -77,7 +80,9 @@ export async function callTool(
   ctx: FakeContext = fakeContext(),
 ): Promise<Called> {
   const tool = typeof toolOrName === 'string' ? find(toolOrName) : toolOrName;
-  const result = await invoke(tool, args, ctx as Fake);
+  const returned = await invoke(tool, args, ctx as Fake);
+  const problem = malformed(returned);
+  const result = problem === undefined ? returned : error(`its answer is malformed: ${problem}`);
   const first = result.content.find((block) => block.type === 'text');
   const isError = result.isError === true;
   const trailblaze = (result._meta?.['trailblaze'] ?? {}) as Partial<Called>;
@@ -123,6 +128,7 @@ class Fake extends CallContext implements FakeContext {
       signal: aborted,
       log: (level, message) => void this.logs.push({ level, message }),
       progress: (text) => void this.progressed.push(text),
+      warnLate: (message) => void this.logs.push({ level: 'warning', message }),
       runtime: NO_RUNTIME,
     });
   }

@@ -1,6 +1,8 @@
 /** A server with one tool for each behaviour that a client can observe. Tests start it as a process. */
 
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { EventEmitter } from 'node:events';
+import { promisify } from 'node:util';
 
 import { run, tool } from '@trailblaze/scripting';
 import * as result from '@trailblaze/scripting/result';
@@ -99,6 +101,32 @@ tool('leaves', { description: 'Leaves timers running.', input: { id: z.string() 
     await client.callTool('tap', { id });
   }, 100);
   return 'timers are left';
+});
+
+tool('late', { description: 'Uses its context after it has ended.', input: { what: z.string() } }, ({ what }, ctx) => {
+  const { tap, log, progress, memory, client } = ctx;
+  const uses: Record<string, () => unknown> = {
+    tap: () => void tap({ text: 'Pay' }),
+    assertVisible: () => ctx.assertVisible('Pay').catch((refused: Error) => console.error(`the author caught: ${refused.message}`)),
+    acme_pay: () => void client.callTool('acme_pay'),
+    // Bun does not know the line of a call that a function returns.
+    log: () => void log('info', 'too late'),
+    progress: () => void progress('too late'),
+    'memory.set': () => void memory.set('a', 1),
+  };
+  // It ends with its stdin.
+  left = execFile('cat', () => uses[what]?.());
+  return 'done';
+});
+
+let left: ChildProcess | undefined;
+
+tool('release', { description: 'Ends the process that `late` left.' }, () => void left?.stdin?.end());
+
+tool('waitsForProcess', { description: 'Waits for a process, and leaves one that nothing listens to.' }, async () => {
+  spawn('sleep', ['60'], { stdio: 'ignore' }).unref();
+  await promisify(execFile)(process.execPath, ['--version']);
+  return 'done';
 });
 
 tool('fails_later', { description: 'Throws in a timer.' }, async () => {

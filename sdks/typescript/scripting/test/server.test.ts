@@ -27,6 +27,8 @@ type Started = {
   messages: JSONRPCMessage[];
   /** Waits until it has printed a text. */
   saw: (text: string) => Promise<void>;
+  /** Waits until it has sent this many notifications. */
+  told: (n: number) => Promise<void>;
 };
 
 async function start(env: Record<string, string> = {}): Promise<Started> {
@@ -55,11 +57,18 @@ async function start(env: Record<string, string> = {}): Promise<Started> {
   await client.connect(transport);
   const messages: JSONRPCMessage[] = [];
   const handle = transport.onmessage;
+  let arrived = (): void => {};
   transport.onmessage = (message) => {
     messages.push(message);
     handle?.(message);
+    arrived();
   };
-  return { client, messages, saw };
+  const told = async (n: number) => {
+    while (messages.filter((message) => 'method' in message).length < n) {
+      await new Promise<void>((resolve) => (arrived = resolve));
+    }
+  };
+  return { client, messages, saw, told };
 }
 
 /** The line of a piece of code in the fixture, as messages show it. */
@@ -93,6 +102,10 @@ describe('a server of tools', () => {
     server = await start();
   });
   after(() => server.client.close());
+
+  /** The log messages so far. */
+  const said = () =>
+    server.messages.flatMap((message) => ('params' in message ? [withoutColumns(String(message.params?.['data']))] : []));
 
   async function call(name: string, args: Record<string, unknown> = {}, _meta?: Record<string, unknown>) {
     const params = { name, arguments: args, ...(_meta === undefined ? {} : { _meta }) };
@@ -248,20 +261,44 @@ describe('a server of tools', () => {
     const failed = textOf(await call('fails_later'));
     assert.match(failed, /^something that the tool did not wait for failed: in the timer \(.*fixture\.ts:\d+\)/);
     server.messages.length = 0;
-    const failure = { type: 'call_tool_result', success: false, textContent: '', errorMessage: 'no such element' };
-    const trailblaze = await callbackServer(() => ({ body: JSON.stringify({ result: failure }) }));
+    const trailblaze = await callbackServer(() => succeeded('tapped'));
     try {
       const about = meta({ baseUrl: trailblaze.baseUrl, invocationId: 'e' });
       assert.equal(textOf(await call('leaves', { id: 'ok' }, about)), 'timers are left');
-      const said = server.messages.flatMap((message) => ('params' in message ? [message.params?.['data']] : []));
       const place = lineOf('setTimeout(async () => {');
-      const warning = `\`leaves\` ended before its timer fired; wait for it, or clear it (${place})`;
-      assert.deepEqual(said.map((text) => withoutColumns(String(text))), [warning]);
-      await server.saw('something failed after `leaves` had ended: no such element (');
+      assert.deepEqual(said(), [`\`leaves\` ended before its timer fired; wait for it, or clear it (${place})`]);
+      await server.saw('`leaves` called `tap` after it had ended, so nothing was done (');
+      assert.deepEqual(trailblaze.received, []);
     } finally {
       await trailblaze.close();
     }
     assert.equal((await call('greet', { name: 'Ada' })).isError, false, 'the server goes on');
+  });
+
+  test('refuses what a tool does after it has ended, and says where', async () => {
+    const lines: Record<string, string> = {
+      tap: 'tap({ text',
+      assertVisible: "ctx.assertVisible('Pay')",
+      acme_pay: "client.callTool('acme_pay')",
+      log: "log('info', 'too late')",
+      progress: "progress('too late')",
+      'memory.set': "memory.set('a', 1)",
+    };
+    for (const [what, code] of Object.entries(lines)) {
+      server.messages.length = 0;
+      assert.equal(textOf(await call('late', { what }, meta())), 'done');
+      assert.deepEqual(said(), [`\`late\` ended before a process that it had started; wait for it (${lineOf("execFile('cat'")})`]);
+      server.messages.length = 0;
+      await call('release');
+      const late = `\`late\` called \`${what}\` after it had ended, so nothing was done`;
+      await server.told(1);
+      const hint = 'hint: wait for everything that the tool starts before it returns';
+      assert.deepEqual(said(), [`${late} (${lineOf(code)})\n${hint}`]);
+    }
+    await server.saw('the author caught: `late` called `assertVisible` after it had ended');
+    server.messages.length = 0;
+    assert.equal(textOf(await call('waitsForProcess')), 'done');
+    assert.deepEqual(said(), []);
   });
 
   test('passes variants and delegates on', async () => {

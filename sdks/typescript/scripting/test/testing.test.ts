@@ -60,6 +60,47 @@ test('a fake refuses an argument that the built-in tool does not have, as Trailb
   assert.deepEqual(calls.map(({ name }) => name), ['tap', 'acme_pay']);
 });
 
+test('a fake refuses an argument of another type, as Trailblaze does', async () => {
+  const tools = { tap: () => {}, swipe: () => {}, isVisible: () => true };
+  const { client, calls, tap, maestro } = fakeContext({ tools });
+  await assert.rejects(client.callTool('tap', { x: 'a', y: true }), {
+    name: 'TrailblazeCallbackError',
+    message: '`tap`: `x`: "a" is not of type "integer"; `y`: true is not of type "integer"',
+  });
+  await assert.rejects(tap({ text: 5 as never }), { message: '`tap`: `text`: 5 is not of type "string"' });
+  const words = '"UP", "DOWN", "LEFT", "RIGHT"';
+  await assert.rejects(client.callTool('swipe', { direction: 'back' }), { message: `\`swipe\`: \`direction\`: "back" is not one of ${words}` });
+  await maestro?.swipe('down');
+  await client.callTool('tap', { x: 1, y: 2.0, text: null });
+  assert.deepEqual(calls.map(({ name }) => name), ['swipe', 'tap']);
+});
+
+test('a result that Trailblaze refuses is refused', async () => {
+  const refused = async (name: string, returned: Record<string, unknown>) =>
+    (await callTool(tool(`acme_returns_${name}`, { description: '' }, () => ({ content: [], ...returned }) as never))).text;
+  const own = (fields: Record<string, unknown>) => ({ _meta: { trailblaze: fields } });
+  const begin = 'its answer is malformed: ';
+  const place = 'in `_meta.trailblaze`';
+  assert.equal(await refused('near', own({ memory_delta: {} })), `${begin}unknown key \`memory_delta\` ${place}; did you mean \`memoryDelta\`?`);
+  assert.equal(await refused('list', own({ memoryDelta: ['a'] })), `${begin}\`memoryDelta\` ${place} must be an object, got ["a"]`);
+  assert.equal(await refused('texts', own({ memoryDeletions: 'a' })), `${begin}\`memoryDeletions\` ${place} must be a list of texts, got "a"`);
+  assert.equal(await refused('outside', { memoryDelta: {} }), `${begin}\`memoryDelta\` has no effect there; put it into \`_meta.trailblaze\``);
+  assert.equal(await refused('meta', { _meta: { trailblase: { memoryDelta: {} } } }), `${begin}unknown key \`trailblase\` in \`_meta\`; did you mean \`trailblaze\`?`);
+  assert.equal(await refused('error', { is_error: true }), `${begin}unknown key \`is_error\`; did you mean \`isError\`?`);
+  assert.equal(await refused('fine', { _meta: { trailblaze: { memoryDelta: { a: 1 } }, 'com.example/own': {} }, structuredContent: { total: 4 } }), '');
+});
+
+test('a context is refused after its call', async () => {
+  const ctx = fakeContext({ tools: { tap: () => {} } });
+  const { tap, log, memory } = ctx;
+  await callTool(tool('acme_short', { description: '' }, () => 'done'), {}, ctx);
+  const late = (what: string) => ({ code: 'not_found', message: new RegExp(`^\`acme_short\` called \`${what}\` after it had ended`) });
+  await assert.rejects(tap({ text: 'Pay' }), late('tap'));
+  assert.throws(() => log('info', 'a'), late('log'));
+  assert.throws(() => memory.set('a', 1), late('memory.set'));
+  assert.deepEqual([ctx.calls.length, ctx.logs.length], [0, 3]);
+});
+
 const visit = tool(
   'acme_visit',
   { description: 'Uses typed commands.', input: { name: z.string() } },

@@ -1,8 +1,8 @@
 /** The context of a call: what a handler gets besides its arguments. */
 import type { LoggingLevel } from '@modelcontextprotocol/sdk/types.js';
-import { type CommandGroups, type TrailblazeClient, type TrailblazeCommands } from '@trailblaze/client';
+import { type CommandGroups, type Track, type TrailblazeClient, type TrailblazeCommands } from '@trailblaze/client';
 import type { ReceivedMeta, TrailblazeDevice } from './envelope.ts';
-import type { Runtime } from './runtime.ts';
+import { type Runtime } from './runtime.ts';
 import { type MemoryChanges, type ToolMemory } from './memory.ts';
 /**
  * The typed commands of the device, and what belongs to the call. If an agent started the server by itself and makes the call, the
@@ -76,7 +76,14 @@ export type Surroundings = {
     signal: AbortSignal;
     log: (level: LoggingLevel, message: string) => void;
     progress: (text: string) => void;
+    /** Tells people of something that happened after the call had ended, to which its log does not belong. */
+    warnLate: (message: string) => void;
     runtime: Runtime;
+};
+/** The tool of a call that has ended. */
+type EndedTool = {
+    readonly name: string;
+    readonly definedAt: string;
 };
 export interface CallContext extends TrailblazeCommands, CommandGroups, Pick<TrailblazeClient, 'askLlm' | 'sampling'> {
 }
@@ -93,8 +100,12 @@ export declare class CallContext implements ToolContext {
     get session(): ToolSession;
     get memory(): ToolMemory;
     get client(): ToolClient;
-    /** Follows a call to Trailblaze, for a handler that may not wait for it. `query` is the name of a command that only answers. */
-    readonly track: <T>(call: Promise<T>, query?: string) => Promise<T>;
+    /** Makes a call to Trailblaze and follows it, for a handler that may not wait for it. Refuses it if the handler's own call has ended. */
+    readonly track: Track;
+    /** From now on, what the code of the tool does in this context is refused. */
+    end(tool: EndedTool): void;
+    /** Tells people of something that happened after the call had ended. */
+    warnLate(message: string): void;
     /** The first query whose answer nothing has waited for: the handler went on as if a promise were the answer. */
     overlooked(): {
         query: string;
@@ -112,3 +123,4 @@ export declare class CallContext implements ToolContext {
 /** The type of a handler's context. Also a value, because runtimes that only strip types import it. */
 export type Context = ToolContext;
 export declare const Context: typeof CallContext;
+export {};

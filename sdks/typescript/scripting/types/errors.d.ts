@@ -11,4 +11,9 @@ export declare class TrailblazeCallbackError extends TrailblazeError {
     name: string;
     constructor(message: string, code?: ErrorCode);
 }
+/** A tool used its context after its call had ended. Whoever makes it tells people, because what it is thrown to may be lost. */
+export declare class LateUse extends TrailblazeError {
+    name: string;
+    constructor(tool: string, what: string);
+}
 export declare function messageOf(thrown: unknown): string;

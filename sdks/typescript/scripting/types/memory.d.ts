@@ -18,7 +18,8 @@ export type MemoryChanges = {
 };
 export declare class SessionMemory implements ToolMemory {
     #private;
-    constructor(remembered: Record<string, unknown>);
+    /** @param check Throws if nothing can be changed any more. */
+    constructor(remembered: Record<string, unknown>, check: (change: string) => void);
     get<T = unknown>(key: string): T | undefined;
     has(key: string): boolean;
     keys(): string[];

@@ -8,3 +8,5 @@ export declare const PROCESS_RUNTIME: Runtime;
 export declare function watchFailures(): void;
 /** Follows the timers that the code of tools sets, because nothing else notices if one is left running, or fails. */
 export declare function watchTimers(): void;
+/** Follows the processes that the code of tools starts, because nothing else notices that a tool did not wait for one. */
+export declare function watchProcesses(): void;

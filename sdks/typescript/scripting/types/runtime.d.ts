@@ -13,6 +13,8 @@ export interface Runtime {
     } | undefined>;
     /** Where the author's code set the timers of a call that have not fired. */
     timers(call: CallContext): string[];
+    /** Where the author's code started the processes of a call that have not ended, and whose end something listens for. */
+    processes(call: CallContext): string[];
 }
 /** Unit tests compare messages, so these have no places; and test runners report unhandled rejections themselves. */
 export declare const NO_RUNTIME: Runtime;

@@ -32,6 +32,7 @@ export interface FakeContext extends ToolContext {
     readonly progressed: readonly string[];
 }
 export type Called = {
+    /** The whole result; `result.structuredContent` is what a trail binds with `as:`. */
     result: CallToolResult;
     /** The first text of the result. */
     text: string;
@@ -47,7 +48,7 @@ export declare function fakeContext(options?: FakeOptions): FakeContext;
 /** A context as under another MCP client: without device, session, memory and client. */
 export declare function fakeForeignContext(): FakeContext;
 /**
- * Calls a tool as the server does: arguments are validated, and an exception becomes an error result. Use each context for one
- * call only.
+ * Calls a tool as the server does: arguments are validated, and an exception becomes an error result. So does a result that
+ * Trailblaze refuses, such as one with a misspelled key. Use each context for one call only.
  */
 export declare function callTool(toolOrName: DefinedTool | string, args?: Record<string, unknown>, ctx?: FakeContext): Promise<Called>;

@@ -122,6 +122,17 @@ class Kitchen : TrailblazeToolSet {
         kept!!.memory["late"] = true
     }
 
+    @Tool(customName = "kitchen_lateLog")
+    fun lateLog() {
+        kept!!.log("too late")
+    }
+
+    /** Leaves a thread that fails, and ends after it. */
+    @Tool(customName = "kitchen_leave")
+    fun leave() {
+        thread { error("the oven is cold") }.join()
+    }
+
     private var kept: TrailblazeContext? = null
 
     @Tool(customName = "kitchen_ask")

@@ -2,95 +2,95 @@
 
 package dev.trailblaze.testing
 
-/** The built-in tools, each with the names of its arguments; those that end with `!` are required. */
+/** The built-in tools, each with its arguments: the name, `!` if it is required, and the type or the words that are accepted. */
 internal const val BUILT_IN_TOOLS: String = """
-adbShell command!
-assertEquals actual! expected!
-assertNotEquals actual! expected!
-assertNotVisibleBySelector nodeSelector! timeoutMs reason reasoning
-assertNotVisibleWithText text! index id enabled selected timeoutMs reason reasoning
-assertVisible ref text id timeoutMs expectedText reasoning
-assertVisibleBySelector nodeSelector! timeoutMs expectedText reason reasoning
-assertVisibleWithText text! index id enabled selected timeoutMs reason reasoning
-captureScreen picture format
-clearAppData packageId!
-clearText reasoning
-click selector! timeoutMs
+adbShell command!:string
+assertEquals actual!:string expected!:string
+assertNotEquals actual!:string expected!:string
+assertNotVisibleBySelector nodeSelector!:object timeoutMs:integer reason:string reasoning:string
+assertNotVisibleWithText text!:string index:integer id:string enabled:boolean selected:boolean timeoutMs:integer reason:string reasoning:string
+assertVisible ref:string text:string id:string timeoutMs:integer expectedText:string reasoning:string
+assertVisibleBySelector nodeSelector!:object timeoutMs:integer expectedText:string reason:string reasoning:string
+assertVisibleWithText text!:string index:integer id:string enabled:boolean selected:boolean timeoutMs:integer reason:string reasoning:string
+captureScreen picture:boolean format:text|json
+clearAppData packageId!:string
+clearText reasoning:string
+click selector!:string timeoutMs:integer
 dumpMemory
-eraseText charactersToErase
-evaluateJs script!
-fill selector! value! timeoutMs
-forget variable!
-getElementCount text id
-getElementText id!
-grantPermission packageId! permission!
-hasText text!
-hideKeyboard reasoning
-inputText text! hideKeyboardAfter reasoning
-inputTextRandom variable! prefix digitCount reasoning
-isVisible text id timeoutMs
-launchApp packageId appId launchMode timeoutMs reasoning
-longPress ref! timeoutMs reasoning
-longPressOnElementWithText text! index timeoutMs reasoning
-maestro commands! timeoutMs
+eraseText charactersToErase:integer
+evaluateJs script!:string
+fill selector!:string value!:string timeoutMs:integer
+forget variable!:string
+getElementCount text:string id:string
+getElementText id!:string
+grantPermission packageId!:string permission!:string
+hasText text!:string
+hideKeyboard reasoning:string
+inputText text!:string hideKeyboardAfter:boolean reasoning:string
+inputTextRandom variable!:string prefix:string digitCount:integer reasoning:string
+isVisible text:string id:string timeoutMs:integer
+launchApp packageId:string appId:string launchMode:REINSTALL|FORCE_RESTART|RESUME timeoutMs:integer reasoning:string
+longPress ref!:string timeoutMs:integer reasoning:string
+longPressOnElementWithText text!:string index:integer timeoutMs:integer reasoning:string
+maestro commands!:array timeoutMs:integer
 mobile_listInstalledApps
-mobile_pasteClipboard reasoning
-mobile_setClipboard text! reasoning
-navigate url! timeoutMs
-networkConnection connected! reasoning
-objectiveStatus explanation! status!
-openUrl url! timeoutMs reasoning
-pinch scale!
-pressBack reasoning
-pressHome reasoning
-pressKey keyCode! reasoning
+mobile_pasteClipboard reasoning:string
+mobile_setClipboard text!:string reasoning:string
+navigate url!:string timeoutMs:integer
+networkConnection connected!:boolean reasoning:string
+objectiveStatus explanation!:string status!:IN_PROGRESS|COMPLETED|FAILED
+openUrl url!:string timeoutMs:integer reasoning:string
+pinch scale!:number
+pressBack reasoning:string
+pressHome reasoning:string
+pressKey keyCode!:BACK|ENTER|HOME|BACKSPACE|TAB|ESCAPE reasoning:string
 reloadTools
-remember variable! value!
-rememberElementText variable! id text timeoutMs
-scroll direction amount reasoning
-scrollUntilTextIsVisible text textRegex id index direction timeoutMs reasoning
-stopApp appId! reasoning
-swipe direction swipeOnElementText durationMs timeoutMs reasoning
-takeSnapshot screenName! description
-tap ref text id index x y longPress timeoutMs reasoning
-tapOnElementByNodeId nodeId! longPress timeoutMs reason reasoning
-tapOnElementBySelector nodeSelector! longPress timeoutMs reason reasoning
-tapOnElementWithText text! index id enabled selected timeoutMs reasoning
-tapOnPoint x! y! longPress reasoning
-verifyVisually statement! reasoning
-wait timeToWaitInSeconds reasoning
-waitForChange timeoutMs quietWindowMs requireChange reasoning
-waitForSelector selector! timeoutMs
-waitUntilNotVisible text id timeoutMs reasoning
-waitUntilVisible text! timeoutMs!
-web_applyCookies cookiesJson! reasoning
-web_assertNetworkEvent eventName! timeoutMs reasoning
-web_check ref nodeSelector index checked timeoutMs reasoning
-web_click ref nodeSelector index button clickCount modifiers offsetX offsetY timeoutMs reasoning
-web_console level reasoning
-web_currentUrl reasoning
-web_dialogs answer text reasoning
-web_download name timeoutMs reasoning
-web_drag ref nodeSelector index offsetX offsetY toRef toNodeSelector toIndex toOffsetX toOffsetY toX toY byX byY timeoutMs reasoning
-web_evaluate script! reasoning
-web_fillForm fields! timeoutMs reasoning
-web_fillSecret value! ref nodeSelector index timeoutMs reasoning
-web_getStorageState reasoning
-web_hover ref nodeSelector index offsetX offsetY timeoutMs reasoning
-web_navigate action url timeoutMs reasoning
-web_pressKey key! count repeats reasoning
-web_requestDetails include! reasoning
-web_resize width! height! reasoning
-web_scroll direction amount ref nodeSelector index timeoutMs reasoning
-web_selectOption values! ref nodeSelector index timeoutMs reasoning
-web_snapshot screenName! reasoning
-web_tabs action index url timeoutMs reasoning
-web_type text! ref nodeSelector index clearFirst timeoutMs reasoning
-web_upload files! ref nodeSelector index timeoutMs reasoning
-web_verifyElementVisible ref nodeSelector index timeoutMs reasoning
-web_verifyListVisible items! ordered ref nodeSelector index timeoutMs reasoning
-web_verifyTextVisible text! timeoutMs reasoning
-web_verifyValue expected! ref nodeSelector index type attribute timeoutMs reasoning
-web_wait seconds reasoning
-web_waitForUrl pattern! timeoutMs reasoning
+remember variable!:string value!:string
+rememberElementText variable!:string id:string text:string timeoutMs:integer
+scroll direction:UP|DOWN|LEFT|RIGHT amount:integer reasoning:string
+scrollUntilTextIsVisible text:string textRegex:string id:string index:integer direction:UP|DOWN|LEFT|RIGHT timeoutMs:integer reasoning:string
+stopApp appId!:string reasoning:string
+swipe direction:UP|DOWN|LEFT|RIGHT swipeOnElementText:string durationMs:integer timeoutMs:integer reasoning:string
+takeSnapshot screenName!:string description:string
+tap ref:string text:string id:string index:integer x:integer y:integer longPress:boolean timeoutMs:integer reasoning:string
+tapOnElementByNodeId nodeId!:integer longPress:boolean timeoutMs:integer reason:string reasoning:string
+tapOnElementBySelector nodeSelector!:object longPress:boolean timeoutMs:integer reason:string reasoning:string
+tapOnElementWithText text!:string index:integer id:string enabled:boolean selected:boolean timeoutMs:integer reasoning:string
+tapOnPoint x!:integer y!:integer longPress:boolean reasoning:string
+verifyVisually statement!:string reasoning:string
+wait timeToWaitInSeconds:number reasoning:string
+waitForChange timeoutMs:integer quietWindowMs:integer requireChange:boolean reasoning:string
+waitForSelector selector!:string timeoutMs:integer
+waitUntilNotVisible text:string id:string timeoutMs:integer reasoning:string
+waitUntilVisible text!:string timeoutMs!:integer
+web_applyCookies cookiesJson!:string reasoning:string
+web_assertNetworkEvent eventName!:string timeoutMs:integer reasoning:string
+web_check ref:string nodeSelector:object index:integer checked:boolean timeoutMs:integer reasoning:string
+web_click ref:string nodeSelector:object index:integer button:LEFT|RIGHT|MIDDLE clickCount:integer modifiers:array offsetX:integer offsetY:integer timeoutMs:integer reasoning:string
+web_console level:ERROR|WARNING|LOG|INFO|DEBUG reasoning:string
+web_currentUrl reasoning:string
+web_dialogs answer:ACCEPT|DISMISS text:string reasoning:string
+web_download name:string timeoutMs:integer reasoning:string
+web_drag ref:string nodeSelector:object index:integer offsetX:integer offsetY:integer toRef:string toNodeSelector:object toIndex:integer toOffsetX:integer toOffsetY:integer toX:integer toY:integer byX:integer byY:integer timeoutMs:integer reasoning:string
+web_evaluate script!:string reasoning:string
+web_fillForm fields!:array timeoutMs:integer reasoning:string
+web_fillSecret value!:string ref:string nodeSelector:object index:integer timeoutMs:integer reasoning:string
+web_getStorageState reasoning:string
+web_hover ref:string nodeSelector:object index:integer offsetX:integer offsetY:integer timeoutMs:integer reasoning:string
+web_navigate action:GOTO|BACK|FORWARD|RELOAD url:string timeoutMs:integer reasoning:string
+web_pressKey key!:string count:integer repeats:integer reasoning:string
+web_requestDetails include!:array reasoning:string
+web_resize width!:integer height!:integer reasoning:string
+web_scroll direction:UP|DOWN|LEFT|RIGHT amount:integer ref:string nodeSelector:object index:integer timeoutMs:integer reasoning:string
+web_selectOption values!:array ref:string nodeSelector:object index:integer timeoutMs:integer reasoning:string
+web_snapshot screenName!:string reasoning:string
+web_tabs action:LIST|SELECT|NEW|CLOSE index:integer url:string timeoutMs:integer reasoning:string
+web_type text!:string ref:string nodeSelector:object index:integer clearFirst:boolean timeoutMs:integer reasoning:string
+web_upload files!:array ref:string nodeSelector:object index:integer timeoutMs:integer reasoning:string
+web_verifyElementVisible ref:string nodeSelector:object index:integer timeoutMs:integer reasoning:string
+web_verifyListVisible items!:array ordered:boolean ref:string nodeSelector:object index:integer timeoutMs:integer reasoning:string
+web_verifyTextVisible text!:string timeoutMs:integer reasoning:string
+web_verifyValue expected!:string ref:string nodeSelector:object index:integer type:TEXT|VALUE|ATTRIBUTE|CHECKED attribute:string timeoutMs:integer reasoning:string
+web_wait seconds:number reasoning:string
+web_waitForUrl pattern!:string timeoutMs:integer reasoning:string
 """

@@ -175,9 +175,10 @@ internal class FakeState(platform: TrailblazeDevicePlatform) : Transport {
     /** Refuses the arguments of a built-in tool that a device would refuse. Nothing is known about other tools. */
     private fun checkArguments(tool: String, args: Map<String, Any?>) {
         val known = builtInTools[tool] ?: return
-        val missing = known.filter { (name, isRequired) -> isRequired && args[name] == null }.keys
+        val missing = known.filter { (name, argument) -> argument.isRequired && args[name] == null }.keys
         val problems = missing.map { "missing argument `$it`" } +
-            args.keys.filter { it !in known }.map { Names.unknown("argument", it, known.keys) }
+            args.keys.filter { it !in known }.map { Names.unknown("argument", it, known.keys) } +
+            known.mapNotNull { (name, argument) -> args[name]?.let { argument.problem(it) }?.let { "`$name`: $it" } }
         if (problems.isNotEmpty()) throw ApiError(Code.INVALID_ARGUMENT, "`$tool`: ${problems.joinToString("; ")}")
     }
 
@@ -229,11 +230,40 @@ internal class FakeState(platform: TrailblazeDevicePlatform) : Transport {
     private companion object {
         val COMMANDS = setOf("tap", "inputText", "launchApp", "clearAppData", "assertVisible", "waitUntilVisible", "remember", "forget")
 
-        /** The arguments of each built-in tool, and whether they are required. */
-        val builtInTools: Map<String, Map<String, Boolean>> by lazy {
+        /** The arguments of each built-in tool. */
+        val builtInTools: Map<String, Map<String, KnownArgument>> by lazy {
             BUILT_IN_TOOLS.trim().lines().map { it.split(' ') }.associate { words ->
-                words.first() to words.drop(1).associate { it.removeSuffix("!") to it.endsWith('!') }
+                words.first() to words.drop(1).associate(KnownArgument::read)
             }
+        }
+    }
+}
+
+/** An argument of a built-in tool. It accepts a type of JSON Schema, words such as `UP|DOWN`, or anything. */
+private class KnownArgument(val isRequired: Boolean, private val accepted: String) {
+    /** Why a device would refuse a value. Null if it would not. */
+    fun problem(value: Any): String? {
+        val isAccepted = when (accepted) {
+            "" -> true
+            "string" -> value is String
+            "integer" -> value is Int || value is Long || (value is Double && value % 1.0 == 0.0)
+            "number" -> value is Number
+            "boolean" -> value is Boolean
+            "object" -> value is Map<*, *>
+            "array" -> value is List<*>
+            else -> {
+                val words = accepted.split('|')
+                if (words.any { it.equals(value as? String, ignoreCase = true) }) return null
+                return "${JsonValues.toJson(value)} is not one of ${words.joinToString { "\"$it\"" }}"
+            }
+        }
+        return if (isAccepted) null else "${JsonValues.toJson(value)} is not of type \"$accepted\""
+    }
+
+    companion object {
+        fun read(word: String): Pair<String, KnownArgument> {
+            val name = word.substringBefore(':')
+            return name.removeSuffix("!") to KnownArgument(name.endsWith('!'), word.substringAfter(':', ""))
         }
     }
 }

@@ -118,8 +118,14 @@ class FakeDeviceTest {
         assertEquals("`tap`: unknown argument `txt`; did you mean `text`?", thrown<ApiError> { device.callTool("tap", wrong) }.reason)
         val refused = thrown<ApiError> { device.callTool("remember", mapOf("nme" to "a", "value" to "b")) }
         assertTrue("`remember`: missing argument `variable`; unknown argument `nme`" in refused.reason, refused.reason)
+        val wrongType = thrown<ApiError> { device.callTool("tap", mapOf("x" to "a", "y" to true)) }
+        assertEquals("`tap`: `x`: \"a\" is not of type \"integer\"; `y`: true is not of type \"integer\"", wrongType.reason)
+        device.on("swipe") { "swiped" }
+        device.callTool("swipe", mapOf("direction" to "down", "timeoutMs" to null))
+        val wrongWord = thrown<ApiError> { device.callTool("swipe", mapOf("direction" to "back")) }
+        assertEquals("`swipe`: `direction`: \"back\" is not one of \"UP\", \"DOWN\", \"LEFT\", \"RIGHT\"", wrongWord.reason)
         assertTrue("unknown argument `reff`" in thrown<ApiError> { device.callTool("web_click", mapOf("reff" to "y1")) }.reason)
-        assertEquals(listOf("tap", "acme_pay"), device.calls.map { it.tool })
+        assertEquals(listOf("tap", "acme_pay", "swipe"), device.calls.map { it.tool })
     }
 
     @Test

@@ -11,7 +11,11 @@ import io.modelcontextprotocol.kotlin.sdk.types.ProgressNotificationParams
 import io.modelcontextprotocol.kotlin.sdk.types.ProgressToken
 import io.modelcontextprotocol.kotlin.sdk.types.RequestId
 import kotlinx.coroutines.CancellationException
+import kotlinx.coroutines.CoroutineScope
+import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.channels.Channel
+import kotlinx.coroutines.launch
+import kotlinx.serialization.json.JsonObject
 import kotlinx.serialization.json.JsonPrimitive
 
 /** The log lines and the progress of one call, sent in order and before its result. */
@@ -26,8 +30,18 @@ internal class ConnectedNotices private constructor(
     private var step = 0
 
     override fun log(level: LogLevel, message: String) {
-        val params = LoggingMessageNotificationParams(levels.getValue(level), JsonPrimitive(message), tool)
+        // The protocol has no place for the call that a message belongs to, and several may be in progress.
+        val meta = token?.let { JsonObject(mapOf("progressToken" to json(it))) }
+        val params = LoggingMessageNotificationParams(levels.getValue(level), JsonPrimitive(message), tool, meta)
         queue.trySend { connection.sendLoggingMessage(LoggingMessageNotification(params)) }
+    }
+
+    override fun warnLate(message: String) {
+        System.err.println(message)
+        val params = LoggingMessageNotificationParams(LoggingLevel.Warning, JsonPrimitive(message), tool)
+        CoroutineScope(Dispatchers.IO).launch {
+            runCatching { connection.sendLoggingMessage(LoggingMessageNotification(params)) }
+        }
     }
 
     override fun progress(message: String) {
@@ -61,6 +75,11 @@ internal class ConnectedNotices private constructor(
 
         private val levels = LogLevel.entries.associateWith { level ->
             LoggingLevel.entries.first { it.name.equals(level.name, ignoreCase = true) }
+        }
+
+        private fun json(token: ProgressToken): JsonPrimitive = when (token) {
+            is RequestId.StringId -> JsonPrimitive(token.value)
+            is RequestId.NumberId -> JsonPrimitive(token.value)
         }
 
         suspend fun of(tool: String, connection: ClientConnection, request: CallToolRequest): ConnectedNotices =

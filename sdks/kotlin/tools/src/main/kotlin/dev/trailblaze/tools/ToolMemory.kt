@@ -1,7 +1,6 @@
 package dev.trailblaze.tools
 
 import dev.trailblaze.ApiError
-import dev.trailblaze.Code
 import dev.trailblaze.JsonValues
 import kotlinx.serialization.json.JsonElement
 import kotlinx.serialization.json.JsonNull
@@ -12,9 +11,8 @@ import kotlinx.serialization.json.JsonPrimitive
  * The memory of a session, as one call sees and changes it. Trailblaze gets the changes with the result, unless that is an error.
  * Safe for use by several coroutines of the call. When the call has ended, it can be read but not changed.
  */
-public class ToolMemory internal constructor(private val known: JsonObject, private val invocation: String?) {
+public class ToolMemory internal constructor(private val known: JsonObject, private val checkRunning: (String) -> Unit) {
     private val changes = LinkedHashMap<String, JsonElement?>()
-    private var isEnded = false
 
     /** The names of all values. */
     public val keys: Set<String>
@@ -40,10 +38,8 @@ public class ToolMemory internal constructor(private val known: JsonObject, priv
      */
     public operator fun set(name: String, value: Any?) {
         val json = JsonValues.toJson(value)
-        synchronized(changes) {
-            checkRunning()
-            changes[name] = json
-        }
+        checkRunning("memory.set")
+        synchronized(changes) { changes[name] = json }
     }
 
     /**
@@ -51,19 +47,17 @@ public class ToolMemory internal constructor(private val known: JsonObject, priv
      *
      * @throws ApiError if the call has ended.
      */
-    public fun remove(name: String): Boolean = synchronized(changes) {
-        checkRunning()
-        val wasThere = isThere(name)
-        if (name in known) changes[name] = null else changes.remove(name)
-        wasThere
+    public fun remove(name: String): Boolean {
+        checkRunning("memory.remove")
+        return synchronized(changes) {
+            val wasThere = isThere(name)
+            if (name in known) changes[name] = null else changes.remove(name)
+            wasThere
+        }
     }
-
-    /** Lets a call begin. In process, one context may be used for several, one after the other. */
-    internal fun begin() = synchronized(changes) { isEnded = false }
 
     /** Ends the call. A result that succeeded gets the changes; what the result itself says takes precedence. */
     internal fun end(result: ToolResult?): ToolResult? = synchronized(changes) {
-        isEnded = true
         if (result != null && !result.isError) return@synchronized withChanges(result)
         // They are no part of the next call in the same context.
         changes.clear()
@@ -77,13 +71,6 @@ public class ToolMemory internal constructor(private val known: JsonObject, priv
             remembered = set - result.forgotten + result.remembered,
             forgotten = removed - result.remembered.keys + result.forgotten,
         )
-    }
-
-    /** Commands of a call that has ended are refused in the same words. */
-    private fun checkRunning() {
-        if (!isEnded) return
-        val which = invocation ?: "none"
-        throw ApiError(Code.NOT_FOUND, "Unknown invocation ID: $which. The tool call may have completed or timed out.")
     }
 
     private fun element(name: String): JsonElement? =

@@ -11,6 +11,7 @@ import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.withContext
 import kotlinx.serialization.json.JsonObject
 import java.lang.reflect.Proxy
+import java.util.concurrent.atomic.AtomicBoolean
 import kotlin.reflect.KClass
 import kotlin.reflect.KType
 import kotlin.reflect.typeOf
@@ -40,6 +41,7 @@ public class ToolServer @JvmOverloads constructor(
     // Tools may block their threads. The protocol and the commands use others.
     private val dispatcher: CoroutineDispatcher = Dispatchers.IO.limitedParallelism(MAX_CALLS_AT_ONCE)
     private val running = RunningCalls(MAX_CALLS_AT_ONCE)
+    private val isWatching = AtomicBoolean()
 
     /** The metadata of all tools, by name. */
     public val registry: Map<String, ToolMetadata>
@@ -117,6 +119,7 @@ public class ToolServer @JvmOverloads constructor(
     public suspend fun call(name: String, args: Map<String, Any?>, context: TrailblazeContext): ToolResult {
         val tool = defined[name]
             ?: throw IllegalArgumentException("no tool `$name`; there are: ${defined.keys.joinToString { "`$it`" }}")
+        watchUncaught()
         return invoke(tool, JsonValues.toJson(args) as JsonObject, context)
     }
 
@@ -143,6 +146,7 @@ public class ToolServer @JvmOverloads constructor(
 
     /** Fails the call that an uncaught exception belongs to. The author's own handler still runs; without one, the exception is printed. */
     internal fun watchUncaught() {
+        if (isWatching.getAndSet(true)) return
         val former = Thread.getDefaultUncaughtExceptionHandler()
         Thread.setDefaultUncaughtExceptionHandler { thread, thrown ->
             running.uncaught(thrown)
@@ -160,12 +164,12 @@ public class ToolServer @JvmOverloads constructor(
     }
 
     private suspend fun run(tool: DefinedTool, args: JsonObject?, context: TrailblazeContext): ToolResult {
-        context.memory.begin()
+        context.begin()
         var result: ToolResult? = null
         try {
             result = tool.run(Envelope.withoutContext(args), context)
         } finally {
-            result = context.end(result)
+            result = context.end(tool.name, result)
         }
         return checkNotNull(result)
     }

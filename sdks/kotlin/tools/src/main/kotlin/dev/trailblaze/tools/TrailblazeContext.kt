@@ -49,24 +49,53 @@ public class TrailblazeContext internal constructor(
         get() = TrailblazeDevice.of(need("device")["device"] as? JsonObject ?: throw missing("device"))
 
     /** The memory of the session, as it was when the call began, with the changes of this call. */
-    public val memory: ToolMemory = ToolMemory(
-        received?.get("memory") as? JsonObject ?: JsonObject(emptyMap()),
-        (received?.get("invocationId") as? JsonPrimitive)?.content,
-    )
+    public val memory: ToolMemory = ToolMemory(received?.get("memory") as? JsonObject ?: JsonObject(emptyMap()), ::checkRunning)
+
+    @Volatile
+    private var endedTool: String? = null
 
     /** Whether this call may ask the model of the run: `client.askModel(…)`. */
     public val canAskModel: Boolean
         get() = ((received?.get("capabilities") as? JsonObject)?.get("sampling") as? JsonPrimitive)?.booleanOrNull == true
 
-    /** Adds a line to the log of the run. */
+    /**
+     * Adds a line to the log of the run.
+     *
+     * @throws ApiError if the call has ended.
+     */
     @JvmOverloads
-    public fun log(message: String, level: LogLevel = LogLevel.INFO): Unit = notices.log(level, message)
+    public fun log(message: String, level: LogLevel = LogLevel.INFO) {
+        checkRunning("log")
+        notices.log(level, message)
+    }
 
-    /** Reports progress. This also renews the idle timeout: a call that is silent for too long is cancelled. */
-    public fun progress(message: String): Unit = notices.progress(message)
+    /**
+     * Reports progress. This also renews the idle timeout: a call that is silent for too long is cancelled.
+     *
+     * @throws ApiError if the call has ended.
+     */
+    public fun progress(message: String) {
+        checkRunning("progress")
+        notices.progress(message)
+    }
+
+    /** Throws, and tells people, if the call has ended: what threads or coroutines throw that nothing waits for is often lost. */
+    private fun checkRunning(what: String) {
+        val tool = endedTool ?: return
+        val text = "`$tool` called `$what` after it had ended, so nothing was done"
+        val late = ApiError(Code.NOT_FOUND, "$text; wait for everything that the tool starts before it returns")
+        notices.warnLate(DefinedTool.atPlace(late.reason, SourceLine.of(late)))
+        throw late
+    }
+
+    /** Lets a call begin. In process, one context may be used for several, one after the other. */
+    internal fun begin() {
+        endedTool = null
+    }
 
     /** Adds the changed memory to a result that succeeded, and ends the call: memory cannot be changed any more. */
-    internal fun end(result: ToolResult?): ToolResult? {
+    internal fun end(tool: String, result: ToolResult?): ToolResult? {
+        endedTool = tool
         val changed = memory.end(result) ?: return null
         if (mode == ExecutionMode.IN_PROCESS && !changed.isError) {
             (client as? FakeDevice)?.memory?.let { memory ->
@@ -161,10 +190,15 @@ internal interface Notices {
 
     fun progress(message: String)
 
+    /** Tells people of something that a tool did after its call had ended. */
+    fun warnLate(message: String)
+
     /** For calls in process. */
     object None : Notices {
         override fun log(level: LogLevel, message: String) = Unit
 
         override fun progress(message: String) = Unit
+
+        override fun warnLate(message: String) = System.err.println(message)
     }
 }

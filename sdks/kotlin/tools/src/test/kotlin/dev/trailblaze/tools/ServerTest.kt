@@ -64,12 +64,21 @@ class ServerTest {
         waitForStderr("printed to stdout")
         assertEquals(
             listOf(
-                """"notifications/message" {"level":"warning","data":"a warning","logger":"kitchen_print"}""",
+                """"notifications/message" {"level":"warning","data":"a warning","logger":"kitchen_print","_meta":{"progressToken":"p"}}""",
                 """"notifications/progress" {"progressToken":"p","progress":1.0,"message":"half"}""",
                 """"notifications/progress" {"progressToken":"p","progress":2.0,"message":"done"}""",
             ),
             notifications,
         )
+    }
+
+    @Test
+    fun `people are told what a tool does after it has ended, and where`() = kitchen {
+        call("kitchen_keep", meta = phone).result()
+        assertTrue(textOf(call("kitchen_lateLog", meta = phone).result()).startsWith("`kitchen_keep` called `log` after it had ended"))
+        val told = Regex("`kitchen_keep` called `log` after it had ended, so nothing was done; .* \\(Kitchen\\.kt:\\d+\\)")
+        waitForStderr("`kitchen_keep` called `log` after it had ended")
+        while (notifications.none { told.containsMatchIn(it) }) Thread.sleep(10)
     }
 
     @Test

@@ -185,16 +185,29 @@ class ToolSetTest {
     }
 
     @Test
-    fun `memory cannot be changed when the call has ended`() {
+    fun `a context cannot be used when its call has ended`() {
         val context = TrailblazeContext.inProcess(FakeDevice(), memory = mapOf("tea" to "green"))
         call("keep", context = context)
-        for (change in listOf<() -> Unit>({ context.memory["tea"] = "black" }, { context.memory.remove("tea") })) {
-            val problem = assertThrows(dev.trailblaze.ApiError::class.java) { change() }
-            assertEquals("Unknown invocation ID: fake-invocation. The tool call may have completed or timed out. (not_found)", problem.message)
+        val uses = mapOf<String, () -> Unit>(
+            "memory.set" to { context.memory["tea"] = "black" },
+            "memory.remove" to { context.memory.remove("tea") },
+            "log" to { context.log("too late") },
+            "progress" to { context.progress("too late") },
+        )
+        for ((name, use) in uses) {
+            val problem = assertThrows(dev.trailblaze.ApiError::class.java) { use() }
+            val words = "`kitchen_keep` called `$name` after it had ended, so nothing was done"
+            assertEquals("$words; wait for everything that the tool starts before it returns", problem.reason)
         }
         assertEquals("green", context.memory["tea"])
         val late = call("lateMemory")
-        assertEquals("ExceptionThrown" to true, late.variant to late.text.contains("Unknown invocation ID"))
+        assertEquals("ExceptionThrown" to true, late.variant to late.text.contains("after it had ended, so nothing was done"))
+    }
+
+    @Test
+    fun `an exception that nothing catches fails the call`() {
+        val failed = call("leave")
+        assertTrue(failed.isError && "the oven is cold" in failed.text, failed.text)
     }
 
     @Test

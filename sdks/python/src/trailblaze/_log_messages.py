@@ -1,0 +1,30 @@
+"""Log messages of tools name the call that they belong to. The protocol has no place for that, and several calls may be in progress."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from importlib import import_module
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+progress_token: ContextVar[str | int | None] = ContextVar("trailblaze_progress_token", default=None)
+"""The token that Trailblaze chose for the reports of the current call."""
+
+
+def name_calls() -> None:
+    """Adds the token of the call to the log messages that the MCP library makes, as in reports of progress."""
+    params: Any = import_module("mcp.types").LoggingMessageNotificationParams
+    former: Any = params.__init__
+    if getattr(former, "is_of_trailblaze", False):
+        return
+
+    def init(self: Any, **fields: Any) -> None:
+        token = progress_token.get()
+        if token is not None and fields.get("meta") is None:
+            fields.setdefault("_meta", {"progressToken": token})
+        former(self, **fields)
+
+    init.is_of_trailblaze = True  # pyright: ignore[reportFunctionMemberAccess]
+    params.__init__ = init
