@@ -28,7 +28,7 @@ use trailblaze_core::engine::registry::Offer;
 use trailblaze_core::engine::session::{Parts, Session};
 use trailblaze_core::ids;
 use trailblaze_core::model::{Arguments, Message, Model, ModelError, ModelInfo, Part, Reply, Request, RequestedCall};
-use trailblaze_core::record::events::PicturePolicy;
+use trailblaze_core::record::artifacts::PicturePolicy;
 use trailblaze_core::values::memory::Memory;
 use trailblaze_protocol::event::{CallOrigin, StepKind};
 use trailblaze_protocol::exit::Exit;
@@ -131,6 +131,7 @@ impl Stage {
             shelf: None,
             sources: Vec::new(),
             events: Arc::clone(&folder) as _,
+            artifacts: Arc::clone(&folder) as _,
             secrets: Arc::default(),
             invocations: Arc::default(),
             pictures: PicturePolicy::Off,

@@ -30,7 +30,8 @@ use trailblaze_core::engine::session::{Parts, Session};
 use trailblaze_core::engine::tool::{Body, Contributor, Tool};
 use trailblaze_core::names;
 use trailblaze_core::query::{Checks, Element, Find, Query, What};
-use trailblaze_core::record::events::{EventSink, PicturePolicy, Shot};
+use trailblaze_core::record::artifacts::PicturePolicy;
+use trailblaze_core::record::events::EventSink;
 use trailblaze_core::schema::{Param, Schema};
 use trailblaze_core::testing::{FakeDriver, Page, button, label, scope};
 use trailblaze_core::trail::Trail;
@@ -41,7 +42,7 @@ use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::event::{CallOrigin, CallResult, Called, Event, ToolKind, Verdict};
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::{AttemptId, DeviceId, Parent, StepId};
-use trailblaze_protocol::outcome::{Attachment, Outcome};
+use trailblaze_protocol::outcome::Outcome;
 use trailblaze_tools::{ToolError, ToolResult, toolset};
 
 /// The steps of a trail, wherever many devices or many trails are measured.
@@ -192,7 +193,9 @@ async fn replayed(logs: &Path, rounds: usize, call: &str) -> Vec<Duration> {
         sources: Vec::new(),
         id: ids::session(),
         driver,
+        claim: None,
         events: Arc::clone(&clock) as _,
+        artifacts: Arc::clone(&folder) as _,
         secrets: Arc::default(),
         invocations: Arc::default(),
         pictures: PicturePolicy::Off,
@@ -243,18 +246,6 @@ impl EventSink for Clock {
                 self.times.lock().push(last.elapsed());
             }
         }
-    }
-
-    fn picture(&self, shot: Shot) {
-        self.sink.picture(shot);
-    }
-
-    fn picture_file(&self, shot: &Shot) -> Option<String> {
-        self.sink.picture_file(shot)
-    }
-
-    fn store(&self, attachment: &Attachment) -> String {
-        self.sink.store(attachment)
     }
 }
 
@@ -390,6 +381,7 @@ fn devices(n_devices: &str, pictures: &str, settings: &[&str]) {
         replay: Replay::Intent,
         healing: Healing { mode: None, may_ask: false },
         events: Arc::clone(&folder) as _,
+        artifacts: Arc::clone(&folder) as _,
         console: Arc::new(Progress::new(true)),
         cancel: CancellationToken::new(),
     });

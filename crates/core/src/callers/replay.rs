@@ -24,8 +24,8 @@ use crate::engine::cx::{Attempt, Cx};
 use crate::engine::dispatch::{Arguments, Call, ExpectedName, dispatch_named};
 use crate::engine::registry::{Offer, Registry};
 use crate::engine::session::Session;
+use crate::record::artifacts::{PicturePolicy, Shot};
 use crate::record::effects::differences;
-use crate::record::events::{PicturePolicy, Shot};
 use crate::record::healing::Identities;
 use crate::trail::{Repair, Step, StepPlan, ToolCall, Trail, lineage};
 use crate::values::memory::Memory;
@@ -478,7 +478,9 @@ impl TrailRunner<'_> {
     async fn picture_before(&self, cx: &Cx) -> Result<(), StepResult> {
         let last = self.after.lock().take();
         match last {
-            Some(shot) => self.session.sink().picture(Shot { about: cx.parent(), moment: Moment::Before, ..shot }),
+            Some(shot) => {
+                self.session.artifacts.keep_picture(Shot { about: cx.parent(), moment: Moment::Before, ..shot })
+            }
             None => drop(self.picture(cx, PicturePolicy::Step, Moment::Before).await?),
         }
         Ok(())

@@ -18,6 +18,7 @@ use crate::engine::fault::Fault;
 use crate::ids;
 use crate::limits;
 use crate::model::{Arguments, Message, Model, ModelError, ModelErrorKind, Part, Reply, Request, StopReason, Usage};
+use crate::record::artifacts::ArtifactKind;
 
 /// How an attempt reaches its model.
 pub struct ModelAccess {
@@ -340,7 +341,7 @@ fn shown(cx: &Cx, request: &Request) -> (Vec<String>, Vec<String>) {
 
 fn store(cx: &Cx, name: &str, mime: &str, bytes: &[u8]) -> String {
     let attachment = Attachment { name: name.into(), mime: mime.into(), file: None, bytes: bytes.into() };
-    cx.session.sink().store(&attachment)
+    cx.session.artifacts.keep(ArtifactKind::ModelMessage, &attachment)
 }
 
 /// A call as it is recorded.

@@ -31,7 +31,7 @@ use crate::limits;
 use crate::query::{
     Checks, Description as ElementDescription, Find, Found, Query, Reason, What, WhyNot, identity, meaning,
 };
-use crate::record::events::{PicturePolicy, Shot};
+use crate::record::artifacts::{PicturePolicy, Shot};
 use crate::screen::{Node, Screen, Shape, SnapshotId, quoted, shorten};
 use crate::values::secret::Secrets;
 use crate::{refs, snapshot};
@@ -269,9 +269,10 @@ impl Device {
     pub async fn shoot(&self, cx: &Cx, about: Parent, moment: Moment) -> Result<Option<Shot>, Stop> {
         let (mut screen, masks) = self.observe(cx, Want::PICTURE).await?;
         let Some(picture) = screen.picture.take() else { return Ok(None) };
-        let tree = snapshot::text(&screen, &snapshot::Details::default());
+        let mut tree = snapshot::text(&screen, &snapshot::Details::default());
+        self.secrets.redact_in_place(&mut tree);
         let shot = Shot { about, moment, picture, masks, screen: screen.size, tree };
-        cx.session.sink().picture(shot.clone());
+        cx.session.artifacts.keep_picture(shot.clone());
         Ok(Some(shot))
     }
 

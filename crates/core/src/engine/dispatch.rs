@@ -22,6 +22,7 @@ use crate::engine::registry::Registry;
 use crate::engine::source::{ShelfError, ToolSource};
 use crate::engine::tool::{Args, Body, Tool};
 use crate::engine::withhold::withhold;
+use crate::record::artifacts::ArtifactKind;
 use crate::template::{self, Fill, Token};
 use crate::trail::ToolCall;
 use crate::values::memory::Memory;
@@ -400,7 +401,7 @@ impl OpenedCall {
     fn stored(&self, mut outcome: Outcome) -> Outcome {
         let store = |attachment: &mut Attachment| {
             if attachment.file.is_none() {
-                attachment.file = Some(self.cx.session.sink().store(attachment));
+                attachment.file = Some(self.cx.session.artifacts.keep(ArtifactKind::Attachment, attachment));
             }
         };
         outcome.attachments.iter_mut().for_each(store);

@@ -22,7 +22,8 @@ use crate::engine::session_key::SessionKey;
 use crate::engine::source::{Shelf, ShelfError, SourceError, ToolSource};
 use crate::engine::strictness::Strictness;
 use crate::limits;
-use crate::record::events::{EventSink, PicturePolicy, Redacted};
+use crate::record::artifacts::{ArtifactStore, PicturePolicy};
+use crate::record::events::{EventSink, Redacted};
 use crate::record::feed::Feed;
 use crate::values::secret::Secrets;
 
@@ -51,6 +52,7 @@ pub struct Session {
     /// Why the last reload failed.
     reload_error: Mutex<Option<ShelfError>>,
     events: Redacted,
+    pub artifacts: Arc<dyn ArtifactStore>,
     /// The step that top-level calls from outside are made in; `None` while none are admitted.
     admitted: Mutex<Option<AdmittedStep>>,
     /// Held by the running top-level call. Fair: first come, first served.
@@ -99,6 +101,7 @@ pub struct Parts {
     pub shelf: Option<Arc<dyn Shelf>>,
     pub sources: Vec<SessionSource>,
     pub events: Arc<dyn EventSink>,
+    pub artifacts: Arc<dyn ArtifactStore>,
     pub secrets: Arc<Secrets>,
     pub invocations: Arc<Invocations>,
     pub pictures: PicturePolicy,
@@ -137,6 +140,7 @@ impl Session {
             reloading: tokio::sync::Mutex::default(),
             reload_error: Mutex::default(),
             events: Redacted::new(parts.events, Arc::clone(&parts.secrets)),
+            artifacts: parts.artifacts,
             admitted: Mutex::default(),
             turn: tokio::sync::Mutex::new(()),
             followers: Mutex::default(),
@@ -297,10 +301,6 @@ impl Session {
 
     pub fn replace_registry(&self, registry: Registry) {
         *self.registry.write() = Arc::new(registry);
-    }
-
-    pub fn sink(&self) -> &dyn EventSink {
-        &self.events
     }
 
     pub fn emit(&self, event: Event) {

@@ -1,5 +1,6 @@
 //! The record of a run: the event sink, and what is derived from events.
 
+pub mod artifacts;
 pub mod events;
 pub mod feed;
 pub mod fold;

@@ -5,8 +5,9 @@ use trailblaze_protocol::event::{CallResult, Called, Event, Level};
 use trailblaze_protocol::ids::{CallId, Parent};
 use trailblaze_protocol::outcome::Attachment;
 
+use crate::record::artifacts::{ArtifactKind, ArtifactStore, Shot};
 use crate::record::effects::{self, Effect, Journal};
-use crate::record::events::{EventSink, Shot};
+use crate::record::events::EventSink;
 
 #[derive(Default)]
 pub struct Events {
@@ -77,8 +78,10 @@ impl EventSink for Events {
     fn emit(&self, event: Event) {
         self.events.lock().push(event);
     }
+}
 
-    fn picture(&self, shot: Shot) {
+impl ArtifactStore for Events {
+    fn keep_picture(&self, shot: Shot) {
         self.shots.lock().push(shot);
     }
 
@@ -86,8 +89,8 @@ impl EventSink for Events {
         None
     }
 
-    fn store(&self, attachment: &Attachment) -> String {
-        format!("attachments/{}", attachment.name)
+    fn keep(&self, _: ArtifactKind, file: &Attachment) -> String {
+        format!("attachments/{}", file.name)
     }
 }
 

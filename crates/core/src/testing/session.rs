@@ -22,7 +22,7 @@ use crate::engine::registry::{Batch, Offer, Registry, ToolScope};
 use crate::engine::session::{Parts, Session};
 use crate::engine::strictness::Strictness;
 use crate::ids;
-use crate::record::events::PicturePolicy;
+use crate::record::artifacts::PicturePolicy;
 use crate::tools;
 use crate::trail::Trail;
 use crate::values::memory::Memory;
@@ -92,6 +92,7 @@ impl Wiring {
             shelf: None,
             sources: Vec::new(),
             events: Arc::clone(&events) as _,
+            artifacts: Arc::clone(&events) as _,
             secrets: Arc::new(Secrets::new(self.secrets)),
             invocations: self.invocations,
             pictures: self.pictures,

@@ -286,7 +286,7 @@ async fn capture_screen(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let screen = if contract::CaptureScreen(args).picture().unwrap_or(false) {
         let (screen, masks) = device.show_pictured(cx, &snapshot::Details::default()).await?;
         let encoded =
-            screen.picture.as_ref().and_then(|picture| cx.session.sink().encode(picture, &masks, screen.size));
+            screen.picture.as_ref().and_then(|picture| cx.session.artifacts.encode(picture, &masks, screen.size));
         let encoded = encoded.ok_or_else(|| Stop::failed("the device cannot take screenshots"))?;
         attachments.push(Attachment { name: "screen".into(), mime: "image/png".into(), file: None, bytes: encoded });
         screen

@@ -200,7 +200,7 @@ pub async fn take_snapshot(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let shot = cx.session.device.shoot(cx, cx.parent(), trailblaze_protocol::event::Moment::After).await?;
     let about = args.text("description").map(|text| format!(": {text}")).unwrap_or_default();
     let name = format!("{}{about}", args.required("screenName"));
-    let file = shot.and_then(|shot| cx.session.sink().picture_file(&shot));
+    let file = shot.and_then(|shot| cx.session.artifacts.picture_file(&shot));
     Ok(match file {
         Some(file) => Outcome::value(format!("saved a screenshot of {name} to {file}"), json!({"file": file})),
         None => Outcome::success(format!("no screenshot of {name} was saved")),

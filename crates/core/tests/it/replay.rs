@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use trailblaze_core::callers::preflight::preflight;
 use trailblaze_core::callers::replay::AttemptResult;
-use trailblaze_core::record::events::PicturePolicy;
+use trailblaze_core::record::artifacts::PicturePolicy;
 use trailblaze_core::record::fold;
 use trailblaze_core::testing::{FakeDriver, FakeSource, Mishap, Page, TestSession, Wiring, args, button, field, label};
 use trailblaze_core::trail::{Trail, lineage};

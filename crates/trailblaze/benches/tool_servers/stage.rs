@@ -20,7 +20,7 @@ use trailblaze_core::engine::invocations::Invocations;
 use trailblaze_core::engine::registry::{Batch, Registry};
 use trailblaze_core::engine::session::{Parts, Session};
 use trailblaze_core::ids;
-use trailblaze_core::record::events::PicturePolicy;
+use trailblaze_core::record::artifacts::PicturePolicy;
 use trailblaze_core::testing::{FakeDriver, Page, button, scope};
 use trailblaze_core::values::memory::Memory;
 use trailblaze_core::values::secret::Secrets;
@@ -130,7 +130,9 @@ impl Stage {
             sources,
             id,
             driver,
+            claim: None,
             events: Arc::new(log),
+            artifacts: Arc::clone(&folder) as _,
             secrets: Arc::clone(&self.secrets),
             invocations: Arc::clone(&self.invocations),
             pictures: PicturePolicy::Off,

@@ -13,7 +13,7 @@ use trailblaze::project::loaded::Loaded;
 use trailblaze::servers::tool_servers::{Mode, Outlets};
 use trailblaze::sessions::device_log::DeviceLog;
 use trailblaze::sessions::hot_swap;
-use trailblaze::sessions::wiring::Wiring;
+use trailblaze::sessions::wiring::{SessionSinks, Wiring};
 use trailblaze_core::engine::cx::{Attempt, Cx};
 use trailblaze_core::engine::dispatch::{Arguments, Call, dispatch};
 use trailblaze_core::engine::session::Session;
@@ -68,7 +68,8 @@ async fn measure(script: &Script) -> (Vec<Duration>, Vec<Duration>) {
     wiring.servers = wiring.tool_servers(Mode::Start).with_outlets(outlets).into();
     let device = loaded.devices(&[]).expect("a device").remove(0);
     let sink = DeviceLog::new(device.id.clone(), events, Arc::new(Progress::new(true)));
-    let session = wiring.open_whole(&device, None, Arc::new(sink)).await;
+    let sinks = SessionSinks { events: Arc::new(sink), artifacts: Arc::clone(&folder) as _ };
+    let session = wiring.open_whole(&device, None, sinks).await;
     let session = session.unwrap_or_else(|not| panic!("{}", not.error));
     let mut changes = FileChanges::of(&root, &root.join("logs")).expect("the folder can be watched");
     let measured = async {

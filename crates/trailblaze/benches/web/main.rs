@@ -20,7 +20,7 @@ use trailblaze_core::engine::cx::{Attempt, Cx};
 use trailblaze_core::engine::dispatch::{Arguments, Call, dispatch};
 use trailblaze_core::engine::session::{Parts, Session};
 use trailblaze_core::ids;
-use trailblaze_core::record::events::PicturePolicy;
+use trailblaze_core::record::artifacts::PicturePolicy;
 use trailblaze_core::snapshot::{self, Details};
 use trailblaze_core::values::memory::Memory;
 use trailblaze_protocol::event::CallOrigin;
@@ -186,6 +186,7 @@ impl BenchSession {
             shelf: None,
             sources: Vec::new(),
             events: Arc::clone(&folder) as _,
+            artifacts: Arc::clone(&folder) as _,
             secrets: Arc::default(),
             invocations: Arc::default(),
             pictures,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use trailblaze_core::callers::heal::HealMode;
-use trailblaze_core::record::events::PicturePolicy;
+use trailblaze_core::record::artifacts::PicturePolicy;
 use trailblaze_protocol::exit::Exit;
 
 use super::agent_args::AgentArgs;

@@ -10,11 +10,10 @@ use trailblaze_core::engine::source::SourceError;
 use trailblaze_core::engine::tool::Tool;
 use trailblaze_core::ids;
 use trailblaze_core::names::ToolOrigin;
-use trailblaze_core::record::events::{EventSink, Redacted, Shot};
+use trailblaze_core::record::events::{EventSink, Redacted};
 use trailblaze_core::yaml::{Severity, nearest};
 use trailblaze_protocol::event::{Event, Level};
 use trailblaze_protocol::exit::Exit;
-use trailblaze_protocol::outcome::Attachment;
 use trailblaze_toolhost::CONTEXT_ARGUMENT;
 use trailblaze_toolhost::listing::{RawListing, silently_strict, without_context};
 
@@ -278,15 +277,5 @@ struct Notes(Mutex<Vec<Event>>);
 impl EventSink for Notes {
     fn emit(&self, event: Event) {
         self.0.lock().push(event);
-    }
-
-    fn picture(&self, _: Shot) {}
-
-    fn picture_file(&self, _: &Shot) -> Option<String> {
-        None
-    }
-
-    fn store(&self, _: &Attachment) -> String {
-        String::new()
     }
 }

@@ -140,7 +140,8 @@ pub async fn execute(mut plan: RunPlan, sinks: Sinks, mut watch: Option<&mut Wat
         replay: options.replay,
         healing: options.healing,
         strict_names: options.strict_names,
-        events: Arc::clone(&folder) as Arc<dyn EventSink>,
+        events: Arc::clone(&folder) as _,
+        artifacts: Arc::clone(&folder) as _,
         console: Arc::clone(&console),
         cancel: cancel.clone(),
     });

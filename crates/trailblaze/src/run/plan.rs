@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use trailblaze_core::engine::strictness::Strictness;
-use trailblaze_core::record::events::PicturePolicy;
+use trailblaze_core::record::artifacts::PicturePolicy;
 use trailblaze_core::trail::Trail;
 use trailblaze_core::yaml::{Problem, Severity};
 

@@ -15,6 +15,7 @@ use trailblaze_core::callers::replay::{AttemptResult, RecordedNames, Try, fail_b
 use trailblaze_core::driver::TrailStart;
 use trailblaze_core::engine::registry::Offer;
 use trailblaze_core::engine::session::Session;
+use trailblaze_core::record::artifacts::ArtifactStore;
 use trailblaze_core::record::events::EventSink;
 use trailblaze_core::trail::{Repair, Trail, fingerprint, lineage, repair};
 use trailblaze_core::yaml::Source;
@@ -27,7 +28,7 @@ use crate::project::devices::DeviceSpec;
 use crate::run::job::{Done, Healing, Job, Replay, Rules};
 use crate::sessions::device_log::DeviceLog;
 use crate::sessions::models::AttemptModel;
-use crate::sessions::wiring::{NotOpened, Wiring};
+use crate::sessions::wiring::{NotOpened, SessionSinks, Wiring};
 
 /// What all devices of a run share.
 pub struct SharedRun {
@@ -40,6 +41,7 @@ pub struct SharedRun {
     /// Whether a call fails if its element has another name than when the trail was recorded.
     pub strict_names: bool,
     pub events: Arc<dyn EventSink>,
+    pub artifacts: Arc<dyn ArtifactStore>,
     pub console: Arc<dyn Console>,
     pub cancel: CancellationToken,
 }
@@ -290,7 +292,8 @@ impl DeviceWorker<'_> {
         let started = Instant::now();
         if self.open.is_none() {
             let events = Arc::clone(self.sink) as Arc<dyn EventSink>;
-            match shared.wiring.open(&wanted, target.as_deref(), events).await {
+            let sinks = SessionSinks { events, artifacts: Arc::clone(&shared.artifacts) };
+            match shared.wiring.open(&wanted, target.as_deref(), sinks).await {
                 Ok(session) => self.open = Some((wanted.clone(), target.clone(), session)),
                 Err(NotOpened { session, error }) => {
                     let ended = fail_before_start(&session, about, (task.number, task.repeat), &error);

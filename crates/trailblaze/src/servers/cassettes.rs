@@ -7,12 +7,9 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use trailblaze_core::record::events::{EventSink, Shot};
-use trailblaze_core::screen::Picture;
+use trailblaze_core::record::events::EventSink;
 use trailblaze_core::yaml::{Millis, Problem};
 use trailblaze_protocol::event::Event;
-use trailblaze_protocol::geometry::{Rect, Size};
-use trailblaze_protocol::outcome::Attachment;
 use trailblaze_toolhost::cassette::{CallbackListener, Cassette, NotFit, Player, Role, Tape};
 
 use crate::files::{slug, unlike, write_in_project};
@@ -195,21 +192,5 @@ impl EventSink for ObservedEvents {
     fn emit(&self, event: Event) {
         self.listener.on_event(&event);
         self.events.emit(event);
-    }
-
-    fn picture(&self, shot: Shot) {
-        self.events.picture(shot);
-    }
-
-    fn picture_file(&self, shot: &Shot) -> Option<String> {
-        self.events.picture_file(shot)
-    }
-
-    fn store(&self, attachment: &Attachment) -> String {
-        self.events.store(attachment)
-    }
-
-    fn encode_within(&self, picture: &Picture, masks: &[Rect], screen: Size, longest: u32) -> Option<Arc<[u8]>> {
-        self.events.encode_within(picture, masks, screen, longest)
     }
 }

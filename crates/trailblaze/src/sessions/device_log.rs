@@ -5,14 +5,11 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use trailblaze_core::record::effects::{self, Effect, Journal, StepDid};
-use trailblaze_core::record::events::{EventSink, Shot};
+use trailblaze_core::record::events::EventSink;
 use trailblaze_core::record::fold::{self, RecordedStep};
 use trailblaze_core::record::healing::{self, StepSeen};
-use trailblaze_core::screen::Picture;
 use trailblaze_protocol::event::{CallResult, Event, ToolKind};
-use trailblaze_protocol::geometry::{Rect, Size};
 use trailblaze_protocol::ids::{AttemptId, CallId, DeviceId, Parent};
-use trailblaze_protocol::outcome::Attachment;
 
 use crate::output::console::Console;
 
@@ -99,22 +96,6 @@ impl EventSink for DeviceLog {
             _ => {}
         }
     }
-
-    fn picture(&self, shot: Shot) {
-        self.events.picture(shot);
-    }
-
-    fn picture_file(&self, shot: &Shot) -> Option<String> {
-        self.events.picture_file(shot)
-    }
-
-    fn store(&self, attachment: &Attachment) -> String {
-        self.events.store(attachment)
-    }
-
-    fn encode_within(&self, picture: &Picture, masks: &[Rect], screen: Size, longest: u32) -> Option<Arc<[u8]>> {
-        self.events.encode_within(picture, masks, screen, longest)
-    }
 }
 
 /// What recordings need of an answer: how the call ended, its delegates and its changes of memory.
@@ -152,16 +133,6 @@ mod tests {
 
     impl EventSink for Nowhere {
         fn emit(&self, _: Event) {}
-
-        fn picture(&self, _: Shot) {}
-
-        fn picture_file(&self, _: &Shot) -> Option<String> {
-            None
-        }
-
-        fn store(&self, _: &Attachment) -> String {
-            String::new()
-        }
     }
 
     fn called(n: usize, tool: &str, kind: ToolKind) -> Event {

@@ -15,7 +15,8 @@ use trailblaze_core::engine::registry::{Registry, ToolScope};
 use trailblaze_core::engine::session::{Parts, Session, SessionSource, stop_own};
 use trailblaze_core::engine::source::{Shelf, ShelfError, SourceError};
 use trailblaze_core::engine::strictness::Strictness;
-use trailblaze_core::record::events::{EventSink, PicturePolicy};
+use trailblaze_core::record::artifacts::{ArtifactStore, PicturePolicy};
+use trailblaze_core::record::events::EventSink;
 use trailblaze_core::trail::{Trail, lineage};
 use trailblaze_core::values::memory::Memory;
 use trailblaze_core::values::secret::Secrets;
@@ -77,6 +78,12 @@ pub struct Prepared {
     /// Servers of which nothing is known.
     pub unknown_servers: Vec<String>,
     pub absent: Absent,
+}
+
+/// Where a session reports to.
+pub struct SessionSinks {
+    pub events: Arc<dyn EventSink>,
+    pub artifacts: Arc<dyn ArtifactStore>,
 }
 
 impl Wiring {
@@ -219,10 +226,10 @@ impl Wiring {
         &self,
         device: &DeviceSpec,
         target: Option<&str>,
-        events: Arc<dyn EventSink>,
+        sinks: SessionSinks,
     ) -> Result<Arc<Session>, NotOpened> {
         let prepared = self.prepare_whole(device, target).await;
-        self.opened_or_not(prepared, device, target, events).await
+        self.opened_or_not(prepared, device, target, sinks).await
     }
 
     /// Opens a session, made ready before or now, and tells the record. It does without servers that do not start.
@@ -230,7 +237,7 @@ impl Wiring {
         &self,
         device: &DeviceSpec,
         target: Option<&str>,
-        events: Arc<dyn EventSink>,
+        sinks: SessionSinks,
     ) -> Result<Arc<Session>, NotOpened> {
         let kept = self.ready.lock().remove(&prepared_key(device, target));
         let prepared = match kept {
@@ -238,7 +245,7 @@ impl Wiring {
             // What its trails need was started when they were checked, and the rest is started by the calls that need it.
             None => self.prepare(device, target, |_| Needed::Some(BTreeSet::new())).await,
         };
-        self.opened_or_not(prepared, device, target, events).await
+        self.opened_or_not(prepared, device, target, sinks).await
     }
 
     async fn opened_or_not(
@@ -246,11 +253,11 @@ impl Wiring {
         prepared: Result<Prepared, SourceError>,
         device: &DeviceSpec,
         target: Option<&str>,
-        events: Arc<dyn EventSink>,
+        sinks: SessionSinks,
     ) -> Result<Arc<Session>, NotOpened> {
         let error = match prepared {
             Ok(prepared) => match self.devices.acquire(device).await {
-                Ok(acquired) => return Ok(self.opened(prepared, acquired, (device, target), events)),
+                Ok(acquired) => return Ok(self.opened(prepared, acquired, (device, target), sinks)),
                 Err(error) => {
                     prepared.discard().await;
                     NotOpenedError::Device(error)
@@ -261,7 +268,7 @@ impl Wiring {
         let unavailable = DriverError::NotStarted { evidence: error.to_string() };
         let driver = Arc::new(UnavailableDevice::new(device, unavailable));
         let acquired = Acquired { driver, claim: None };
-        let session = self.opened(self.bare(device, target), acquired, (device, target), events);
+        let session = self.opened(self.bare(device, target), acquired, (device, target), sinks);
         Err(NotOpened { session, error })
     }
 
@@ -277,7 +284,7 @@ impl Wiring {
         prepared: Prepared,
         acquired: Acquired,
         (device, target): (&DeviceSpec, Option<&str>),
-        events: Arc<dyn EventSink>,
+        sinks: SessionSinks,
     ) -> Arc<Session> {
         let shelf = DiskShelf {
             root: self.loaded.root.clone(),
@@ -292,8 +299,8 @@ impl Wiring {
             stamp: Mutex::new(self.stamp.clone()),
         };
         let events = match self.servers.recording() {
-            Some(recording) => recording.observed(events),
-            None => events,
+            Some(recording) => recording.observed(sinks.events),
+            None => sinks.events,
         };
         let session = Session::open(Parts {
             id: prepared.id,
@@ -303,6 +310,7 @@ impl Wiring {
             shelf: Some(Arc::new(shelf)),
             sources: prepared.sources,
             events,
+            artifacts: sinks.artifacts,
             secrets: Arc::clone(&self.secrets),
             invocations: Arc::clone(&self.host.invocations),
             pictures: self.pictures,

@@ -90,7 +90,7 @@ async fn look_with(cx: &Cx, access: &ModelAccess, text: &str, vision: Vision) ->
     let encoded = screen
         .picture
         .as_ref()
-        .and_then(|picture| cx.session.sink().encode_within(picture, &masks, screen.size, longest));
+        .and_then(|picture| cx.session.artifacts.encode_within(picture, &masks, screen.size, longest));
     let picture = encoded.map(|bytes| Picture { media_type: "image/png".to_string(), bytes });
     // The snapshot addresses people at a command line.
     let text = snapshot::text(&screen, &details).replace(" hidden — use --offscreen to show)", "; scroll to see them)");

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::{Condvar, Mutex};
-use trailblaze_core::record::events::Shot;
+use trailblaze_core::record::artifacts::Shot;
 use trailblaze_core::screen::{Picture, Pixels};
 use trailblaze_protocol::event::{Event, Pictured};
 use trailblaze_protocol::geometry::{Rect, Size};

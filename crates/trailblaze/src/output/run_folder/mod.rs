@@ -12,7 +12,8 @@ use std::time::SystemTime;
 
 use sha2::{Digest, Sha256};
 use trailblaze_core::ids;
-use trailblaze_core::record::events::{EventSink, Shot};
+use trailblaze_core::record::artifacts::{ArtifactKind, ArtifactStore, Shot};
+use trailblaze_core::record::events::EventSink;
 use trailblaze_core::screen::Picture;
 use trailblaze_protocol::event::{Event, Header, VERSION};
 use trailblaze_protocol::exit::Exit;
@@ -97,8 +98,10 @@ impl EventSink for RunFolder {
     fn tell(&self, event: &Event) {
         self.writer.event(event);
     }
+}
 
-    fn picture(&self, shot: Shot) {
+impl ArtifactStore for RunFolder {
+    fn keep_picture(&self, shot: Shot) {
         self.painter.add(shot);
     }
 
@@ -106,9 +109,12 @@ impl EventSink for RunFolder {
         Some(self.path.join(album::file_of(shot)).display().to_string())
     }
 
-    fn store(&self, attachment: &Attachment) -> String {
-        let name = format!("attachments/{}.{}", hash(&attachment.bytes), endings::ending(attachment));
-        self.writer.file(self.path.join(&name), Arc::clone(&attachment.bytes));
+    fn keep(&self, kind: ArtifactKind, file: &Attachment) -> String {
+        let folder = match kind {
+            ArtifactKind::Attachment | ArtifactKind::ModelMessage => "attachments",
+        };
+        let name = format!("{folder}/{}.{}", hash(&file.bytes), endings::ending(file));
+        self.writer.file(self.path.join(&name), Arc::clone(&file.bytes));
         name
     }
 

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use trailblaze_core::record::events::{EventSink, PicturePolicy, Redacted};
+use trailblaze_core::record::artifacts::PicturePolicy;
+use trailblaze_core::record::events::{EventSink, Redacted};
 use trailblaze_core::values::secret::Secrets;
 use trailblaze_core::yaml::{Problem, Severity};
 use trailblaze_protocol::event::Event;
@@ -25,7 +26,7 @@ use crate::sessions::device_log::DeviceLog;
 use crate::sessions::devices::SettingError;
 use crate::sessions::host::Host;
 use crate::sessions::models::AgentOptions;
-use crate::sessions::wiring::{NotOpened, NotOpenedError, UnknownTarget, Wiring};
+use crate::sessions::wiring::{NotOpened, NotOpenedError, SessionSinks, UnknownTarget, Wiring};
 
 /// How an interactive session is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -153,7 +154,8 @@ pub async fn open(
     let sink = DeviceLog::new(device.id.clone(), Arc::clone(&folder) as _, output).keeping_all();
     let sink = Arc::new(sink);
     let target = wiring.target.clone();
-    let session = match wiring.open_whole(&device, target.as_deref(), Arc::clone(&sink) as Arc<dyn EventSink>).await {
+    let sinks = SessionSinks { events: Arc::clone(&sink) as _, artifacts: Arc::clone(&folder) as _ };
+    let session = match wiring.open_whole(&device, target.as_deref(), sinks).await {
         Ok(session) => session,
         Err(NotOpened { session, error }) => {
             session.close(&error.to_string()).await;

@@ -13,7 +13,7 @@ use trailblaze::project::compiled_in::CompiledIn;
 use trailblaze::project::environment::Environment;
 use trailblaze::project::loaded::Loaded;
 use trailblaze::sessions::host::Host;
-use trailblaze::sessions::wiring::{NotOpened, Wiring};
+use trailblaze::sessions::wiring::{NotOpened, SessionSinks, Wiring};
 use trailblaze_core::driver::{Action, Budget, Target, Want};
 use trailblaze_core::snapshot::{Details, text};
 use trailblaze_core::testing::Events;
@@ -53,6 +53,11 @@ impl Room {
 
 fn budget() -> Budget {
     Budget::new(Instant::now() + PATIENCE, CancellationToken::new())
+}
+
+fn sinks() -> SessionSinks {
+    let events = Arc::new(Events::default());
+    SessionSinks { events: Arc::clone(&events) as _, artifacts: events }
 }
 
 #[tokio::test]
@@ -99,11 +104,11 @@ async fn a_device_that_exists_once_belongs_to_one_session_across_projects() {
     let (first, second) = (Room::new(config, runtime_dir.path()), Room::new(config, runtime_dir.path()));
     let device = first.loaded.devices(&[LAMP.to_string()]).expect("it is known").remove(0);
     let (mine, theirs) = (first.wiring(), second.wiring());
-    let session = match mine.open_whole(&device, None, Arc::new(Events::default())).await {
+    let session = match mine.open_whole(&device, None, sinks()).await {
         Ok(session) => session,
         Err(NotOpened { error, .. }) => panic!("{error}"),
     };
-    let Err(refused) = theirs.open_whole(&device, None, Arc::new(Events::default())).await else {
+    let Err(refused) = theirs.open_whole(&device, None, sinks()).await else {
         panic!("the lamp has two masters");
     };
     let error = refused.error.to_string();
@@ -112,7 +117,7 @@ async fn a_device_that_exists_once_belongs_to_one_session_across_projects() {
     refused.session.close("it is in use").await;
 
     session.close("done").await;
-    let again = theirs.open_whole(&device, None, Arc::new(Events::default())).await;
+    let again = theirs.open_whole(&device, None, sinks()).await;
     assert!(again.is_ok(), "it is free again");
     mine.close().await;
     theirs.close().await;
@@ -124,7 +129,7 @@ async fn a_device_that_is_gone_is_told_in_the_record() {
     let room = Room::new("lamps: ['8']\n", runtime_dir.path());
     let device = room.loaded.devices(&[LAMP.to_string()]).expect("the name is one of a lamp").remove(0);
     let wiring = room.wiring();
-    let Err(refused) = wiring.open_whole(&device, None, Arc::new(Events::default())).await else {
+    let Err(refused) = wiring.open_whole(&device, None, sinks()).await else {
         panic!("it is not there");
     };
     assert_eq!(refused.error.to_string(), "the device did not start: desktop/lamp-7 is not plugged in");
