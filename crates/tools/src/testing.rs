@@ -182,7 +182,8 @@ fn refusal(method: &str, request: &Map<String, Value>) -> Option<String> {
     let names = args.into_iter().flat_map(Map::keys);
     problems.extend(names.filter(|name| !known.contains(&name.as_str())).map(|name| unknown(name, &known)));
     let accepted = known.iter().zip(params.iter().map(|(_, accepted)| accepted));
-    problems.extend(accepted.filter_map(|(name, accepted)| Some(format!("`{name}`: {}", wrong(given(name)?, accepted)?))));
+    problems
+        .extend(accepted.filter_map(|(name, accepted)| Some(format!("`{name}`: {}", wrong(given(name)?, accepted)?))));
     (!problems.is_empty()).then(|| format!("`{tool}`: {}", problems.join("; ")))
 }
 
