@@ -171,7 +171,9 @@
   }
 
   function fail(message, options) {
-    throw new Failure(text(message), options?.fatal === true);
+    const said = message === undefined || message === null ? '' : text(message);
+    const without = 'the tool called `fail` without a message; say what is wrong, as in `fail("no order")`';
+    throw new Failure(said === '' ? without : said, options?.fatal === true);
   }
 
   async function sleep(ms) {

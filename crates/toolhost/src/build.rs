@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use trailblaze_core::config::Server;
+use trailblaze_core::nearest::misspelled;
 
 /// A file that a server is started from and that is built from sources in the project.
 #[derive(Debug, Clone)]
@@ -47,7 +48,21 @@ impl ServerBuild {
 
     /// The problem with a build that does not exist.
     pub fn missing(&self) -> Option<String> {
-        (!self.dir.join(&self.file).exists()).then(|| format!("`{}` does not exist", self.file))
+        if self.dir.join(&self.file).exists() {
+            return None;
+        }
+        let meant = self.meant().map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
+        Some(format!("`{}` does not exist{meant}", self.file))
+    }
+
+    /// A file beside a build that does not exist, if its name is nearly the same: building would not help then.
+    fn meant(&self) -> Option<String> {
+        let file = Path::new(&self.file);
+        let beside = std::fs::read_dir(self.dir.join(file).parent()?).ok()?.flatten();
+        let names: Vec<String> = beside.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        let name = file.file_name()?.to_str()?;
+        let near = misspelled(name, names.iter().map(String::as_str))?;
+        Some(file.with_file_name(near).display().to_string())
     }
 
     /// The problem with a build that is older than its sources: a server started from it runs old code.
@@ -63,6 +78,9 @@ impl ServerBuild {
     /// What to do about a build with a problem.
     pub fn advice(&self) -> String {
         match &self.command {
+            _ if self.missing().is_some() && self.meant().is_some() => {
+                "correct the path in the server's entry".to_string()
+            }
             Some(command) => format!("run `{command}` in `{}`", self.dir.display()),
             None => "build it, or correct `args` in the server's entry".to_string(),
         }
@@ -139,6 +157,18 @@ mod tests {
             let stale = "is older than `tools/src/main/kotlin/Tools.kt`, so it has old code";
             assert_eq!(build.stale(), Some(format!("`{file}` {stale}")));
         }
+    }
+
+    #[test]
+    fn a_path_that_is_misspelled_is_told_with_the_one_that_exists() {
+        let folder = tempfile::tempdir().unwrap();
+        create_dir_all(folder.path().join("tools/target/debug")).unwrap();
+        write(folder.path().join("tools/Cargo.toml"), "").unwrap();
+        write(folder.path().join("tools/target/debug/rust-tools"), "").unwrap();
+        let build = build(folder.path(), "command: tools/target/debug/rust-tolls\n").unwrap();
+        let missing = "`tools/target/debug/rust-tolls` does not exist; did you mean `tools/target/debug/rust-tools`?";
+        assert_eq!(build.missing().as_deref(), Some(missing));
+        assert_eq!(build.advice(), "correct the path in the server's entry");
     }
 
     #[test]

@@ -141,13 +141,16 @@ impl NotificationRouter {
         if text.is_empty() {
             return;
         }
-        // Our own packages name the call as in reports of progress. Otherwise, with one call in flight, it can only be that one.
-        let token = params.pointer("/_meta/progressToken").and_then(Value::as_u64);
+        // Our own packages name the call as in reports of progress; one that has ended has no log any more. Otherwise, with one call
+        // in flight, it can only be that one.
+        let token = params.pointer("/_meta/progressToken");
         let mut calls = self.calls.lock();
-        if let Some(active) = token.and_then(|token| calls.get_mut(&token)) {
-            return active.note(level, text);
-        }
-        if let (1, Some(active)) = (calls.len(), calls.values_mut().next()) {
+        let active = match token {
+            Some(token) => token.as_u64().and_then(|token| calls.get_mut(&token)),
+            None if calls.len() == 1 => calls.values_mut().next(),
+            None => None,
+        };
+        if let Some(active) = active {
             return active.note(level, text);
         }
         drop(calls);

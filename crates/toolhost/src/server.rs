@@ -179,6 +179,8 @@ impl Server {
     async fn start_instance(&self) -> Result<Arc<Instance>, SourceError> {
         tracing::info!(target: "trailblaze::server", server = self.spec.name, "starting");
         let Server { spec, supervisor, router, ignores_port, .. } = self;
+        // What an earlier instance printed says nothing about this one.
+        *router.noise.lock() = None;
         let stderr = Excerpt::default();
         let begun = Starter { spec, supervisor, router, stderr: &stderr, ignores_port }.begin(&self.transport).await;
         let instance = Arc::new(begun.map_err(|error| self.not_started(self.evidence(&error, &stderr)))?);

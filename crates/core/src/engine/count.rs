@@ -25,6 +25,10 @@ impl Count {
         self.n.load(Ordering::SeqCst) > 0
     }
 
+    pub fn is_one(&self) -> bool {
+        self.n.load(Ordering::SeqCst) == 1
+    }
+
     /// Waits until there are none.
     pub async fn none(&self) {
         loop {

@@ -82,7 +82,8 @@ impl Invocations {
     }
 
     /// Warns once in the session of a call that has ended, if there is one of this id: its tool has not waited for what it started.
-    pub fn note_late(&self, call: &CallId) {
+    /// `what` is the tool or command that it called, and `place` where in its author's code, if that is known.
+    pub fn note_late(&self, call: &CallId, what: &str, place: Option<&str>) {
         let late = {
             let mut ended = self.ended.lock();
             let index = ended.iter().position(|ended| ended.call == *call);
@@ -91,8 +92,10 @@ impl Invocations {
         if let Some(EndedCall { tool, session, .. }) = late
             && let Some(session) = session.upgrade()
         {
+            let place = place.map(|place| format!(" ({place})")).unwrap_or_default();
             let text = format!(
-                "`{tool}` made a call after it had ended, and nothing was done; wait for each call before the tool returns"
+                "`{tool}` called `{what}` after it had ended, so nothing was done{place}; wait for everything that the tool \
+                 starts before it returns"
             );
             session.emit(Event::doubt(None, text));
         }

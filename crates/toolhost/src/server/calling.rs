@@ -168,6 +168,7 @@ impl Server {
         input: Input<'_>,
     ) -> Result<Value, RequestError> {
         let client = Client { connection: &instance.connection, handshake: &instance.handshake };
+        instance.begin_call();
         let routed = self.router.register(cx);
         let request = client.call(
             Call::new(&Asked {

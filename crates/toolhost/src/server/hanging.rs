@@ -48,11 +48,21 @@ impl Server {
 
     /// Waits for a check in progress.
     pub(super) async fn checked(&self) {
-        let instance = match &*self.state.borrow() {
-            ServerState::Up(instance) if instance.checks.is_any() => Arc::clone(instance),
-            _ => return,
-        };
-        instance.checks.none().await;
+        let being_checked = self.being_checked();
+        if let Some(instance) = being_checked {
+            instance.checks.none().await;
+        }
+    }
+
+    pub(super) fn is_being_checked(&self) -> bool {
+        self.being_checked().is_some()
+    }
+
+    fn being_checked(&self) -> Option<Arc<Instance>> {
+        match &*self.state.borrow() {
+            ServerState::Up(instance) if instance.checks.is_any() => Some(Arc::clone(instance)),
+            _ => None,
+        }
     }
 }
 

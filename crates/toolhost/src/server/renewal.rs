@@ -85,8 +85,6 @@ impl Server {
         if is_elsewhere || newest.is_cancelled() || matches!(&*self.state.borrow(), ServerState::New) {
             return Ok(None);
         }
-        // Noise from the previous instance says nothing about this one.
-        *self.router.noise.lock() = None;
         let Some(next) = newest.run_until_cancelled(self.next()).await else { return Ok(None) };
         let (instance, raw) = next?;
         // The files changed, so earlier deaths do not count.
@@ -103,13 +101,15 @@ impl Server {
 
     /// Whether it must be made ready before it can be called.
     pub(super) fn is_unready(&self) -> bool {
-        self.is_outdated() || self.death().is_some()
+        self.is_outdated() || self.death().is_some() || self.is_being_checked()
     }
 
     /// Makes it ready for a call: starts one that died again, if that is allowed, and a new version that did not start once more,
     /// because what it lacked, such as a package, may be there by now. The time of the call does not begin before that.
     pub(super) async fn recover(&self, cx: &Cx) -> Result<(), SourceError> {
         let recovering = async {
+            // One that hung in an earlier call is dead after this.
+            self.checked().await;
             if self.is_outdated() && *self.n_renewals.borrow() == 0 {
                 // The call itself fails with the reason.
                 let _ = self.renew().await;

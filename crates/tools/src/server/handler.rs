@@ -10,9 +10,9 @@ use std::sync::atomic::Ordering;
 use futures::FutureExt;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListResourcesResult,
-    ListToolsResult, LoggingLevel, LoggingMessageNotificationParam, MetaObject, PaginatedRequestParams,
-    ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource,
-    ResourceContents, ServerCapabilities, ServerConfig, SetLevelRequestParams,
+    ListToolsResult, LoggingLevel, LoggingMessageNotificationParam, MetaObject, NotificationMetaObject,
+    PaginatedRequestParams, ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, Resource, ResourceContents, ServerCapabilities, ServerConfig, SetLevelRequestParams,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -107,6 +107,10 @@ impl Handler {
                 }
                 let mut message = LoggingMessageNotificationParam::new(level, text.into());
                 message.logger = Some(tool.to_string());
+                // The protocol has no place for the call that a message belongs to, and several may be in progress.
+                message.meta = cx.meta.get_progress_token().map(|token| {
+                    NotificationMetaObject::from(Map::from_iter([("progressToken".to_string(), json!(token))]))
+                });
                 cx.peer.notify_logging_message(message).await
             }
             Notice::Progress(text) => {

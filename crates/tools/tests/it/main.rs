@@ -243,6 +243,12 @@ async fn arguments_of_built_in_tools_are_checked_as_by_trailblaze() {
             ),
         ),
         ("web_click", json!({"reff": "y1"}), Some("`web_click`: unknown argument `reff`; did you mean `ref`?")),
+        ("tap", json!({"x": "a"}), Some("`tap`: `x`: \"a\" is not of type \"integer\"")),
+        (
+            "swipe",
+            json!({"direction": "back"}),
+            Some("`swipe`: `direction`: \"back\" is not one of \"UP\", \"DOWN\", \"LEFT\", \"RIGHT\""),
+        ),
         ("dumpMemory", json!({"all": true}), Some("`dumpMemory`: unknown argument `all`; none are accepted")),
     ] {
         let refused = cx.call(tool, args).await.err().map(|error| error.message().to_string());

@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use axum::Json;
 use axum::extract::{self, ConnectInfo, State};
 use axum::http::request::Parts;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use serde_json::Value;
 use trailblaze_core::engine::fault::Fault;
 use trailblaze_core::foreign_json;
@@ -50,7 +50,7 @@ pub async fn callback(
     let broken = |error| refuse(StatusCode::BAD_REQUEST, &format!("the request is not JSON: {error}"));
     let request = foreign_json::read::<Value>(&bytes).map_err(broken)?;
     let response = match CallbackRequest::read(request.value) {
-        Ok(request) => answer(&callers, request, peer).await,
+        Ok(request) => answer(&callers, request, &headers, peer).await,
         Err(bad) => CallbackResponse::error(bad.to_string()),
     };
     Ok(Json(response))
@@ -61,13 +61,18 @@ pub fn refuse(status: StatusCode, message: &str) -> Refused {
     (status, Json(CallbackResponse::error(message)))
 }
 
-async fn answer(callers: &Callers, request: CallbackRequest, peer: SocketAddr) -> CallbackResponse {
+async fn answer(
+    callers: &Callers,
+    request: CallbackRequest,
+    headers: &HeaderMap,
+    peer: SocketAddr,
+) -> CallbackResponse {
     let ids = Ids { invocation: request.invocation_id, session: request.session_id, device: String::new() };
-    let cx = match callers.find_tool(&ids, peer) {
+    let CallbackAction::CallTool { tool_name, arguments_json } = request.action;
+    let cx = match callers.find_tool(&ids, &tool_name, headers, peer) {
         Ok(Caller { cx, .. }) => cx,
         Err(refused) => return CallbackResponse::error(refused.to_string()),
     };
-    let CallbackAction::CallTool { tool_name, arguments_json } = request.action;
     if cx.depth() >= limits::CALL_DEPTH {
         return CallbackResponse::error(format!(
             "`{tool_name}` was not called: calls nest deeper than {}",

@@ -64,6 +64,16 @@ pub enum NoCaller {
     OtherUser,
 }
 
+/// The header of a call that its client knows to be too late, because the tool has ended: its place in the author's code.
+const CALLED_AT: &str = "trailblaze-called-at";
+const MAX_PLACE_BYTES: usize = 500;
+
+/// The place in the author's code that a header has.
+pub fn place<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    let place = headers.get(name)?.to_str().ok()?;
+    (!place.is_empty() && place.len() <= MAX_PLACE_BYTES).then_some(place)
+}
+
 /// What to do for a program that is not a tool.
 fn key_hint(error: &NoChain) -> &'static str {
     match error {
@@ -73,10 +83,10 @@ fn key_hint(error: &NoChain) -> &'static str {
 }
 
 impl Callers {
-    /// The caller of a request from this peer.
-    pub fn find(&self, ids: &Ids, headers: &HeaderMap, peer: SocketAddr) -> Result<Caller, NoCaller> {
+    /// The caller of a request from this peer. `what` is the tool or command that it calls.
+    pub fn find(&self, ids: &Ids, what: &str, headers: &HeaderMap, peer: SocketAddr) -> Result<Caller, NoCaller> {
         if !ids.invocation.is_empty() {
-            return self.find_tool(ids, peer);
+            return self.find_tool(ids, what, headers, peer);
         }
         let caller = match key(headers) {
             Some(key) => {
@@ -93,7 +103,7 @@ impl Callers {
     }
 
     /// The same for a request that only tools make.
-    pub fn find_tool(&self, ids: &Ids, peer: SocketAddr) -> Result<Caller, NoCaller> {
+    pub fn find_tool(&self, ids: &Ids, what: &str, headers: &HeaderMap, peer: SocketAddr) -> Result<Caller, NoCaller> {
         if ids.invocation.is_empty() {
             let caller = self.only_call(peer)?;
             return self.check(ids, caller);
@@ -103,7 +113,7 @@ impl Callers {
         let call = CallId::new(ids.invocation.clone());
         let found = self.invocations.find(&call, session.as_ref(), device.as_ref());
         if let Err(Refused::Unknown(call)) = &found {
-            self.invocations.note_late(call);
+            self.invocations.note_late(call, what, place(headers, CALLED_AT));
         }
         let cx = found?;
         Ok(Caller { cx, is_tool: true, is_bare: false })

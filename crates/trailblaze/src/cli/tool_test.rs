@@ -49,14 +49,12 @@ pub async fn test(context: &Context, args: &TestArgs) -> Result<Exit, Refusal> {
     let loaded = context.load(None)?;
     Refusal::unless_sound(&loaded.problems)?;
     let chosen = ChosenTests::of(&loaded, &args.what)?;
+    let in_rust: Vec<String> = test_files::cargo_manifests(&loaded).iter().map(|path| not_run(path)).collect();
     if chosen.files.is_empty() && chosen.trails.is_empty() {
-        return Err(Refusal::Usage {
-            message: "the project has no tests for tools".to_string(),
-            hint: Some(
-                "a test is a file next to its tool, named *.test.ts, test_*.py or *Test.kt, or a trail that calls it"
-                    .to_string(),
-            ),
-        });
+        let hint =
+            "a test is a file next to its tool, named *.test.ts, test_*.py or *Test.kt, or a trail that calls it";
+        let hint = in_rust.iter().fold(hint.to_string(), |hint, in_rust| format!("{hint}; {in_rust}"));
+        return Err(Refusal::Usage { message: "the project has no tests for tools".to_string(), hint: Some(hint) });
     }
     let runners = Runners { root: &loaded.root, loaded: &loaded, supervisor: Supervisor::new(), limit: args.timeout };
     let mut exit = Exit::Passed;
@@ -77,7 +75,14 @@ pub async fn test(context: &Context, args: &TestArgs) -> Result<Exit, Refusal> {
             print::data(format!("{n_passed} of {} passed", print::count(chosen.files.len(), "test file")));
         }
     }
+    in_rust.iter().for_each(print::hint);
     Ok(exit)
+}
+
+/// Says that the unit tests of a Cargo project were not run: `cargo` knows what to build for them.
+fn not_run(manifest: &str) -> String {
+    let option = if manifest == "Cargo.toml" { String::new() } else { format!(" --manifest-path {manifest}") };
+    format!("`tool test` does not run unit tests in Rust; `cargo test{option}` does")
 }
 
 /// The tests to run.

@@ -26,6 +26,18 @@ pub fn all(loaded: &Loaded) -> Vec<PathBuf> {
     found.into_iter().collect()
 }
 
+/// The Cargo projects with tools in Rust, whose unit tests `cargo test` runs: how each is named from the root of the project.
+pub fn cargo_manifests(loaded: &Loaded) -> Vec<String> {
+    let targets = loaded.targets.iter().flat_map(|target| &target.servers.0);
+    let servers = loaded.project.servers.0.iter().chain(targets).map(|(_, server)| server);
+    let built = servers.filter_map(|server| server.command.as_deref()?.split_once("target/"));
+    let manifests = built.map(|(folder, _)| format!("{folder}Cargo.toml")).chain(["Cargo.toml".to_string()]);
+    let is_of_tools = |manifest: &String| {
+        std::fs::read_to_string(loaded.root.join(manifest)).is_ok_and(|text| text.contains("trailblaze-tools"))
+    };
+    manifests.filter(is_of_tools).collect::<BTreeSet<String>>().into_iter().collect()
+}
+
 fn folders(loaded: &Loaded) -> BTreeSet<PathBuf> {
     let targets = loaded.targets.iter().flat_map(|target| &target.servers.0);
     let servers = loaded.project.servers.0.iter().chain(targets).map(|(_, server)| server);

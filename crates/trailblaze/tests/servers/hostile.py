@@ -461,6 +461,25 @@ def exits_after_its_first_call(server, message, arguments, meta):
         os._exit(9)
 
 
+@acts
+def exits_in_its_second_call(server, message, arguments, meta):
+    if (PLACE / "first").exists():
+        (PLACE / "first").unlink()
+        complain("about this call")
+        os._exit(9)
+    (PLACE / "first").touch()
+    complain("about an earlier call")
+    server.answer(message, text("did it"))
+
+
+@acts
+def prints_in_its_first_life(server, message, arguments, meta):
+    if not (PLACE / "first").exists():
+        (PLACE / "first").touch()
+        print("noise of an earlier process", flush=True)
+    os._exit(9)
+
+
 @behaviour
 def hangs_in_its_first_call(server):
     take = server.take

@@ -31,7 +31,7 @@ use trailblaze_protocol::event::CallOrigin;
 use trailblaze_toolhost::typed::{self, Code, TypedError};
 
 use super::body::{self, BodyError};
-use super::caller::{Caller, Callers, Ids};
+use super::caller::{Caller, Callers, Ids, place};
 
 /// How many bytes the frames of the protocols add at most, and gzip to what it cannot compress.
 const FRAME_BYTES: usize = 1024;
@@ -40,7 +40,6 @@ const FRAME_BYTES: usize = 1024;
 /// out, but fails the tool call that it belongs to: a test must not pass because of a forgotten `await`. Its value is the place of the
 /// call in the author's code, or 1.
 const NEVER_AWAITED: &str = "trailblaze-never-awaited";
-const MAX_PLACE_BYTES: usize = 500;
 
 /// The header with the accepted content types.
 const ACCEPT_POST: &str = "accept-post";
@@ -121,11 +120,11 @@ impl Rpc {
         let ids = Ids { invocation: take("invocationId"), session: take("sessionId"), device: take("deviceId") };
         let peer = cx.extensions().get::<ConnectInfo<SocketAddr>>();
         let peer = peer.map(|ConnectInfo(peer)| *peer).ok_or_else(|| ConnectError::internal("the peer is unknown"))?;
-        let caller = self.0.find(&ids, cx.headers(), peer).map_err(error::no_caller)?;
-        if let Some(place) = cx.headers().get(NEVER_AWAITED) {
+        let caller = self.0.find(&ids, method.name, cx.headers(), peer).map_err(error::no_caller)?;
+        if cx.headers().contains_key(NEVER_AWAITED) {
             let mistake = format!("the tool called `{}` and never awaited it, so nothing was done", method.name);
             if caller.is_tool {
-                let place = place.to_str().ok().filter(|place| *place != "1" && place.len() <= MAX_PLACE_BYTES);
+                let place = place(cx.headers(), NEVER_AWAITED).filter(|place| *place != "1");
                 let place = place.map(|place| format!(" ({place})")).unwrap_or_default();
                 caller.cx.report_mistake(format!("{mistake}; await every call{place}"));
             }

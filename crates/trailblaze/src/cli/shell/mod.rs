@@ -27,7 +27,7 @@ use crate::project::devices::DeviceSpec;
 use crate::project::environment::Environment;
 use crate::project::loaded::Loaded;
 use crate::sessions::hot_swap;
-use crate::sessions::interactive::{self, ClosedInteractive, Interactive, InteractiveOptions, Reply, Usage};
+use crate::sessions::interactive::{self, ClosedInteractive, Command, Interactive, InteractiveOptions, Reply, Usage};
 use crate::sessions::wiring::{self, Wiring};
 use complete::CompletionWords;
 use history::{ShellHistory, fit_to_keep};
@@ -46,6 +46,9 @@ pub struct ShellArgs {
     /// Hot-swap tools whose files change, and print how they differ
     #[arg(long)]
     watch: bool,
+    /// Start this app first, by its id
+    #[arg(long, value_name = "APP")]
+    launch: Option<String>,
 }
 
 /// Options shared by `shell`, `tool` and `serve`: one device, and a run folder for its session.
@@ -126,6 +129,13 @@ pub async fn shell(context: &Context, args: ShellArgs) -> Result<Exit, Refusal> 
     on_device(context, &loaded, &args.on, (Usage::Shell, device), async |session, wiring, cancel| {
         let root = &loaded.root;
         let conversing = async {
+            if let Some(app) = &args.launch {
+                let launched = session.execute(Command::launch(app), cancel).await;
+                if let Reply::Failed { exit, .. } = &launched {
+                    show(&launched, args.json);
+                    return Ok(*exit);
+                }
+            }
             if !is_person {
                 return Ok(follow_script(session, args.json, cancel).await);
             }

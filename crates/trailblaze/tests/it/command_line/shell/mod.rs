@@ -17,6 +17,16 @@ fn reference(snapshot: &str, words: &str) -> String {
 }
 
 #[test]
+fn an_app_can_be_started_first() {
+    let project = Project::counter();
+    let launched: Vec<&str> = [COUNTER, &["--launch", "com.example.counter"]].concat();
+    project.feed(&launched, "assertVisible text='Count: 0'\n").exits(0);
+    let unknown: Vec<&str> = [COUNTER, &["--launch", "com.example.none"]].concat();
+    let refused = project.feed(&unknown, "assertVisible text='Count: 0'\n").exits(1);
+    assert!(refused.stderr.contains("com.example.none"), "{}", refused.stderr);
+}
+
+#[test]
 fn what_was_explored_on_one_phone_runs_on_others() {
     let project = Project::wallet();
     let shell: &[&str] = &["shell", "-d", "android/sim-1", "--memory", "pin=1234"];

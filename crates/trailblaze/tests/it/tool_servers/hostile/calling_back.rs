@@ -24,8 +24,8 @@ fn with_the_id_of_an_earlier_call() {
     nothing yet
     refused: Unknown invocation ID: [invocation_id]. The tool call may have completed or timed out.
     ");
-    let warning = "warning: android/sim-1: `rogue_act` made a call after it had ended, and nothing was done; \
-                   wait for each call before the tool returns";
+    let warning = "warning: android/sim-1: `rogue_act` called `tap` after it had ended, so nothing was done; \
+                   wait for everything that the tool starts before it returns";
     assert_eq!(played.said().matches(warning).count(), 1, "{}", played.said());
 }
 

@@ -166,6 +166,38 @@ fn a_server_that_hangs_is_restarted_within_its_session() {
 }
 
 #[test]
+fn the_call_after_one_that_hung_starts_the_server_again() {
+    with_a_limit(|limit| {
+        let stage = Stage::new("hangs_in_its_first_call").with(&format!("callTimeout: {limit}"));
+        let mut answer = String::new();
+        converse(&stage, |say| {
+            let late = say("rogue_act");
+            assert!(late.contains("did not answer in time"), "{late}");
+            answer = say("rogue_act text=well");
+        });
+        assert!(!answer.contains("died"), "{answer}");
+        answer.contains("did well").then_some(())
+    });
+}
+
+#[test]
+fn a_death_is_reported_with_the_output_of_its_process_and_call_alone() {
+    let stage = Stage::new("exits_in_its_second_call");
+    converse(&stage, |say| {
+        assert!(say("rogue_act").contains("did it"));
+        let died = say("rogue_act");
+        assert!(died.contains("about this call") && !died.contains("about an earlier call"), "{died}");
+    });
+    let stage = Stage::new("prints_in_its_first_life");
+    converse(&stage, |say| {
+        let died = say("rogue_act");
+        assert!(died.contains("noise of an earlier process"), "{died}");
+        let died = say("rogue_act");
+        assert!(died.contains("it exited with code 9") && !died.contains("noise of an earlier process"), "{died}");
+    });
+}
+
+#[test]
 fn a_server_that_hangs_while_several_devices_use_it_is_started_again() {
     with_a_limit(|limit| {
         let stage = Stage::new("hangs_in_its_first_call").with(&format!("callTimeout: {limit}"));

@@ -1,6 +1,7 @@
 //! The same tools as an MCP server.
 
 use serde_json::{Value, json};
+use trailblaze_protocol::event::Event;
 
 use super::compiled_in::outcomes;
 use super::{Team, with_server};
@@ -49,6 +50,12 @@ fn one_server_on_a_port_serves_several_devices() {
     assert_eq!(outcomes(&run, "team_count").len(), 2);
     assert!(run.mentions("counted Count: 2 on ios/sim-1") > 0, "what a tool logs is recorded");
     assert!(run.mentions("2 of 2") > 0, "its progress is recorded");
+    let has_call = |event: Event| match event {
+        Event::Noted { about, text, .. } if text.contains("counted Count: 2") => Some(about.is_some()),
+        _ => None,
+    };
+    let logged: Vec<bool> = run.events().into_iter().filter_map(has_call).collect();
+    assert_eq!(logged, [true, true], "each with the call that logged it, although both may be in progress");
 }
 
 #[test]

@@ -73,6 +73,7 @@ fn each_mistake_has_its_message() {
         ("await new Promise(() => {})", "it never ends: it waits for a promise that nothing can settle"),
         ("throw 'a text'", "it threw \"a text\", which is not an Error"),
         ("fail('the shop is closed')", "the shop is closed"),
+        ("fail()", "the tool called `fail` without a message; say what is wrong"),
         ("return 'x'.repeat(2 ** 29)", "it used more than 64 MB of memory"),
         ("return 1n", "TypeError: BigInt are forbidden in JSON"),
         ("await tools.tapp({})", "unknown tool `tapp`; did you mean `tap`? (trailblaze-config/tools/tryIt.yaml:7:"),

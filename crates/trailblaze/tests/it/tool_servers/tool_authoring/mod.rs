@@ -44,6 +44,18 @@ fn a_new_yaml_tool_runs_at_once() {
 }
 
 #[test]
+fn tool_test_says_which_tests_in_rust_it_does_not_run() {
+    let project = Project::counter();
+    project.run(&["tool", "new", "acme_without", "--lang", "yaml"]).exits(0);
+    let words = "does not run unit tests in Rust";
+    assert!(!project.run(&["tool", "test"]).exits(0).stderr.contains(words));
+    project.run(&["tool", "new", "acme_countText", "--lang", "rust"]).exits(0);
+    let tested = project.run(&["tool", "test", "acme_without"]).exits(0).stderr;
+    let hint = format!("hint: `tool test` {words}; `cargo test --manifest-path tools/Cargo.toml` does\n");
+    assert!(tested.contains(&hint), "{tested}");
+}
+
+#[test]
 fn a_new_typescript_tool_runs_at_once() {
     for runtime in [Runtime::Bun, Runtime::Node] {
         let Some(lab) = Lab::under(runtime) else { return };
