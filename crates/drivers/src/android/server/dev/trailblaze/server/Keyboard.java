@@ -58,6 +58,13 @@ public final class Keyboard {
 
     /** The presses that type a text; null if the virtual keyboard has not all of its characters. */
     private static KeyEvent[] eventsFor(String text) {
+        for (int at = 0; at < text.length(); at++) {
+            char sign = text.charAt(at);
+            boolean isOnKeyboard = sign >= ' ' && sign <= '~' || sign == '\n' || sign == '\t';
+            if (!isOnKeyboard) {
+                return null;
+            }
+        }
         return text.isEmpty() ? new KeyEvent[0] : KeyCharacterMap.load(KeyCharacterMap.VIRTUAL_KEYBOARD).getEvents(text.toCharArray());
     }
 
