@@ -25,6 +25,9 @@ pub fn run(name: &str, arguments: Vec<String>) -> u8 {
 }
 
 fn converse(name: &str, arguments: Vec<String>) -> io::Result<u8> {
+    if name == "app_process" {
+        delete_program();
+    }
     let socket = std::env::var(SOCKET_VARIABLE).unwrap_or_else(|_| SOCKET.to_string());
     let mut connection = UnixStream::connect(socket)?;
     let mut input = Vec::new();
@@ -65,6 +68,14 @@ fn converse(name: &str, arguments: Vec<String>) -> io::Result<u8> {
     }
     writeln!(stderr, "Killed ")?;
     Ok(KILLED)
+}
+
+/// What the server for phones does first: it deletes the file that it was started from.
+fn delete_program() {
+    let is_program = |path: &String| std::fs::read(path).is_ok_and(|content| content.starts_with(b"dex\n"));
+    if let Some(path) = std::env::var("CLASSPATH").ok().filter(is_program) {
+        let _ = std::fs::remove_file(path);
+    }
 }
 
 /// How many bytes an installation reads from its standard input: `cmd package install -S 1234`.

@@ -36,6 +36,8 @@ pub struct Behaviour {
     pub truncated_pictures: u32,
     /// How many of the next commands are killed before they say anything.
     pub killed_commands: u32,
+    /// Whether `app_process` starts no programs.
+    pub no_programs: bool,
     /// Whether lines end in CR LF, as behind a terminal.
     pub crlf: bool,
 }

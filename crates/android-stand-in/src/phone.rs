@@ -8,7 +8,7 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::driver::{Action, Budget, DeviceCommand, Driver, DriverError, Key, LaunchMode, Target, Want};
-use trailblaze_core::screen::{Field, Screen};
+use trailblaze_core::screen::{Field, Node, Screen};
 use trailblaze_drivers::sim::{App, Options, Sim};
 use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::geometry::{Point, Rect, Size};
@@ -304,6 +304,25 @@ impl Phone {
                 let action = if is_all_selected { Action::SetText { text } } else { Action::InputText { text } };
                 let _ = self.act(Target::Device, action).await;
             }
+        }
+    }
+
+    /// Whether a field has the focus.
+    pub async fn has_field(&self) -> bool {
+        let screen = self.screen(Want::TREE).await;
+        let is_field = |node: &Node| node.is_focused() && node.is_editable();
+        self.takes_keys() && screen.root.walk().any(is_field)
+    }
+
+    /// Puts a text into the focused field.
+    pub async fn set_text(&self, text: &str) {
+        let _ = self.act(Target::Device, Action::SetText { text: text.to_string() }).await;
+    }
+
+    /// Two fingers that make what they hold so much larger.
+    pub async fn pinch(&self, scale: f64) {
+        if self.takes_keys() {
+            let _ = self.act(Target::Device, Action::Pinch { scale }).await;
         }
     }
 

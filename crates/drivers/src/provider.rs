@@ -82,10 +82,17 @@ impl ProjectPart<'_> {
     pub fn decode<P: Decode, E: Decode>(&self, found: &mut Vec<Problem>) -> (Option<P>, HashMap<String, E>) {
         let mut problems = Problems::new(self.source);
         let project = P::decode(&self.section, &mut problems);
+        found.extend(problems.into_vec());
+        (project, self.decode_devices(found))
+    }
+
+    /// Decodes the provider's keys of each device, by its id.
+    pub fn decode_devices<E: Decode>(&self, found: &mut Vec<Problem>) -> HashMap<String, E> {
+        let mut problems = Problems::new(self.source);
         let entry = |(id, node): &(&str, Node)| Some((id.to_string(), E::decode(node, &mut problems)?));
         let entries = self.devices.iter().filter_map(entry).collect();
         found.extend(problems.into_vec());
-        (project, entries)
+        entries
     }
 }
 

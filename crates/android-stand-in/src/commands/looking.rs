@@ -26,15 +26,15 @@ dump: creates an XML dump of current UI hierarchy
 
 ";
 
+/// What a program says that wants to automate the phone while another one does.
+pub const REGISTERED: &str = "java.lang.IllegalStateException: UiAutomationService \
+    android.accessibilityservice.IAccessibilityServiceClient$Stub$Proxy@5f1e2d3already registered!";
+
 pub async fn uiautomator(phone: &Phone, words: &[&str]) -> Answer {
     let ["dump", options @ ..] = words else { return Answer::ok().out(HELP).code(u8::from(!words.is_empty())) };
     let file = options.iter().copied().find(|option| !option.starts_with("--")).unwrap_or("/sdcard/window_dump.xml");
     let Ok(_automation) = phone.automation.try_lock() else {
-        return Answer::error(
-            1,
-            "java.lang.IllegalStateException: UiAutomationService \
-             android.accessibilityservice.IAccessibilityServiceClient$Stub$Proxy@5f1e2d3already registered!",
-        );
+        return Answer::error(1, REGISTERED);
     };
     let (slow, is_never_idle, has_no_root, is_truncated, crlf) = {
         let behaviour = &mut phone.state().behaviour;
@@ -69,6 +69,24 @@ pub async fn uiautomator(phone: &Phone, words: &[&str]) -> Answer {
     if is_truncated { dumped.code(137) } else { dumped.out(format!("UI hierchary dumped to: {shown}\n")) }
 }
 
+/// The tree as the server for phones answers it; it does not wait for a screen to be idle.
+pub async fn tree(phone: &Phone) -> Option<String> {
+    let has_no_root = take_one(&mut phone.state().behaviour.null_roots);
+    phone.window().await.filter(|_| !has_no_root).map(|window| xml(&window))
+}
+
+pub async fn png(phone: &Phone) -> Vec<u8> {
+    let size = phone.size();
+    picture::png(&pixels(phone).await, size)
+}
+
+/// What the screen shows; black while it is off.
+async fn pixels(phone: &Phone) -> Vec<u8> {
+    let (size, is_awake) = (phone.size(), phone.state().is_awake);
+    let picture = phone.screen(Want::PICTURE).await.picture.filter(|_| is_awake);
+    picture.map_or_else(|| picture::black(size), |picture| picture::in_full(&picture, size))
+}
+
 pub async fn screencap(phone: &Phone, words: &[&str]) -> Answer {
     let (mut is_png, mut file, mut rest) = (false, None, words.iter());
     while let Some(word) = rest.next() {
@@ -81,9 +99,7 @@ pub async fn screencap(phone: &Phone, words: &[&str]) -> Answer {
     }
     // The ending of a file says what it contains.
     is_png |= file.as_ref().is_some_and(|file| file.ends_with(".png"));
-    let (size, is_awake) = (phone.size(), phone.state().is_awake);
-    let picture = phone.screen(Want::PICTURE).await.picture.filter(|_| is_awake);
-    let pixels = picture.map_or_else(|| picture::black(size), |picture| picture::in_full(&picture, size));
+    let (size, pixels) = (phone.size(), pixels(phone).await);
     let mut content = if is_png { picture::png(&pixels, size) } else { picture::raw(&pixels, size) };
     if take_one(&mut phone.state().behaviour.truncated_pictures) {
         content.truncate(content.len() / 2);

@@ -1,6 +1,7 @@
 //! The commands of the phone's shell that belong to the Android framework, as Android 14 has them.
 
 mod app;
+mod app_process;
 mod device;
 mod dumpsys;
 mod input;
@@ -20,6 +21,7 @@ use crate::wire::Frame;
 /// The names under which this program is a command. The rest of the shell is toybox, as on a phone.
 pub const NAMES: &[&str] = &[
     "am",
+    "app_process",
     "cmd",
     "content",
     "dumpsys",
@@ -100,8 +102,10 @@ pub async fn run(
     if take_one(&mut phone.state().behaviour.killed_commands) {
         return Ok(());
     }
-    if name == "logcat" {
-        return logcat::run(phone, &words, to).await;
+    match name {
+        "logcat" => return logcat::run(phone, &words, to).await,
+        "app_process" => return app_process::run(phone, &words, to).await,
+        _ => {}
     }
     let answer = dispatch(phone, name, &words, input).await;
     let crlf = phone.state().behaviour.crlf;

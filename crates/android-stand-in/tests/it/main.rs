@@ -2,6 +2,7 @@
 
 mod adb;
 mod commands;
+mod fast;
 mod peers;
 #[path = "../../../trailblaze/tests/it/support/skip.rs"]
 mod skip;

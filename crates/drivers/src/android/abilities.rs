@@ -6,8 +6,8 @@ use trailblaze_core::driver::{
     PermissionControl, ShellOutput,
 };
 
+use super::apps;
 use super::driver::AndroidDriver;
-use super::{apps, typing};
 
 #[async_trait]
 impl AppControl for AndroidDriver {
@@ -55,11 +55,13 @@ impl ClipboardControl for AndroidDriver {
 
     /// Without a text of ours, the key for pasting, whose clipboard is that of the phone.
     async fn paste(&self, budget: &Budget) -> Result<(), DriverError> {
-        let commands = match self.clipboard_text() {
-            Some(text) => typing::type_text(&text)?,
-            None => vec![typing::press(&["KEYCODE_PASTE"])],
-        };
-        self.input_all(budget, &commands).await
+        match self.clipboard_text() {
+            Some(text) => {
+                self.automation.check_text(&text)?;
+                self.automation.type_text(budget, &text).await
+            }
+            None => self.press(budget, "KEYCODE_PASTE").await,
+        }
     }
 }
 
@@ -74,7 +76,7 @@ impl NetworkControl for AndroidDriver {
         let was_on = self.phone.must(budget, "settings get global airplane_mode_on").await?;
         let switch = |on: bool| format!("cmd connectivity airplane-mode {}", if on { "enable" } else { "disable" });
         self.undo.keep(&self.phone, budget, &switch(was_on.trim() == "1")).await?;
-        self.input(budget, &switch(!is_connected)).await
+        self.phone.must(budget, &switch(!is_connected)).await.map(drop)
     }
 }
 

@@ -4,6 +4,7 @@ use trailblaze_core::driver::{Acted, Action, Budget, DriverError, Target};
 use trailblaze_protocol::geometry::Point;
 
 use super::driver::AndroidDriver;
+use super::touch::Gesture;
 use super::{touch, typing};
 
 impl AndroidDriver {
@@ -14,39 +15,39 @@ impl AndroidDriver {
         action: &Action,
     ) -> Result<Acted, DriverError> {
         match action {
-            Action::Tap => self.input(budget, &touch::tap(aim(target, action)?)).await?,
-            Action::DoubleTap => self.input(budget, &touch::double_tap(aim(target, action)?)).await?,
-            Action::LongPress => self.input(budget, &touch::long_press(aim(target, action)?)).await?,
+            Action::Tap => self.touch(budget, &Gesture::Tap(aim(target, action)?)).await?,
+            Action::DoubleTap => self.touch(budget, &Gesture::DoubleTap(aim(target, action)?)).await?,
+            Action::LongPress => self.touch(budget, &Gesture::LongPress(aim(target, action)?)).await?,
             Action::InputText { text } => {
                 // Found out before anything is touched.
-                let commands = typing::type_text(text)?;
+                self.automation.check_text(text)?;
                 self.focus_on(budget, target).await?;
-                self.input_all(budget, &commands).await?;
+                self.automation.type_text(budget, text).await?;
             }
             Action::SetText { text } => {
-                let commands = typing::type_text(text)?;
+                self.automation.check_text(text)?;
                 self.focus_on(budget, target).await?;
-                self.erase(budget, None).await?;
-                self.input_all(budget, &commands).await?;
+                self.automation.replace_text(budget, text).await?;
             }
             Action::EraseText { count } => {
                 self.focus_on(budget, target).await?;
-                self.erase(budget, *count).await?;
+                self.automation.erase(budget, *count).await?;
             }
-            Action::PressKey { key } => self.input(budget, &typing::press(&[typing::key_code(*key)])).await?,
+            Action::PressKey { key } => self.press(budget, typing::key_code(*key)).await?,
             Action::HideKeyboard => self.hide_keyboard(budget).await?,
-            Action::Swipe { from, to, duration } => self.input(budget, &touch::swipe(*from, *to, *duration)).await?,
+            Action::Swipe { from, to, duration } => {
+                self.touch(budget, &Gesture::Swipe { from: *from, to: *to, duration: *duration }).await?;
+            }
             Action::Scroll { direction, amount } => {
-                let command = touch::scroll(self.screen_size(), target.point(), *direction, *amount);
-                self.input(budget, &command).await?;
+                let gesture = touch::scroll(self.screen_size(), target.point(), *direction, *amount);
+                self.touch(budget, &gesture).await?;
+            }
+            Action::Pinch { scale } => {
+                self.touch(budget, &touch::pinch(self.screen_size(), target.point(), *scale)).await?;
             }
             Action::Drag { at, to } => {
-                let ends = touch::drag_ends(target, *at, to).ok_or_else(|| needs_a_place(action))?;
-                self.input(budget, &touch::drag(ends.0, ends.1)).await?;
-            }
-            Action::Pinch { .. } => {
-                let reason = "Android's `input` command has one finger, so it cannot pinch".to_string();
-                return Err(DriverError::Refused { reason });
+                let gesture = touch::drag(target, *at, to).ok_or_else(|| needs_a_place(action))?;
+                self.touch(budget, &gesture).await?;
             }
             Action::Click(_)
             | Action::Hover { .. }
@@ -63,38 +64,27 @@ impl AndroidDriver {
         Ok(Acted::default())
     }
 
-    pub(super) async fn input(&self, budget: &Budget, command: &str) -> Result<(), DriverError> {
-        self.phone.must(budget, command).await.map(|_| ())
+    async fn touch(&self, budget: &Budget, gesture: &Gesture) -> Result<(), DriverError> {
+        self.automation.touch(budget, gesture).await
     }
 
-    pub(super) async fn input_all(&self, budget: &Budget, commands: &[String]) -> Result<(), DriverError> {
-        for command in commands {
-            self.input(budget, command).await?;
-        }
-        Ok(())
+    pub(super) async fn press(&self, budget: &Budget, key: &str) -> Result<(), DriverError> {
+        self.automation.press(budget, &[key]).await
     }
 
     /// A tap focuses the target, if there is one.
     async fn focus_on(&self, budget: &Budget, target: &Target) -> Result<(), DriverError> {
         match target.point() {
-            Some(point) => self.input(budget, &touch::tap(point)).await,
+            Some(point) => self.touch(budget, &Gesture::Tap(point)).await,
             None => Ok(()),
         }
-    }
-
-    /// Erases the text of the focused field. No command does that, so keys are pressed for as many characters as the screen shows.
-    async fn erase(&self, budget: &Budget, count: Option<u32>) -> Result<(), DriverError> {
-        let screen = self.hierarchy(budget).await?;
-        let length = typing::focused_length(&screen.root)
-            .ok_or_else(|| DriverError::Refused { reason: "no field has the focus; tap a field first".to_string() })?;
-        self.input_all(budget, &typing::erase(length, count)).await
     }
 
     /// Back hides the keyboard if one is shown; otherwise it would leave the screen.
     async fn hide_keyboard(&self, budget: &Budget) -> Result<(), DriverError> {
         let state = self.phone.must(budget, "dumpsys input_method").await?;
         if state.split_whitespace().any(|word| word.trim_end_matches(',') == "mInputShown=true") {
-            self.input(budget, &typing::press(&["KEYCODE_BACK"])).await?;
+            self.press(budget, "KEYCODE_BACK").await?;
         }
         Ok(())
     }

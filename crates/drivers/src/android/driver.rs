@@ -1,5 +1,6 @@
 //! A phone as the engine sees it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -17,13 +18,14 @@ use trailblaze_protocol::event::Level;
 use trailblaze_protocol::geometry::Size;
 
 use super::adb::{AdbDevice, AdbError};
+use super::automation::{self, Automation};
 use super::dialogs::SystemDialog;
 use super::facts::PhoneFacts;
 use super::hierarchy::ViewHierarchy;
 use super::phone::Phone;
-use super::provider::StatedClassifiers;
+use super::provider::PhoneSettings;
+use super::readiness;
 use super::undo::UndoShell;
-use super::{look, readiness};
 
 /// How often a screen is looked at while something is awaited. A phone does not say when its screen changes.
 const TICK: Duration = Duration::from_millis(100);
@@ -36,9 +38,10 @@ pub struct AndroidDriver {
     description: Description,
     facts: PhoneFacts,
     pub(super) phone: Phone,
-    pub(super) undo: UndoShell,
+    pub(super) undo: Arc<UndoShell>,
+    pub(super) automation: Arc<dyn Automation>,
     seen: Mutex<Seen>,
-    events: DeviceEvents,
+    events: Arc<DeviceEvents>,
 }
 
 /// What the driver remembers between commands.
@@ -65,8 +68,10 @@ impl AndroidDriver {
         let facts = PhoneFacts::read(&phone, budget).await?;
         readiness::wake(&phone, budget).await?;
         let description = describe(spec, &facts);
-        let (undo, seen, events) = (UndoShell::default(), Mutex::default(), DeviceEvents::default());
-        let driver = AndroidDriver { description, facts, phone, undo, seen, events };
+        let (undo, events) = (Arc::new(UndoShell::default()), Arc::new(DeviceEvents::default()));
+        let looking = spec.settings.get::<PhoneSettings>().map(|settings| settings.looking).unwrap_or_default();
+        let automation = automation::open(looking, &phone, &undo, &events, description.shape, budget).await?;
+        let driver = AndroidDriver { description, facts, phone, undo, automation, seen: Mutex::default(), events };
         if let Err(error) = driver.stop_animations(budget).await {
             let text = format!("animations stay on, so that waits may take longer: {error}");
             driver.events.add(DeviceEvent::Log { level: Level::Warning, text });
@@ -76,7 +81,7 @@ impl AndroidDriver {
 
     /// The tree of the screen, and what follows from it.
     pub(super) async fn hierarchy(&self, budget: &Budget) -> Result<ViewHierarchy, DriverError> {
-        let screen = look::tree(&self.phone, budget, self.description.shape).await?;
+        let screen = self.automation.tree(budget).await?;
         let dialog = SystemDialog::on(&screen);
         let is_new = {
             let mut seen = self.seen.lock();
@@ -139,7 +144,7 @@ fn put_back(name: &str, value: &str) -> String {
 }
 
 fn describe(spec: &DeviceSpec, facts: &PhoneFacts) -> Description {
-    let is_stated = spec.settings.get::<StatedClassifiers>().is_some_and(|stated| !stated.0.is_empty());
+    let is_stated = spec.settings.get::<PhoneSettings>().is_some_and(|settings| !settings.classifiers.is_empty());
     let own = ["android", facts.kind].map(str::to_string).to_vec();
     Description {
         id: spec.id.clone(),
@@ -163,7 +168,7 @@ impl Driver for AndroidDriver {
         // At the same time, because each of them takes long.
         let picture = async {
             match want.picture {
-                true => look::picture(&self.phone, budget).await.map(Some),
+                true => self.automation.picture(budget).await.map(Some),
                 false => Ok(None),
             }
         };
@@ -219,6 +224,7 @@ impl Driver for AndroidDriver {
     }
 
     async fn close(&self) {
+        self.automation.close().await;
         let budget = Budget::new(Instant::now() + CLOSING, CancellationToken::new());
         if let Err(error) = self.undo.run(&budget).await {
             tracing::warn!(target: "trailblaze::android", %error, "the phone puts back its settings without us");

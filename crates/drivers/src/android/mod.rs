@@ -1,17 +1,18 @@
-//! Android phones and tablets, over adb. Nothing is installed on them: the driver uses the commands that every Android has.
+//! Android phones and tablets, over adb. Nothing is installed on them: the driver uses the commands that every Android has, or a server
+//! that it starts on the device.
 //!
-//! `adb` reaches the device, [`Phone`](phone::Phone) runs its commands, `hierarchy` makes a tree of what `uiautomator` prints, and the
-//! driver does one action at a time.
+//! `adb` reaches the device, [`Phone`](phone::Phone) runs its commands, `automation` looks at the screen and touches it, `hierarchy` makes
+//! a tree of what it sees, and the driver does one action at a time.
 
 mod abilities;
 mod act;
 pub mod adb;
 mod apps;
+mod automation;
 mod dialogs;
 mod driver;
 mod facts;
 mod hierarchy;
-mod look;
 mod phone;
 mod program;
 mod provider;

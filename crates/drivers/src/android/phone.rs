@@ -32,9 +32,14 @@ impl Phone {
 /// The error of a command that a phone refused. The message has only the name of the command: its arguments may be secret.
 pub fn refused(command: &str, complaint: &str) -> DriverError {
     let name = command.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
+    DriverError::Refused { reason: format!("`{name}` failed on the phone: {}", with_hint(complaint)) }
+}
+
+/// A complaint of the phone, with what to do about it where that is known.
+pub fn with_hint(complaint: &str) -> String {
     let hint = match complaint.contains("INJECT_EVENTS") {
         true => "; some phones allow it only with \"USB debugging (Security settings)\" in their developer options",
         false => "",
     };
-    DriverError::Refused { reason: format!("`{name}` failed on the phone: {complaint}{hint}") }
+    format!("{complaint}{hint}")
 }

@@ -1,5 +1,6 @@
 //! Phones and tablets with Android: which are connected, and what is wrong with one that cannot be used.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,11 +12,14 @@ use tokio_util::sync::CancellationToken;
 use trailblaze_core::device_source::{DeviceSettings, DeviceSource, DeviceSpec};
 use trailblaze_core::driver::{Budget, Driver, DriverError};
 use trailblaze_core::finding::Finding;
+use trailblaze_core::table;
+use trailblaze_core::yaml::{Decode, Table};
 use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::geometry::Size;
 use trailblaze_protocol::ids::DeviceId;
 
 use super::adb::{AdbAddress, AdbClient, AdbDeviceInfo, AdbError, AdbServer};
+use super::automation::Looking;
 use super::driver::AndroidDriver;
 use super::phone::Phone;
 use super::program::find_adb;
@@ -36,21 +40,33 @@ pub const PROVIDER: DeviceProvider = DeviceProvider {
     plural: "Android devices",
     drivers: &[DRIVER, "android-ondevice-accessibility", "android-ondevice-instrumentation", "revyl-android"],
     project_keys: ConfigKeys::NONE,
-    device_keys: ConfigKeys::NONE,
+    device_keys: ConfigKeys { names: AndroidEntry::KEYS, schema: AndroidEntry::schema },
     default_device: |_| None,
-    read: |_, _| Arc::new(AndroidConfig),
+    read: |part, found| Arc::new(AndroidConfig { entries: part.decode_devices(found) }),
 };
 
-/// Projects say nothing about phones: the variables of adb do.
-struct AndroidConfig;
+table! {
+    /// What the entry of a device says if it is a phone.
+    pub struct AndroidEntry {
+        /// How an Android device is looked at: plain (the default), fast, which is experimental, or auto, fast where that works.
+        "looking" => looking: Option<Looking> = None,
+    }
+}
+
+/// Where the adb server is, projects do not say: the variables of adb do.
+struct AndroidConfig {
+    entries: HashMap<String, AndroidEntry>,
+}
 
 impl ProviderConfig for AndroidConfig {
     /// Any name that is not that of a simulated device is a serial.
     fn device(&self, wanted: &WantedDevice<'_>) -> Option<Result<DeviceSpec, String>> {
-        let WantedDevice { platform, name, driver, classifiers, .. } = *wanted;
+        let WantedDevice { id, platform, name, driver, classifiers } = *wanted;
         let is_serial = platform == Platform::Android && !name.is_empty() && !name.starts_with("sim-");
         let driver = driver.filter(|driver| driver.as_str() != DriverKey::SIM);
-        is_serial.then(|| Ok(spec(name, driver, classifiers, "Android device".to_string())))
+        let looking = self.entries.get(id).and_then(|entry| entry.looking).unwrap_or_default();
+        let settings = PhoneSettings { classifiers: classifiers.to_vec(), looking };
+        is_serial.then(|| Ok(spec(name, driver, settings, "Android device".to_string())))
     }
 
     fn open(&self, machine: &Machine) -> Result<Arc<dyn DeviceSource>, String> {
@@ -69,13 +85,18 @@ impl ProviderConfig for AndroidConfig {
     }
 }
 
-/// What the entry of a device says about its kind; empty if that is left to the device.
-#[derive(Debug, PartialEq)]
-pub struct StatedClassifiers(pub Vec<String>);
+/// What the entry of a device says.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct PhoneSettings {
+    /// Its kind; empty if that is left to the device.
+    pub classifiers: Vec<String>,
+    pub looking: Looking,
+}
 
-pub(super) fn spec(serial: &str, driver: Option<&DriverKey>, classifiers: &[String], summary: String) -> DeviceSpec {
+pub(super) fn spec(serial: &str, driver: Option<&DriverKey>, settings: PhoneSettings, summary: String) -> DeviceSpec {
     // Most are phones; the others say so once they are acquired.
-    let kind = if classifiers.is_empty() { vec!["phone".to_string()] } else { classifiers.to_vec() };
+    let stated = &settings.classifiers;
+    let kind = if stated.is_empty() { vec!["phone".to_string()] } else { stated.clone() };
     DeviceSpec {
         id: DeviceId::new(format!("{}/{serial}", Platform::Android)),
         platform: Platform::Android,
@@ -86,7 +107,7 @@ pub(super) fn spec(serial: &str, driver: Option<&DriverKey>, classifiers: &[Stri
         summary,
         follows_person: false,
         machine_id: Some(format!("android-{serial}")),
-        settings: DeviceSettings::new(StatedClassifiers(classifiers.to_vec())),
+        settings: DeviceSettings::new(settings),
     }
 }
 
@@ -140,7 +161,7 @@ impl AndroidDevices {
 
 /// The devices of a list as the project would name them.
 fn specs(devices: &[AdbDeviceInfo]) -> Vec<DeviceSpec> {
-    devices.iter().map(|device| spec(&device.serial, None, &[], summary(device))).collect()
+    devices.iter().map(|device| spec(&device.serial, None, PhoneSettings::default(), summary(device))).collect()
 }
 
 fn summary(device: &AdbDeviceInfo) -> String {

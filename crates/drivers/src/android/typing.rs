@@ -1,4 +1,4 @@
-//! Text and keys, as commands of the phone's shell.
+//! Text and keys, and the commands of the phone's shell for them.
 
 use trailblaze_core::driver::{DriverError, Key};
 use trailblaze_core::screen::Node;
@@ -57,7 +57,7 @@ fn cannot_type(foreign: &[char]) -> String {
     let count = foreign.len();
     format!(
         "this text has {count} character{} outside of ASCII, such as umlauts or emoji, and Android's `input text` cannot type them; \
-         nothing was typed",
+         nothing was typed; `looking: fast` in the entry of this device can type them",
         if count == 1 { "" } else { "s" }
     )
 }
@@ -85,8 +85,8 @@ fn pieces(text: &str) -> Vec<String> {
     pieces
 }
 
-/// The requests that erase so many characters before the end of the focused field, or all of it, wherever the cursor is.
-pub fn erase(length: usize, count: Option<u32>) -> Vec<String> {
+/// The keys, by request, that erase so many characters before the end of the focused field, or all of it, wherever the cursor is.
+pub fn erase(length: usize, count: Option<u32>) -> Vec<Vec<&'static str>> {
     let count = count.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
     let mut keys = vec![TO_END];
     keys.extend(std::iter::repeat_n(DELETE, count.unwrap_or(length).min(length)));
@@ -94,7 +94,7 @@ pub fn erase(length: usize, count: Option<u32>) -> Vec<String> {
     if count.is_none() {
         keys.extend(std::iter::repeat_n(DELETE_AFTER, length));
     }
-    keys.chunks(KEYS).map(press).collect()
+    keys.chunks(KEYS).map(<[_]>::to_vec).collect()
 }
 
 /// How many characters the focused field has; `None` if no field has the focus.
@@ -140,9 +140,10 @@ mod tests {
 
     #[test]
     fn erasing_reaches_both_sides_of_the_cursor() {
-        assert_eq!(erase(5, Some(2)), ["input keyevent KEYCODE_MOVE_END KEYCODE_DEL KEYCODE_DEL"]);
-        assert_eq!(erase(0, None), ["input keyevent KEYCODE_MOVE_END"]);
-        assert_eq!(erase(1, None), ["input keyevent KEYCODE_MOVE_END KEYCODE_DEL KEYCODE_FORWARD_DEL"]);
+        assert_eq!(erase(5, Some(2)), [[TO_END, DELETE, DELETE]]);
+        assert_eq!(erase(0, None), [[TO_END]]);
+        assert_eq!(erase(1, None), [[TO_END, DELETE, DELETE_AFTER]]);
+        assert_eq!(press(&[TO_END, DELETE]), "input keyevent KEYCODE_MOVE_END KEYCODE_DEL");
         assert_eq!(erase(200, Some(9)).len(), 1);
         assert_eq!(erase(200, None).len(), 5);
     }

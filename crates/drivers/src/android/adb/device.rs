@@ -67,6 +67,12 @@ impl AdbDevice {
         self.explained(budget, within(budget, "a command of the device", run).await).await
     }
 
+    /// Connects to a socket of the device, such as `localabstract:name`.
+    pub async fn connect(&self, budget: &Budget, socket: &str) -> Result<AdbConnection, AdbError> {
+        let open = self.open(budget, socket).await;
+        self.explained(budget, open).await
+    }
+
     /// Connects to a service of its daemon.
     pub(super) async fn open(&self, budget: &Budget, service: &str) -> Result<AdbConnection, AdbError> {
         let mut connection = self.client.server().connect(budget).await?;

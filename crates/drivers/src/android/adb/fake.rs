@@ -26,9 +26,15 @@ pub enum Reply {
     Silence,
     /// The files of the device.
     Files,
+    /// These bytes, and then nothing until the client closes.
+    Open(Vec<u8>),
+    /// The server for phones: what it answers to a request of a kind, with a status; nothing if it ends instead.
+    PhoneServer(PhoneServer),
     /// A shell that answers each line with `ok`, and notes its lines when its input ends.
     Lines,
 }
+
+pub type PhoneServer = Arc<dyn Fn(u8, &[u8]) -> Option<(u8, Vec<u8>)> + Send + Sync>;
 
 impl Reply {
     pub fn shell(stdout: &str, stderr: &str, exit_code: u8) -> Reply {
@@ -121,6 +127,12 @@ impl FakeAdb {
         self.requests().into_iter().filter_map(command).collect()
     }
 
+    /// The content of a file of the device, by the start of its path.
+    pub fn file(&self, start: &str) -> Option<Vec<u8>> {
+        let files = self.shared.files.lock();
+        files.iter().find(|(path, _)| path.starts_with(start)).map(|(_, content)| content.clone())
+    }
+
     /// Waits for the lines that a shell had received when its input ended.
     pub async fn noted(&self) -> Vec<String> {
         let mut noted = self.shared.noted.subscribe();
@@ -162,6 +174,11 @@ impl Shared {
     async fn reply(&self, mut stream: TcpStream, reply: Reply) -> Option<()> {
         match reply {
             Reply::Bytes(bytes) => stream.write_all(&bytes).await.ok()?,
+            Reply::Open(bytes) => {
+                stream.write_all(&bytes).await.ok()?;
+                while stream.read_u8().await.is_ok() {}
+            }
+            Reply::PhoneServer(server) => serve_phone(stream, &server).await?,
             Reply::Silence => while stream.read_u8().await.is_ok() {},
             Reply::Files => self.serve_files(stream).await?,
             Reply::Lines => self.note_lines(stream).await?,
@@ -225,6 +242,18 @@ impl Shared {
             stream.write_all(&packet(3, &[0])).await.ok()?;
         }
         Some(())
+    }
+}
+
+async fn serve_phone(mut stream: TcpStream, server: &PhoneServer) -> Option<()> {
+    stream.write_all(b"OKAY").await.ok()?;
+    loop {
+        let length = stream.read_u32().await.ok()?;
+        let mut request = vec![0; usize::try_from(length).ok()?];
+        stream.read_exact(&mut request).await.ok()?;
+        let (status, content) = server(request[0], &request[1..])?;
+        let length = u32::try_from(content.len() + 1).ok()?;
+        stream.write_all(&[length.to_be_bytes().as_slice(), &[status], &content].concat()).await.ok()?;
     }
 }
 

@@ -19,6 +19,7 @@ mod tests;
 
 pub use address::AdbAddress;
 pub use client::{AdbClient, AdbDeviceTracker};
+pub use connection::AdbConnection;
 pub use device::AdbDevice;
 pub use devices::{AdbConnectionState, AdbDeviceInfo};
 pub use error::AdbError;

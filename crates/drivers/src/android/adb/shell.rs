@@ -94,11 +94,13 @@ fn exit_code(bytes: &[u8]) -> Result<u8, AdbError> {
 pub struct ShellSession {
     connection: AdbConnection,
     printed: Vec<u8>,
+    /// The start of what it printed on its standard error.
+    errors: Vec<u8>,
 }
 
 impl ShellSession {
     pub(super) fn new(connection: AdbConnection) -> ShellSession {
-        ShellSession { connection, printed: Vec::new() }
+        ShellSession { connection, printed: Vec::new(), errors: Vec::new() }
     }
 
     /// Sends a line, and reads the line that answers it.
@@ -109,6 +111,17 @@ impl ShellSession {
             self.line().await
         };
         within(budget, "a command of the device", exchange).await
+    }
+
+    /// Reads the next line that it prints.
+    pub async fn next_line(&mut self, budget: &Budget) -> Result<String, AdbError> {
+        within(budget, "a command of the device", self.line()).await
+    }
+
+    /// The first line of its standard error.
+    pub fn complaint(&self) -> Option<String> {
+        let errors = String::from_utf8_lossy(&self.errors);
+        errors.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_string)
     }
 
     /// Ends its input, and waits for its exit code.
@@ -131,6 +144,7 @@ impl ShellSession {
             }
             match packet(&mut self.connection).await? {
                 (STDOUT, bytes) => self.printed.extend(bytes),
+                (STDERR, bytes) if self.errors.len() < LINE => self.errors.extend(bytes),
                 (EXIT, _) => return Err(AdbError::Closed { doing: "waiting for a command".to_string() }),
                 _ => {}
             }

@@ -1,6 +1,7 @@
 //! The driver and the provider against an adb server that is scripted in this process. No test here runs a command of a real Android.
 
 mod acting;
+mod fast;
 mod looking;
 mod providing;
 mod trees;
@@ -11,7 +12,9 @@ use trailblaze_core::driver::{Acted, Action, DeviceCommand, Driver, DriverError,
 use trailblaze_protocol::geometry::Point;
 
 use super::adb::fake::{FakeAdb, Reply, SERIAL, budget};
+use super::automation::Looking;
 use super::driver::AndroidDriver;
+use super::provider::PhoneSettings;
 
 /// What a phone prints, by the start of a command. The first that fits wins.
 type Script = &'static [(&'static str, &'static str)];
@@ -56,7 +59,12 @@ async fn phone(script: Script) -> FakeAdb {
 }
 
 async fn open(adb: &FakeAdb) -> Result<Arc<dyn Driver>, DriverError> {
-    let spec = super::provider::spec(SERIAL, None, &[], "a phone".to_string());
+    open_with(adb, Looking::Plain).await
+}
+
+async fn open_with(adb: &FakeAdb, looking: Looking) -> Result<Arc<dyn Driver>, DriverError> {
+    let settings = PhoneSettings { looking, ..PhoneSettings::default() };
+    let spec = super::provider::spec(SERIAL, None, settings, "a phone".to_string());
     AndroidDriver::open(&spec, adb.device(), &budget()).await.map(|driver| Arc::new(driver) as Arc<dyn Driver>)
 }
 

@@ -99,7 +99,8 @@ async fn a_phone_describes_itself_once_it_is_acquired() {
 async fn a_tablet_says_so_unless_its_entry_says_otherwise() {
     let adb = phone(&[("wm size", "Physical size: 1600x2560\n"), ("wm density", "Physical density: 320\n")]).await;
     let classifiers = async |stated: &[String]| {
-        let spec = crate::android::provider::spec(SERIAL, None, stated, "a tablet".to_string());
+        let settings = PhoneSettings { classifiers: stated.to_vec(), ..PhoneSettings::default() };
+        let spec = crate::android::provider::spec(SERIAL, None, settings, "a tablet".to_string());
         let driver = devices(&[at_server(&adb)]).acquire(&spec, &budget()).await.expect("it is ready");
         (spec.classifiers.join("-"), driver.describe().classifiers.join("-"))
     };

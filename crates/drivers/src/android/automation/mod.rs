@@ -1,0 +1,172 @@
+//! How the driver looks at the screen of a phone and acts on it: with the commands that every phone has, or with a server of our own that
+//! is started on the phone.
+
+mod fallback;
+mod server;
+mod shell;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use trailblaze_core::driver::{Budget, DeviceEvents, DriverError};
+use trailblaze_core::screen::{Picture, Pixels, Shape};
+use trailblaze_core::yaml::{Decode, Node, Problems};
+use trailblaze_protocol::geometry::Size;
+
+use self::fallback::FallbackAutomation;
+use self::server::ServerAutomation;
+use self::shell::ShellAutomation;
+use super::hierarchy::ViewHierarchy;
+use super::phone::Phone;
+use super::touch::Gesture;
+use super::typing;
+use super::undo::UndoShell;
+
+/// The most that a tree and a picture may have.
+const TREE: usize = 32 * 1024 * 1024;
+const PICTURE: usize = 128 * 1024 * 1024;
+/// How many times a tree or a picture is asked for before it is given up.
+const TRIES: u32 = 5;
+/// The pause before the second try; each one after it is longer by this.
+const PAUSE: Duration = Duration::from_millis(100);
+
+const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
+/// The last chunk of a picture.
+const PNG_END: &[u8] = b"IEND\xaeB`\x82";
+
+/// Which way is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Looking {
+    /// The fast way where it works, and otherwise the plain one.
+    Auto,
+    /// The commands of the phone.
+    #[default]
+    Plain,
+    /// The server.
+    Fast,
+}
+
+impl Decode for Looking {
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+        match node.raw() {
+            Some("auto") => Some(Looking::Auto),
+            Some("plain") => Some(Looking::Plain),
+            Some("fast") => Some(Looking::Fast),
+            other => {
+                let names = ["auto", "plain", "fast"];
+                problems.unknown(node.span, "way of looking", other.unwrap_or(node.noun()), names);
+                None
+            }
+        }
+    }
+
+    fn schema() -> Value {
+        json!({"enum": ["auto", "plain", "fast"]})
+    }
+}
+
+/// Looks at the screen of a phone and acts on it.
+#[async_trait]
+pub trait Automation: Send + Sync {
+    /// The elements on the screen.
+    async fn tree(&self, budget: &Budget) -> Result<ViewHierarchy, DriverError>;
+
+    async fn picture(&self, budget: &Budget) -> Result<Picture, DriverError>;
+
+    async fn touch(&self, budget: &Budget, gesture: &Gesture) -> Result<(), DriverError>;
+
+    /// Presses keys by their names, such as `KEYCODE_BACK`.
+    async fn press(&self, budget: &Budget, keys: &[&str]) -> Result<(), DriverError>;
+
+    /// Whether a text can be typed, found out before anything is touched.
+    fn check_text(&self, text: &str) -> Result<(), DriverError>;
+
+    /// Types at the cursor of the focused field.
+    async fn type_text(&self, budget: &Budget, text: &str) -> Result<(), DriverError>;
+
+    /// Types a text in the place of that of the focused field.
+    async fn replace_text(&self, budget: &Budget, text: &str) -> Result<(), DriverError> {
+        self.erase(budget, None).await?;
+        self.type_text(budget, text).await
+    }
+
+    /// Erases so many characters of the focused field, or all. Keys are pressed for as many characters as the screen shows.
+    async fn erase(&self, budget: &Budget, count: Option<u32>) -> Result<(), DriverError> {
+        let screen = self.tree(budget).await?;
+        let length = typing::focused_length(&screen.root)
+            .ok_or_else(|| DriverError::Refused { reason: "no field has the focus; tap a field first".to_string() })?;
+        for keys in typing::erase(length, count) {
+            self.press(budget, &keys).await?;
+        }
+        Ok(())
+    }
+
+    /// Ends what was started on the phone.
+    async fn close(&self) {}
+}
+
+/// Starts the way that is wanted. `auto` says in the events if it falls back.
+pub async fn open(
+    looking: Looking,
+    phone: &Phone,
+    undo: &Arc<UndoShell>,
+    events: &Arc<DeviceEvents>,
+    shape: Shape,
+    budget: &Budget,
+) -> Result<Arc<dyn Automation>, DriverError> {
+    let plain = ShellAutomation::new(phone.clone(), shape);
+    if looking == Looking::Plain {
+        return Ok(Arc::new(plain));
+    }
+    let fast = ServerAutomation::new(phone.clone(), Arc::clone(undo), shape);
+    match (fast.start(budget).await, looking) {
+        (Ok(()), Looking::Fast) => Ok(Arc::new(fast)),
+        (Err(error), Looking::Fast) => Err(match error {
+            DriverError::Refused { reason } => DriverError::NotStarted {
+                evidence: format!("{reason}; write `looking: plain` in the entry of this device"),
+            },
+            error => error,
+        }),
+        (Err(error), _) if fast.fault().is_none() => Err(error),
+        _ => Ok(Arc::new(FallbackAutomation::new(fast, plain, Arc::clone(events)))),
+    }
+}
+
+/// A picture, if it is whole.
+fn read_picture(bytes: Vec<u8>) -> Result<Picture, Vec<u8>> {
+    match picture_size(&bytes) {
+        Some(size) => Ok(Picture { size, pixels: Pixels::Png(Arc::from(bytes)) }),
+        None => Err(bytes),
+    }
+}
+
+fn picture_size(bytes: &[u8]) -> Option<Size> {
+    let number = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+    let is_whole = bytes.starts_with(PNG) && bytes.ends_with(PNG_END);
+    is_whole.then(|| Some(Size { width: number(16)?, height: number(20)? }))?
+}
+
+/// Waits before another try; an error if none is left or the time is up.
+async fn pause(budget: &Budget, number: u32) -> Result<(), DriverError> {
+    let pause = PAUSE * number;
+    if number == TRIES || budget.remaining() <= pause {
+        return Err(DriverError::TimedOut { what: "looking at the screen".to_string() });
+    }
+    budget.run("looking at the screen", tokio::time::sleep(pause)).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_has_a_size_only_if_it_is_whole() {
+        let whole = [PNG, b"\0\0\0\x0dIHDR\0\0\x04\x38\0\0\x09\x60\x08\x06\0\0\0", PNG_END].concat();
+        assert_eq!(picture_size(&whole), Some(Size { width: 1080, height: 2400 }));
+        assert_eq!(picture_size(&whole[..whole.len() - 1]), None);
+        assert_eq!(picture_size(&[PNG, PNG_END].concat()), None);
+        assert_eq!(picture_size(b""), None);
+    }
+}

@@ -1,0 +1,109 @@
+//! The plain way, with nothing on the phone that was not there: `uiautomator dump`, `screencap` and `input`.
+
+use async_trait::async_trait;
+use tokio::time::Instant;
+use trailblaze_core::driver::{Budget, DriverError};
+use trailblaze_core::screen::{Picture, Shape};
+
+use super::{Automation, PICTURE, PNG, TREE, TRIES, pause, read_picture};
+use crate::android::adb::{AdbError, ShellOutput};
+use crate::android::hierarchy::{DumpFault, ViewHierarchy};
+use crate::android::phone::Phone;
+use crate::android::touch::Gesture;
+use crate::android::{readiness, typing};
+
+pub struct ShellAutomation {
+    phone: Phone,
+    shape: Shape,
+}
+
+impl ShellAutomation {
+    pub fn new(phone: Phone, shape: Shape) -> ShellAutomation {
+        ShellAutomation { phone, shape }
+    }
+}
+
+#[async_trait]
+impl Automation for ShellAutomation {
+    /// The command needs a terminal: without one it prints nothing but that it succeeded.
+    async fn tree(&self, budget: &Budget) -> Result<ViewHierarchy, DriverError> {
+        let started = Instant::now();
+        let mut last = None;
+        for number in 1..=TRIES {
+            let printed = match self.phone.device.exec(budget, "uiautomator dump /dev/tty", TREE).await {
+                Ok(printed) => printed,
+                Err(error) => return Err(with_reason(error, last.as_ref())),
+            };
+            match ViewHierarchy::read(&printed, self.shape) {
+                Ok(hierarchy) => {
+                    tracing::debug!(target: "trailblaze::android", took = ?started.elapsed(), number, "tree");
+                    return Ok(hierarchy);
+                }
+                Err(fault) => last = Some(fault),
+            }
+            if pause(budget, number).await.is_err() {
+                break;
+            }
+        }
+        let fault = last.map_or_else(String::new, |fault| fault.to_string());
+        let why = readiness::why_dark(&self.phone, budget).await.unwrap_or(fault);
+        Err(DriverError::Refused { reason: why })
+    }
+
+    async fn picture(&self, budget: &Budget) -> Result<Picture, DriverError> {
+        let started = Instant::now();
+        let mut last = String::new();
+        for number in 1..=TRIES {
+            let output = match self.phone.device.shell(budget, "screencap -p", PICTURE).await {
+                // Taking it again does no harm.
+                Err(AdbError::Closed { .. }) => ShellOutput::default(),
+                output => output?,
+            };
+            let complaint = output.complaint();
+            match read_picture(output.stdout) {
+                Ok(picture) => {
+                    tracing::debug!(target: "trailblaze::android", took = ?started.elapsed(), number, "picture");
+                    return Ok(picture);
+                }
+                Err(part) if part.starts_with(PNG) => {
+                    last = format!("the picture of `screencap` is cut off after {} bytes", part.len());
+                }
+                Err(_) => last = format!("`screencap` printed no picture: {complaint}"),
+            }
+            if pause(budget, number).await.is_err() {
+                break;
+            }
+        }
+        Err(DriverError::Refused { reason: last })
+    }
+
+    async fn touch(&self, budget: &Budget, gesture: &Gesture) -> Result<(), DriverError> {
+        self.phone.must(budget, &gesture.command()?).await.map(|_| ())
+    }
+
+    async fn press(&self, budget: &Budget, keys: &[&str]) -> Result<(), DriverError> {
+        self.phone.must(budget, &typing::press(keys)).await.map(|_| ())
+    }
+
+    fn check_text(&self, text: &str) -> Result<(), DriverError> {
+        typing::type_text(text).map(|_| ())
+    }
+
+    async fn type_text(&self, budget: &Budget, text: &str) -> Result<(), DriverError> {
+        for command in typing::type_text(text)? {
+            self.phone.must(budget, &command).await?;
+        }
+        Ok(())
+    }
+}
+
+/// A time-out says what the tries before it saw.
+fn with_reason(error: AdbError, last: Option<&DumpFault>) -> DriverError {
+    match (DriverError::from(error), last) {
+        (DriverError::TimedOut { .. }, Some(fault)) => {
+            DriverError::TimedOut { what: format!("looking at the screen: {fault}") }
+        }
+        (DriverError::TimedOut { .. }, None) => DriverError::TimedOut { what: "looking at the screen".to_string() },
+        (error, _) => error,
+    }
+}

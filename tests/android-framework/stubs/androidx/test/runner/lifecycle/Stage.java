@@ -1,0 +1,4 @@
+package androidx.test.runner.lifecycle;
+
+/** Stands in for a class that Robolectric wants and that is not on Maven Central. */
+public enum Stage { PRE_ON_CREATE, CREATED, STARTED, RESUMED, PAUSED, STOPPED, RESTARTED, DESTROYED }
