@@ -2,7 +2,6 @@
 
 use std::os::fd::AsFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -57,7 +56,6 @@ pub(crate) struct Instance {
     pub stderr: Excerpt,
     /// Calls in flight.
     pub calls: Count,
-    has_been_called: AtomicBool,
     /// Checks in progress whether it still responds.
     pub checks: Count,
     pub death: watch::Sender<Option<SourceError>>,
@@ -124,12 +122,10 @@ impl InUse {
         &self.0
     }
 
-    /// Forgets what it printed in earlier calls, which is no evidence of what goes wrong in this one. What it printed as it started
-    /// is kept for the first call.
+    /// What it printed in earlier calls is no evidence of what goes wrong in this one, unless others are in progress.
     pub fn begin_call(&self) {
-        let is_first = !self.0.has_been_called.swap(true, Ordering::Relaxed);
-        if !is_first && self.0.calls.is_one() {
-            self.0.stderr.clear();
+        if self.0.calls.is_one() {
+            self.0.stderr.begin_call();
         }
     }
 }
@@ -318,7 +314,6 @@ impl Starter<'_> {
             outputs: Mutex::new(outputs),
             stderr: self.stderr.clone(),
             calls: Count::default(),
-            has_been_called: AtomicBool::new(false),
             checks: Count::default(),
             death: watch::Sender::new(None),
         }

@@ -19,20 +19,29 @@ pub struct Excerpt(Arc<Mutex<StderrLines>>);
 
 #[derive(Default)]
 struct StderrLines {
+    /// Since the last call began, or since the start.
+    kept: KeptLines,
+    /// Before that.
+    earlier: KeptLines,
+    /// Asks the task that captures the stream to read what is there.
+    catch_up: Option<mpsc::UnboundedSender<oneshot::Sender<()>>>,
+}
+
+#[derive(Default)]
+struct KeptLines {
     first: Vec<String>,
     last: VecDeque<String>,
     n_lines: usize,
-    /// Asks the task that captures the stream to read what is there.
-    catch_up: Option<mpsc::UnboundedSender<oneshot::Sender<()>>>,
 }
 
 /// How many reads it takes at most to catch up with a server that never stops writing.
 const CATCH_UP_READS: usize = 16;
 
 impl Excerpt {
-    /// The lines, safe to show, with a note where some are left out.
+    /// The lines since the last call began or, if there are none, those before it; safe to show, with a note where some are left out.
     pub fn shown(&self) -> Vec<String> {
-        let StderrLines { first, last, n_lines, .. } = &*self.0.lock();
+        let lines = self.0.lock();
+        let KeptLines { first, last, n_lines } = if lines.kept.n_lines > 0 { &lines.kept } else { &lines.earlier };
         let n_last = last.len().min(limits::STDERR_SHOWN_LINES);
         let first = &first[..first.len().min(n_lines - n_last)];
         let left_out = match n_lines - n_last - first.len() {
@@ -48,6 +57,14 @@ impl Excerpt {
         *lines = StderrLines { catch_up: lines.catch_up.take(), ..StderrLines::default() };
     }
 
+    /// A call begins: what is written from now on says more about it than what was written before.
+    pub fn begin_call(&self) {
+        let mut lines = self.0.lock();
+        if lines.kept.n_lines > 0 {
+            lines.earlier = std::mem::take(&mut lines.kept);
+        }
+    }
+
     /// Waits until what the server has written so far is read.
     pub async fn catch_up(&self) {
         let (done, is_read) = oneshot::channel();
@@ -59,7 +76,7 @@ impl Excerpt {
     }
 
     fn push(&self, line: String) {
-        let mut lines = self.0.lock();
+        let lines = &mut self.0.lock().kept;
         lines.n_lines += 1;
         if lines.first.len() < limits::STDERR_FIRST_LINES {
             lines.first.push(line.clone());
