@@ -6,6 +6,9 @@
 //! program under their names: each sends its arguments to one process, which has the state of the phone and runs the simulated
 //! app of `crates/drivers`. They print what those of Android 14 are known to print; none was compared with a real phone.
 //!
+//! The body of the phone can also be the real Android framework on a JVM: `scripts/test-android-framework phone SOCKET` with the socket
+//! `framework` in the folder of the phone. Commands about the screen and about apps then reach that.
+//!
 //! To try things by hand: `cargo run -p trailblaze-android-stand-in -- phone --parts .parts/android` prints the variables that make
 //! adb use a phone, which ends with the standard input.
 //!
@@ -24,6 +27,7 @@ mod serve;
 mod wire;
 
 mod commands;
+mod framework;
 mod hierarchy;
 mod keycodes;
 mod picture;

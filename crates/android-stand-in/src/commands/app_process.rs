@@ -1,5 +1,5 @@
 //! `app_process`, for one program: the server for phones of `crates/drivers`. Its protocol is answered here, on the simulated app; the
-//! bytes of the program itself do not run.
+//! bytes of the program itself do not run. Where the real Android framework is the body of the phone, they do, there.
 
 use std::io;
 use std::os::linux::net::SocketAddrExt;
@@ -12,6 +12,7 @@ use tokio::net::{UnixListener, UnixStream};
 use trailblaze_protocol::geometry::Point;
 
 use super::looking;
+use crate::framework;
 use crate::keycodes::{can_type, key_press};
 use crate::phone::Phone;
 use crate::wire::Frame;
@@ -39,9 +40,14 @@ pub async fn run(phone: &Phone, words: &[&str], to: &mut OwnedWriteHalf) -> io::
     listener.set_nonblocking(true)?;
     let listener = UnixListener::from_std(listener)?;
     Frame::Stdout(b"ready\n".to_vec()).send(to).await?;
-    let (client, _) = listener.accept().await?;
+    let (mut client, _) = listener.accept().await?;
     // A client that is gone is the end of the program, not a failure.
-    let _ = serve(phone, client).await;
+    if framework::is_there() {
+        let mut body = framework::connect().await?;
+        let _ = tokio::io::copy_bidirectional(&mut client, &mut body).await;
+    } else {
+        let _ = serve(phone, client).await;
+    }
     Frame::Exit(0).send(to).await
 }
 

@@ -4,6 +4,7 @@ mod app;
 mod app_process;
 mod device;
 mod dumpsys;
+mod framework;
 mod input;
 mod logcat;
 mod looking;
@@ -107,7 +108,14 @@ pub async fn run(
         "app_process" => return app_process::run(phone, &words, to).await,
         _ => {}
     }
-    let answer = dispatch(phone, name, &words, input).await;
+    let of_framework = match crate::framework::is_there() {
+        true => framework::answer(name, &words).await,
+        false => None,
+    };
+    let answer = match of_framework {
+        Some(answer) => answer,
+        None => dispatch(phone, name, &words, input).await,
+    };
     let crlf = phone.state().behaviour.crlf;
     for frame in &answer.frames {
         match frame {

@@ -1,21 +1,31 @@
 //! Phones behind the real adb and adbd. The commands of the phone's shell are stand-ins on the simulated app: no phone was used.
 
-use std::path::Path;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
 
 use trailblaze_android_stand_in::launch::{AdbServer, AndroidParts, StandInPhone, StartError};
 
-use crate::support::{Project, Ran, example, repository, skip};
+use crate::support::{PATIENCE, Project, Ran, example, is_full_tier, repository, skip};
 
-/// The wallet's project, and a phone that has the app.
-struct WalletPhone {
+/// A project, and a phone that it uses.
+struct ProjectPhone {
     project: Project,
     server: AdbServer,
     phone: StandInPhone,
 }
 
-impl WalletPhone {
+impl ProjectPhone {
     /// `None` if this machine cannot have a phone.
-    fn connect() -> Option<WalletPhone> {
+    fn connect() -> Option<ProjectPhone> {
+        let project = Project::wallet();
+        let app = project.root().join("wallet.app.yaml");
+        ProjectPhone::of(project, &[app])
+    }
+
+    /// A project, and a phone that has these apps.
+    fn of(project: Project, apps: &[PathBuf]) -> Option<ProjectPhone> {
         let own = repository().join(".parts/android");
         let folder = std::env::var_os("TRAILBLAZE_TEST_ANDROID").map_or(own, Into::into);
         let parts = match AndroidParts::find(Path::new(&folder)) {
@@ -29,12 +39,19 @@ impl WalletPhone {
                 return None;
             }
         };
-        let project = Project::wallet();
-        let app = project.root().join("wallet.app.yaml");
         let server = AdbServer::start(&parts).expect("an adb server");
-        let phone = StandInPhone::start(&parts, &example("android_stand_in"), &[app]).expect("a phone");
+        let phone = StandInPhone::start(&parts, &example("android_stand_in"), apps).expect("a phone");
         server.connect(&phone).expect("adb reaches it");
-        Some(WalletPhone { project, server, phone })
+        Some(ProjectPhone { project, server, phone })
+    }
+
+    /// Adds the phone to the project's devices.
+    fn add_device(&self, looking: &str) {
+        let file = self.project.root().join("trailblaze.yaml");
+        let text = std::fs::read_to_string(&file).expect("the project");
+        let (before, others) = text.split_once("devices:\n").expect("its devices");
+        let entry = format!("{before}devices:\n  - id: {}\n    looking: {looking}\n{others}", self.device());
+        std::fs::write(&file, entry).expect("the project is written");
     }
 
     fn device(&self) -> String {
@@ -57,7 +74,7 @@ impl WalletPhone {
 
 #[test]
 fn trails_run_on_a_phone_and_leave_it_as_it_was() {
-    let Some(wallet) = WalletPhone::connect() else { return };
+    let Some(wallet) = ProjectPhone::connect() else { return };
     let before = wallet.animation_scale();
     let listed = wallet.run(&["device", "list"]).exits(0);
     assert!(listed.stdout.contains(&wallet.device()), "{}", listed.stdout);
@@ -67,11 +84,78 @@ fn trails_run_on_a_phone_and_leave_it_as_it_was() {
 }
 
 #[test]
+fn trails_run_on_a_phone_in_the_fast_way() {
+    let Some(wallet) = ProjectPhone::connect() else { return };
+    wallet.add_device("fast");
+    let before = wallet.animation_scale();
+    let ran = wallet.run(&["run", "-d", &wallet.device()]).exits(0);
+    assert!(ran.stdout.contains("3 passed"), "{}", ran.stdout);
+    assert_eq!(wallet.animation_scale(), before);
+}
+
+#[test]
 fn a_phone_that_is_unplugged_is_named_with_what_to_do() {
-    let Some(wallet) = WalletPhone::connect() else { return };
+    let Some(wallet) = ProjectPhone::connect() else { return };
     wallet.phone.unplug();
     let ran = wallet.run(&["run", "trails/send-money.trail.yaml", "-d", &wallet.device()]).exits(2);
     let said = format!("{}{}", ran.stdout, ran.stderr);
     assert!(said.contains(&wallet.phone.serial()), "{said}");
     assert!(said.contains("adb devices") || said.contains("not connected") || said.contains("offline"), "{said}");
+}
+
+/// Appium's ApiDemos in the real Android 14 framework on a JVM. It ends with its standard input.
+struct FrameworkBody(Child);
+
+impl FrameworkBody {
+    fn start(phone: &StandInPhone) -> FrameworkBody {
+        let mut process = Command::new(repository().join("scripts/test-android-framework"))
+            .arg("phone")
+            .arg(phone.folder().join("framework"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        let output = BufReader::new(process.stdout.take().expect("its output"));
+        let body = FrameworkBody(process);
+        let (ready, is_ready) = mpsc::channel();
+        std::thread::spawn(move || {
+            for line in output.lines().map_while(Result::ok) {
+                if line == "ready" {
+                    let _ = ready.send(());
+                }
+            }
+        });
+        is_ready.recv_timeout(PATIENCE).expect("the framework says that it is ready");
+        body
+    }
+}
+
+impl Drop for FrameworkBody {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        let _ = self.0.wait();
+    }
+}
+
+/// With `SOAK=1`, because the framework takes a minute to start. No phone takes part, and no system of Android: the commands of the shell
+/// and the stack of activities are ours.
+#[test]
+fn trails_run_on_an_app_in_the_real_android_framework() {
+    if !is_full_tier() {
+        return;
+    }
+    if !repository().join(".parts/android-framework/app/classes.jar").is_file() {
+        skip::without_part("the Android framework is not installed");
+        return;
+    }
+    for looking in ["fast", "plain"] {
+        let project = Project::copy_of("tests/android-framework/project");
+        let Some(demos) = ProjectPhone::of(project, &[]) else { return };
+        let _body = FrameworkBody::start(&demos.phone);
+        demos.add_device(looking);
+        for _ in 0..2 {
+            let ran = demos.run(&["run", "-d", &demos.device()]).exits(0);
+            assert!(ran.stdout.contains("6 passed"), "{}", ran.stdout);
+        }
+    }
 }

@@ -1,6 +1,6 @@
 package dev.trailblaze.framework;
 
-import android.app.Activity;
+import android.content.Context;
 import android.graphics.Bitmap;
 import android.graphics.Rect;
 import android.os.Bundle;
@@ -28,10 +28,10 @@ final class FrameworkDevice extends Device {
             | AccessibilityNodeInfo.FLAG_SERVICE_REQUESTS_REPORT_VIEW_IDS;
     private static final int NO_PROCESS = -1;
 
-    private final Activity activity;
+    private final Context context;
 
-    FrameworkDevice(Activity activity) {
-        this.activity = activity;
+    FrameworkDevice(Context context) {
+        this.context = context;
     }
 
     /** Lets time pass, in frames, so that windows are attached and drawn. */
@@ -116,7 +116,7 @@ final class FrameworkDevice extends Device {
 
     @Override
     public Rect screen() {
-        DisplayMetrics metrics = activity.getResources().getDisplayMetrics();
+        DisplayMetrics metrics = context.getResources().getDisplayMetrics();
         return new Rect(0, 0, metrics.widthPixels, metrics.heightPixels);
     }
 

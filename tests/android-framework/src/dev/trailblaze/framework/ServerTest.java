@@ -5,12 +5,10 @@ import static org.junit.Assert.assertTrue;
 
 import android.app.Activity;
 import android.content.Intent;
-import android.graphics.Rect;
 import android.util.Xml;
 import android.view.View;
 import android.view.WindowManagerGlobal;
 import android.view.accessibility.AccessibilityManager;
-import android.view.accessibility.AccessibilityNodeInfo;
 import android.widget.CheckBox;
 import android.widget.EditText;
 import dev.trailblaze.server.Requests;
@@ -36,7 +34,6 @@ import org.robolectric.annotation.GraphicsMode;
 import org.robolectric.annotation.LooperMode;
 import org.robolectric.shadows.ShadowChoreographer;
 import org.robolectric.shadows.ShadowView;
-import org.xmlpull.v1.XmlSerializer;
 
 /**
  * The server for phones, as it is in the committed dex, in the real Android 14 framework under Robolectric, on screens of Appium's ApiDemos.
@@ -156,44 +153,6 @@ public class ServerTest {
         return null;
     }
 
-    /** What the command prints, written with Android's own serializer. */
-    private String dump() throws Exception {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        XmlSerializer xml = Xml.newSerializer();
-        xml.setOutput(bytes, "UTF-8");
-        xml.startDocument("UTF-8", true);
-        xml.startTag("", "hierarchy");
-        xml.attribute("", "rotation", "0");
-        dump(xml, device.roots().get(0), 0);
-        xml.endTag("", "hierarchy");
-        xml.endDocument();
-        return new String(bytes.toByteArray(), StandardCharsets.UTF_8);
-    }
-
-    private void dump(XmlSerializer xml, AccessibilityNodeInfo node, int index) throws Exception {
-        Rect bounds = new Rect();
-        node.getBoundsInScreen(bounds);
-        bounds.intersect(device.screen());
-        Object[] attributes = {
-            "index", index, "text", node.getText(), "resource-id", node.getViewIdResourceName(), "class", node.getClassName(),
-            "package", node.getPackageName(), "content-desc", node.getContentDescription(), "checkable", node.isCheckable(),
-            "checked", node.isChecked(), "clickable", node.isClickable(), "enabled", node.isEnabled(), "focusable", node.isFocusable(),
-            "focused", node.isFocused(), "scrollable", node.isScrollable(), "long-clickable", node.isLongClickable(),
-            "password", node.isPassword(), "selected", node.isSelected(), "bounds", bounds.toShortString(),
-        };
-        xml.startTag("", "node");
-        for (int at = 0; at < attributes.length; at += 2) {
-            xml.attribute("", (String) attributes[at], attributes[at + 1] == null ? "" : attributes[at + 1].toString());
-        }
-        for (int at = 0; at < node.getChildCount(); at++) {
-            AccessibilityNodeInfo child = device.child(node, at);
-            if (child != null && child.isVisibleToUser()) {
-                dump(xml, child, at);
-            }
-        }
-        xml.endTag("", "node");
-    }
-
     /** A document as its elements, however it is written. */
     private static String read(String document) throws Exception {
         org.xmlpull.v1.XmlPullParser parser = Xml.newPullParser();
@@ -224,7 +183,7 @@ public class ServerTest {
                 throw new AssertionError("ApiDemos has no screen " + screen);
             }
             String tree = read(tree());
-            assertEquals(screen, read(dump()), tree);
+            assertEquals(screen, read(new Dump(device).print()), tree);
             assertTrue(screen, tree.split("\n").length > 3);
             compared++;
         }
