@@ -51,7 +51,9 @@ def test_a_flow_of_commands(style: Style, real: SyncTrailblazeClient) -> None:
     assert style.run(tb.capture_screen(picture=True)).picture.data.startswith(b"\x89PNG")
     assert tb.playwright is None
     assert style.run(tb.maestro.scroll("down")).success
-    assert style.run(tb.maestro.adb_shell("echo 1")).exit_code in (0, 1)
+    model = style.run(tb.maestro.adb_shell("getprop ro.product.model"))
+    assert (model.output, model.exit_code) == ("Trailblaze Sim\n", 0)
+    assert style.run(tb.maestro.adb_shell("reboot now")).exit_code == 127
 
 
 def test_memory_and_tools(style: Style, real: SyncTrailblazeClient) -> None:
