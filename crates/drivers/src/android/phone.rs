@@ -2,7 +2,7 @@
 
 use trailblaze_core::driver::{Budget, DriverError};
 
-use super::adb::{AdbDevice, AdbError, ShellOutput};
+use super::adb::{AdbDevice, AdbError, AdbShellOutput};
 
 /// The most that a command may print.
 const OUTPUT: usize = 4 * 1024 * 1024;
@@ -15,7 +15,7 @@ pub struct Phone {
 
 impl Phone {
     /// Runs a command, whether or not it succeeds.
-    pub async fn run(&self, budget: &Budget, command: &str) -> Result<ShellOutput, AdbError> {
+    pub async fn run(&self, budget: &Budget, command: &str) -> Result<AdbShellOutput, AdbError> {
         self.device.shell(budget, command, OUTPUT).await
     }
 

@@ -22,7 +22,7 @@ export class TrailblazeCallbackError extends TrailblazeError {
   }
 }
 
-/** A tool used its context after its call had ended. Whoever makes it tells people, because what it is thrown to may be lost. */
+/** A tool used its context after its call had ended. Log a warning wherever this is created: nothing may catch it. */
 export class LateUse extends TrailblazeError {
   override name = 'LateUse';
 

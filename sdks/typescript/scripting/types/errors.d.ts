@@ -11,7 +11,7 @@ export declare class TrailblazeCallbackError extends TrailblazeError {
     name: string;
     constructor(message: string, code?: ErrorCode);
 }
-/** A tool used its context after its call had ended. Whoever makes it tells people, because what it is thrown to may be lost. */
+/** A tool used its context after its call had ended. Log a warning wherever this is created: nothing may catch it. */
 export declare class LateUse extends TrailblazeError {
     name: string;
     constructor(tool: string, what: string);

@@ -8,7 +8,7 @@ use trailblaze_core::driver::Budget;
 use super::client::AdbClient;
 use super::connection::AdbConnection;
 use super::error::{AdbError, within};
-use super::shell::{self, ShellOutput, ShellSession};
+use super::shell::{self, AdbShellOutput, ShellSession};
 
 /// How long a device that is not ready yet may take, and how often it is asked.
 const MOMENT: Duration = Duration::from_secs(3);
@@ -44,7 +44,7 @@ impl AdbDevice {
     }
 
     /// Runs a command in the device's shell. Its output may have at most `limit` bytes. A command that fails is no error.
-    pub async fn shell(&self, budget: &Budget, command: &str, limit: usize) -> Result<ShellOutput, AdbError> {
+    pub async fn shell(&self, budget: &Budget, command: &str, limit: usize) -> Result<AdbShellOutput, AdbError> {
         let run = async {
             let mut connection = self.open(budget, &format!("shell,v2,raw:{command}")).await?;
             shell::output(&mut connection, limit).await

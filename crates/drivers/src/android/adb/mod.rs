@@ -25,5 +25,5 @@ pub use devices::{AdbConnectionState, AdbDeviceInfo};
 pub use error::AdbError;
 pub use forward::PortForward;
 pub use server::AdbServer;
-pub use shell::{ShellOutput, ShellSession, quote};
+pub use shell::{AdbShellOutput, ShellSession, quote};
 pub use sync::RemoteFile;

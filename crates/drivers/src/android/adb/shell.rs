@@ -18,13 +18,13 @@ const CLOSE_STDIN: u8 = 4;
 
 /// What a command printed, and how it ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ShellOutput {
+pub struct AdbShellOutput {
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
     pub exit_code: u8,
 }
 
-impl ShellOutput {
+impl AdbShellOutput {
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.stdout).into_owned()
     }
@@ -57,8 +57,8 @@ pub fn quote(word: &str) -> String {
 }
 
 /// Reads the packets of a command until it ends.
-pub async fn output(connection: &mut AdbConnection, limit: usize) -> Result<ShellOutput, AdbError> {
-    let mut output = ShellOutput::default();
+pub async fn output(connection: &mut AdbConnection, limit: usize) -> Result<AdbShellOutput, AdbError> {
+    let mut output = AdbShellOutput::default();
     loop {
         let (kind, bytes) = packet(connection).await?;
         match kind {
@@ -168,9 +168,9 @@ mod tests {
     fn a_complaint_is_the_line_that_says_what_went_wrong() {
         let stderr =
             b"\nException occurred while executing 'grant':\njava.lang.SecurityException: no\n\tat a.B.c(B.java:1)\n";
-        let output = ShellOutput { stderr: stderr.to_vec(), exit_code: 255, ..ShellOutput::default() };
+        let output = AdbShellOutput { stderr: stderr.to_vec(), exit_code: 255, ..AdbShellOutput::default() };
         assert_eq!(output.complaint(), "java.lang.SecurityException: no");
-        assert_eq!(ShellOutput { exit_code: 7, ..ShellOutput::default() }.complaint(), "exit code 7");
+        assert_eq!(AdbShellOutput { exit_code: 7, ..AdbShellOutput::default() }.complaint(), "exit code 7");
     }
 
     #[test]

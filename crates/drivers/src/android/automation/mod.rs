@@ -9,10 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use serde_json::{Value, json};
 use trailblaze_core::driver::{Budget, DeviceEvents, DriverError};
 use trailblaze_core::screen::{Picture, Pixels, Shape};
-use trailblaze_core::yaml::{Decode, Node, Problems};
+use trailblaze_core::words;
 use trailblaze_protocol::geometry::Size;
 
 use self::fallback::FallbackAutomation;
@@ -36,34 +35,17 @@ const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 /// The last chunk of a picture.
 const PNG_END: &[u8] = b"IEND\xaeB`\x82";
 
-/// Which way is used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Looking {
-    /// The fast way where it works, and otherwise the plain one.
-    Auto,
-    /// The commands of the phone.
-    #[default]
-    Plain,
-    /// The server.
-    Fast,
-}
-
-impl Decode for Looking {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
-        match node.raw() {
-            Some("auto") => Some(Looking::Auto),
-            Some("plain") => Some(Looking::Plain),
-            Some("fast") => Some(Looking::Fast),
-            other => {
-                let names = ["auto", "plain", "fast"];
-                problems.unknown(node.span, "way of looking", other.unwrap_or(node.noun()), names);
-                None
-            }
-        }
-    }
-
-    fn schema() -> Value {
-        json!({"enum": ["auto", "plain", "fast"]})
+words! {
+    /// Which way is used.
+    #[derive(Default)]
+    pub enum Looking {
+        /// The fast way where it works, and otherwise the plain one.
+        "auto" => Auto,
+        /// The commands of the phone.
+        #[default]
+        "plain" => Plain,
+        /// The server.
+        "fast" => Fast,
     }
 }
 

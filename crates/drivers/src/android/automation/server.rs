@@ -38,18 +38,18 @@ pub struct ServerAutomation {
     phone: Phone,
     undo: Arc<UndoShell>,
     shape: Shape,
-    server: tokio::sync::Mutex<Option<Server>>,
+    server: tokio::sync::Mutex<Option<RunningServer>>,
     fault: Mutex<Option<String>>,
 }
 
 /// A server that runs. It ends when this is dropped.
-struct Server {
+struct RunningServer {
     connection: AdbConnection,
     _process: ShellSession,
 }
 
 /// What a server answers.
-enum Answer {
+enum ServerAnswer {
     Done(Vec<u8>),
     Refused(String),
 }
@@ -72,10 +72,10 @@ impl ServerAutomation {
     }
 
     /// A server that was just started. If that fails although the phone is there, it is not tried again.
-    async fn started(&self, budget: &Budget) -> Result<Server, DriverError> {
+    async fn started(&self, budget: &Budget) -> Result<RunningServer, DriverError> {
         let since = Instant::now();
         let limit = Budget::new(budget.deadline.min(since + STARTING), budget.cancel.clone());
-        let why = match Server::start(&self.phone, &self.undo, &limit).await {
+        let why = match RunningServer::start(&self.phone, &self.undo, &limit).await {
             Ok(server) => {
                 tracing::debug!(target: "trailblaze::android", took = ?since.elapsed(), "server started");
                 return Ok(server);
@@ -92,7 +92,7 @@ impl ServerAutomation {
     }
 
     /// Sends a request. One that changes nothing is sent again if the server turns out to have ended.
-    async fn ask(&self, budget: &Budget, request: &Request, limit: usize) -> Result<Answer, DriverError> {
+    async fn ask(&self, budget: &Budget, request: &ServerRequest, limit: usize) -> Result<ServerAnswer, DriverError> {
         let mut server = budget.run("the server on the phone", self.server.lock()).await?;
         let mut is_old = server.is_some();
         loop {
@@ -121,10 +121,10 @@ impl ServerAutomation {
     }
 
     /// Sends a request that is done or refused.
-    async fn tell(&self, budget: &Budget, request: &Request) -> Result<(), DriverError> {
+    async fn tell(&self, budget: &Budget, request: &ServerRequest) -> Result<(), DriverError> {
         match self.ask(budget, request, SMALL).await? {
-            Answer::Done(_) => Ok(()),
-            Answer::Refused(reason) => Err(DriverError::Refused { reason: with_hint(&reason) }),
+            ServerAnswer::Done(_) => Ok(()),
+            ServerAnswer::Refused(reason) => Err(DriverError::Refused { reason: with_hint(&reason) }),
         }
     }
 }
@@ -135,15 +135,15 @@ impl Automation for ServerAutomation {
         let started = Instant::now();
         let mut last = String::new();
         for number in 1..=TRIES {
-            match self.ask(budget, &Request::Tree, TREE).await? {
-                Answer::Done(document) => match ViewHierarchy::read(&document, self.shape) {
+            match self.ask(budget, &ServerRequest::Tree, TREE).await? {
+                ServerAnswer::Done(document) => match ViewHierarchy::read(&document, self.shape) {
                     Ok(hierarchy) => {
                         tracing::debug!(target: "trailblaze::android", took = ?started.elapsed(), number, "tree");
                         return Ok(hierarchy);
                     }
                     Err(fault) => last = fault.to_string(),
                 },
-                Answer::Refused(reason) => last = reason,
+                ServerAnswer::Refused(reason) => last = reason,
             }
             if pause(budget, number).await.is_err() {
                 break;
@@ -155,25 +155,25 @@ impl Automation for ServerAutomation {
 
     async fn picture(&self, budget: &Budget) -> Result<Picture, DriverError> {
         let started = Instant::now();
-        let reason = match self.ask(budget, &Request::Picture, PICTURE).await? {
-            Answer::Done(bytes) => match read_picture(bytes) {
+        let reason = match self.ask(budget, &ServerRequest::Picture, PICTURE).await? {
+            ServerAnswer::Done(bytes) => match read_picture(bytes) {
                 Ok(picture) => {
                     tracing::debug!(target: "trailblaze::android", took = ?started.elapsed(), "picture");
                     return Ok(picture);
                 }
                 Err(part) => format!("{} bytes that are no picture", part.len()),
             },
-            Answer::Refused(reason) => reason,
+            ServerAnswer::Refused(reason) => reason,
         };
         Err(DriverError::Refused { reason: format!("the screen cannot be pictured: {reason}") })
     }
 
     async fn touch(&self, budget: &Budget, gesture: &Gesture) -> Result<(), DriverError> {
-        self.tell(budget, &Request::Touch(gesture.clone())).await
+        self.tell(budget, &ServerRequest::Touch(gesture.clone())).await
     }
 
     async fn press(&self, budget: &Budget, keys: &[&str]) -> Result<(), DriverError> {
-        self.tell(budget, &Request::Press(keys.join(" "))).await
+        self.tell(budget, &ServerRequest::Press(keys.join(" "))).await
     }
 
     /// Every text can be put into a field, if not typed.
@@ -185,11 +185,11 @@ impl Automation for ServerAutomation {
         if text.is_empty() {
             return Ok(());
         }
-        self.tell(budget, &Request::Insert(text.replace("\r\n", "\n"))).await
+        self.tell(budget, &ServerRequest::Insert(text.replace("\r\n", "\n"))).await
     }
 
     async fn replace_text(&self, budget: &Budget, text: &str) -> Result<(), DriverError> {
-        self.tell(budget, &Request::Replace(text.replace("\r\n", "\n"))).await
+        self.tell(budget, &ServerRequest::Replace(text.replace("\r\n", "\n"))).await
     }
 
     async fn close(&self) {
@@ -200,9 +200,9 @@ impl Automation for ServerAutomation {
     }
 }
 
-impl Server {
+impl RunningServer {
     /// Copies the program to the phone, starts it and connects to it. Its file is deleted whatever happens.
-    async fn start(phone: &Phone, undo: &UndoShell, budget: &Budget) -> Result<Server, DriverError> {
+    async fn start(phone: &Phone, undo: &UndoShell, budget: &Budget) -> Result<RunningServer, DriverError> {
         let name = format!("trailblaze-{}", random_name()?);
         let file = format!("{FOLDER}/{name}.dex");
         undo.keep(phone, budget, &format!("rm -f {file}")).await?;
@@ -212,10 +212,15 @@ impl Server {
         let mut process = phone.device.start(budget, &command).await?;
         until_ready(&mut process, budget).await?;
         let connection = phone.device.connect(budget, &format!("localabstract:{name}")).await?;
-        Ok(Server { connection, _process: process })
+        Ok(RunningServer { connection, _process: process })
     }
 
-    async fn exchange(&mut self, budget: &Budget, request: &Request, limit: usize) -> Result<Answer, AdbError> {
+    async fn exchange(
+        &mut self,
+        budget: &Budget,
+        request: &ServerRequest,
+        limit: usize,
+    ) -> Result<ServerAnswer, AdbError> {
         let connection = &mut self.connection;
         let exchange = async {
             connection.send(&request.encode()).await?;
@@ -230,8 +235,8 @@ impl Server {
             }
             let content = connection.exact(length - 1, "an answer of the server on the phone").await?;
             Ok(match header[4] {
-                DONE => Answer::Done(content),
-                _ => Answer::Refused(String::from_utf8_lossy(&content).into_owned()),
+                DONE => ServerAnswer::Done(content),
+                _ => ServerAnswer::Refused(String::from_utf8_lossy(&content).into_owned()),
             })
         };
         match budget.run("the server on the phone", exchange).await {
@@ -271,7 +276,7 @@ fn random_name() -> Result<String, DriverError> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-enum Request {
+enum ServerRequest {
     Tree,
     Picture,
     Touch(Gesture),
@@ -280,21 +285,21 @@ enum Request {
     Replace(String),
 }
 
-impl Request {
+impl ServerRequest {
     /// Whether it can be sent again.
     fn is_harmless(&self) -> bool {
-        matches!(self, Request::Tree | Request::Picture)
+        matches!(self, ServerRequest::Tree | ServerRequest::Picture)
     }
 
     /// Its length, its kind and its content.
     fn encode(&self) -> Vec<u8> {
         let (kind, content) = match self {
-            Request::Tree => (b'T', [QUIET.to_be_bytes(), RESTLESS.to_be_bytes()].concat()),
-            Request::Picture => (b'P', Vec::new()),
-            Request::Touch(gesture) => (b'G', fingers(gesture)),
-            Request::Press(keys) => (b'K', keys.clone().into_bytes()),
-            Request::Insert(text) => (b'I', text.clone().into_bytes()),
-            Request::Replace(text) => (b'R', text.clone().into_bytes()),
+            ServerRequest::Tree => (b'T', [QUIET.to_be_bytes(), RESTLESS.to_be_bytes()].concat()),
+            ServerRequest::Picture => (b'P', Vec::new()),
+            ServerRequest::Touch(gesture) => (b'G', fingers(gesture)),
+            ServerRequest::Press(keys) => (b'K', keys.clone().into_bytes()),
+            ServerRequest::Insert(text) => (b'I', text.clone().into_bytes()),
+            ServerRequest::Replace(text) => (b'R', text.clone().into_bytes()),
         };
         let length = u32::try_from(content.len() + 1).unwrap_or(u32::MAX);
         [length.to_be_bytes().as_slice(), &[kind], &content].concat()
@@ -323,9 +328,9 @@ mod tests {
 
     #[test]
     fn requests_have_their_length_their_kind_and_their_content() {
-        assert_eq!(Request::Picture.encode(), b"\0\0\0\x01P");
-        assert_eq!(Request::Tree.encode(), b"\0\0\0\x09T\0\0\0\x64\0\0\x03\xe8");
-        assert_eq!(Request::Insert("\u{fc}".to_string()).encode(), b"\0\0\0\x03I\xc3\xbc");
+        assert_eq!(ServerRequest::Picture.encode(), b"\0\0\0\x01P");
+        assert_eq!(ServerRequest::Tree.encode(), b"\0\0\0\x09T\0\0\0\x64\0\0\x03\xe8");
+        assert_eq!(ServerRequest::Insert("\u{fc}".to_string()).encode(), b"\0\0\0\x03I\xc3\xbc");
         let swipe = Gesture::Swipe {
             from: Point { x: 1, y: 2 },
             to: Point { x: 3, y: -1 },
@@ -333,7 +338,7 @@ mod tests {
         };
         let expected =
             b"\0\0\0\x1bG\x01\0\0\0\0\0\0\x01\x2c\x01\0\0\0\x01\0\0\0\x02\0\0\0\x03\xff\xff\xff\xff".as_slice();
-        assert_eq!(Request::Touch(swipe).encode(), expected);
+        assert_eq!(ServerRequest::Touch(swipe).encode(), expected);
     }
 
     #[test]

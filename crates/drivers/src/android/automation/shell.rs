@@ -6,7 +6,7 @@ use trailblaze_core::driver::{Budget, DriverError};
 use trailblaze_core::screen::{Picture, Shape};
 
 use super::{Automation, PICTURE, PNG, TREE, TRIES, pause, read_picture};
-use crate::android::adb::{AdbError, ShellOutput};
+use crate::android::adb::{AdbError, AdbShellOutput};
 use crate::android::hierarchy::{DumpFault, ViewHierarchy};
 use crate::android::phone::Phone;
 use crate::android::touch::Gesture;
@@ -56,7 +56,7 @@ impl Automation for ShellAutomation {
         for number in 1..=TRIES {
             let output = match self.phone.device.shell(budget, "screencap -p", PICTURE).await {
                 // Taking it again does no harm.
-                Err(AdbError::Closed { .. }) => ShellOutput::default(),
+                Err(AdbError::Closed { .. }) => AdbShellOutput::default(),
                 output => output?,
             };
             let complaint = output.complaint();
