@@ -4,7 +4,7 @@
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::event::ToolKind;
 
-use super::row::{ParamRow, Preset, REASON, Row, ParamType, defaulted, optional, required};
+use super::row::{ParamRow, ParamType, Preset, REASON, Row, defaulted, optional, required};
 use crate::engine::tool::{Args, BuiltIn};
 
 /// The commands of the contract.

@@ -520,7 +520,7 @@ pub struct InspectRequest {
 #[serde(rename_all = "camelCase", default)]
 pub struct Inspection {
     /// Best first.
-    pub descriptions: Vec<ElementWords>,
+    pub descriptions: Vec<Description>,
     /// The properties of the element.
     pub properties: Map<String, Value>,
     /// Whether the screen that the request names is gone.
@@ -532,7 +532,7 @@ pub struct Inspection {
 /// One way to find an element.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct ElementWords {
+pub struct Description {
     /// For people, such as text "Pay".
     pub text: String,
     /// The arguments by which tools find it, such as {"text": "Pay"}.
