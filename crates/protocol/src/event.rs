@@ -4,6 +4,7 @@
 //! too, so every event and field is documented here; `docs/reference/events.md` is made from these comments.
 //! Readers must tolerate events and fields that they do not know: see [`Line::parse`].
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -118,12 +119,15 @@ pub enum Event {
         /// Why it stopped.
         message: String,
     },
-    /// One try of a trail started on a device.
+    /// One try of a trail started on a device, or on several.
     AttemptStarted {
         /// The new attempt. Later events refer to it by this id.
         attempt: AttemptId,
-        /// The session that runs it.
+        /// The session that runs it; the first one if it runs on several devices.
         session: SessionId,
+        /// The sessions of its devices, by role. Absent if the trail runs on one device.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        roles: BTreeMap<String, SessionId>,
         /// The trail that is run.
         trail: TrailRef,
         /// The number of the try, from 1. A trail passes if one of its tries passes.
@@ -151,6 +155,9 @@ pub enum Event {
         text: String,
         /// Where the step's calls come from.
         plan: Plan,
+        /// The role of the device that carries it out. Absent if the trail runs on one device.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        role: Option<String>,
     },
     /// A tool call started.
     Called(Arc<Called>),

@@ -67,6 +67,8 @@ impl Served {
         log: LogCallback,
     ) -> Result<Served, ScriptError> {
         let abort = Abort::default();
+        // Each call sends one command when it begins, one when it is cancelled and one when it ends, besides its answers, of which a
+        // script can have as many pending as its memory allows.
         let (commands, received) = mpsc::unbounded_channel();
         let served = Served { commands, abort: abort.clone(), last_id: AtomicU32::new(0) };
         let maker = Maker { program, limits, variables: Arc::new(variables), abort };
@@ -88,6 +90,7 @@ impl Served {
     /// is told, and may still answer.
     pub async fn call(&self, request: &Value, host: &dyn Host, cancelled: impl Future<Output = ()>) -> ServedCall {
         let id = self.last_id.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+        // As many requests can wait as a script can have pending: its memory is limited.
         let (events, mut received) = mpsc::unbounded_channel();
         let gone = || ServedCall::Failed(ScriptError::Cancelled);
         let _call = OpenCall { served: self, id };

@@ -145,6 +145,7 @@ impl Supervisor {
         });
         match answer.await {
             Ok(Some(Report::Started { pid })) => {
+                // A child is told to stop a few times at most.
                 let (orders, heard) = mpsc::unbounded_channel();
                 let (told, fate) = watch::channel(Fate::default());
                 let child = Child { pid, grace, orders, fate };

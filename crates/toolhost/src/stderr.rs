@@ -127,6 +127,7 @@ pub async fn capture<S: AsyncRead + Unpin>(
     heard: impl Fn(&str),
 ) {
     let keep = |line: &[u8], excerpt: Option<&Excerpt>| keep(line, excerpt, log, secrets, &heard);
+    // One for each call that ended in a failure and waits for the output before it.
     let (asks, mut asked) = mpsc::unbounded_channel();
     excerpt.0.lock().catch_up = Some(asks);
     let mut catching_up: Vec<oneshot::Sender<()>> = Vec::new();

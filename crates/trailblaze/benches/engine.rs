@@ -221,7 +221,7 @@ async fn replayed(logs: &Path, rounds: usize, call: &str) -> Vec<Duration> {
             names: None,
             is_repaired: false,
         };
-        let ended = replay(&session, attempt).await;
+        let ended = replay(&AttemptSessions::one(&session), attempt).await;
         assert_eq!((ended.verdict, ended.message.as_str()), (Verdict::Passed, ""));
     }
     folder.finish(Exit::Passed, 0).expect("the folder is written");

@@ -5,6 +5,7 @@ pub mod preflight;
 pub mod shadow;
 pub mod step_result;
 pub mod agent;
+pub mod attempt_sessions;
 pub mod heal;
 pub mod sampling;
 pub mod recorded_effects;

@@ -12,58 +12,58 @@ use crate::refs;
 use crate::screen::Shape;
 use crate::selector::{Case, Pattern, Selector, invalid_pattern};
 use crate::template::{self, Token};
-use crate::trail::{Step, StepPlan, ToolCall, Trail};
+use crate::trail::{Step, StepPlan, ToolCall, Trail, TrailDevice};
 use crate::yaml::{Node, Problem, Problems, Span, loose, nearest, to_json};
 
 /// The tool that asserts that what a selector matches is absent.
 pub const ASSERT_ABSENT: &str = "assertNotVisibleBySelector";
 
-/// All problems that keep the trail from running on a device with these classifiers and tools.
+/// All problems that keep the trail from running on this device with these tools.
 /// `no_model` says why steps that need a model cannot be carried out; `None` if they can.
-pub fn preflight(trail: &Trail, registry: &Registry, lineage: &[String], no_model: Option<&str>) -> Vec<Problem> {
-    preflight_calls(trail, registry, lineage, no_model, |_| true)
+pub fn preflight(trail: &Trail, registry: &Registry, device: &TrailDevice, no_model: Option<&str>) -> Vec<Problem> {
+    preflight_calls(trail, registry, device, no_model, |_| true)
 }
 
 /// The same if the recorded effects of custom tools are played instead of calling them.
 pub fn preflight_played(
     trail: &Trail,
     registry: &Registry,
-    lineage: &[String],
+    device: &TrailDevice,
     no_model: Option<&str>,
 ) -> Vec<Problem> {
     let is_called = |call: &ToolCall| registry.get(&call.tool.value).is_some_and(|tool| !tool.is_custom());
-    preflight_calls(trail, registry, lineage, no_model, is_called)
+    preflight_calls(trail, registry, device, no_model, is_called)
 }
 
 fn preflight_calls(
     trail: &Trail,
     registry: &Registry,
-    lineage: &[String],
+    device: &TrailDevice,
     no_model: Option<&str>,
     is_called: impl Fn(&ToolCall) -> bool,
 ) -> Vec<Problem> {
     let mut problems = Problems::new(&trail.source);
-    if trail.config.skip_reason(lineage).is_some() {
+    if trail.config.skip_reason(&device.lineage).is_some() {
         return Vec::new();
     }
-    let called: Vec<&ToolCall> = calls(trail, lineage).filter(|call| is_called(call)).collect();
-    check_calls(&called, registry, lineage, &mut problems);
+    let called: Vec<&ToolCall> = calls(trail, device).filter(|call| is_called(call)).collect();
+    check_calls(&called, registry, device, &mut problems);
     check_refs(&called, registry, &mut problems);
     check_arguments(trail, &called, registry, &mut problems);
     if let Some(why) = no_model {
-        check_models(trail, registry, lineage, why, &mut problems);
+        check_models(trail, registry, device, why, &mut problems);
     }
     problems.into_vec()
 }
 
 /// Reports every step that needs a model.
-fn check_models(trail: &Trail, registry: &Registry, lineage: &[String], why: &str, problems: &mut Problems) {
-    let device = lineage.first().map_or("this device", String::as_str);
-    for step in steps(trail) {
-        match step.plan(lineage) {
+fn check_models(trail: &Trail, registry: &Registry, device: &TrailDevice, why: &str, problems: &mut Problems) {
+    let name = device.name();
+    for (_, step) in trail.steps_on(device) {
+        match step.plan(&device.lineage) {
             StepPlan::Model => problems.error_with_hint(
                 step.text.span,
-                format!("the step needs a model: it has no `tools` and no recording for {device}"),
+                format!("the step needs a model: it has no `tools` and no recording for {name}"),
                 format!("{why}; or record the step once in `trailblaze shell`, or write its `tools:`"),
             ),
             StepPlan::Recording { calls, .. } | StepPlan::Authored(calls) => {
@@ -80,27 +80,23 @@ fn check_models(trail: &Trail, registry: &Registry, lineage: &[String], why: &st
 
 /// The same for a trail that has problems already: only checks the calls that could be read, because anything missing may
 /// be under a key that was not understood.
-pub fn preflight_broken(trail: &Trail, registry: &Registry, lineage: &[String]) -> Vec<Problem> {
+pub fn preflight_broken(trail: &Trail, registry: &Registry, device: &TrailDevice) -> Vec<Problem> {
     let mut problems = Problems::new(&trail.source);
-    let called: Vec<&ToolCall> = calls(trail, lineage).collect();
-    check_calls(&called, registry, lineage, &mut problems);
+    let called: Vec<&ToolCall> = calls(trail, device).collect();
+    check_calls(&called, registry, device, &mut problems);
     problems.into_vec()
 }
 
-fn steps(trail: &Trail) -> impl Iterator<Item = &Step> {
-    trail.trailhead.iter().map(|head| &head.0).chain(&trail.steps)
-}
-
-/// The calls that would be made on a device with these classifiers.
-fn calls<'t>(trail: &'t Trail, lineage: &'t [String]) -> impl Iterator<Item = &'t ToolCall> {
-    steps(trail).flat_map(move |step| match step.plan(lineage) {
+/// The calls that would be made on a device.
+fn calls<'t>(trail: &'t Trail, device: &'t TrailDevice) -> impl Iterator<Item = &'t ToolCall> {
+    trail.steps_on(device).flat_map(move |(_, step)| match step.plan(&device.lineage) {
         StepPlan::Recording { calls, .. } | StepPlan::Authored(calls) => calls,
         StepPlan::Model => &[],
     })
 }
 
 /// Reports calls of tools that only exist on other platforms as one mistake: the trail runs on the wrong device.
-fn check_calls(called: &[&ToolCall], registry: &Registry, lineage: &[String], problems: &mut Problems) {
+fn check_calls(called: &[&ToolCall], registry: &Registry, device: &TrailDevice, problems: &mut Problems) {
     let mut elsewhere: Vec<(Vec<Platform>, Vec<&ToolCall>)> = Vec::new();
     for call in called {
         let platforms = registry.platforms_elsewhere(&call.tool.value);
@@ -114,7 +110,7 @@ fn check_calls(called: &[&ToolCall], registry: &Registry, lineage: &[String], pr
         }
     }
     for (platforms, calls) in elsewhere {
-        let (first, here) = (&calls[0].tool, lineage.last().map_or("this device", String::as_str));
+        let (first, here) = (&calls[0].tool, device.platform().unwrap_or("this device"));
         let names = platforms.iter().map(|platform| platform.name()).collect::<Vec<_>>().join(" and ");
         let message = match calls.len() - 1 {
             0 => format!("`{}` is for {names}, but this runs on {here}", first.value),
@@ -212,9 +208,9 @@ fn undeclared<'c>(call: &'c ToolCall, declared: &[&str]) -> Vec<(Token<'c>, Span
 
 /// The unavailable servers that a trail would need on such a device, so that nothing is started in vain. An unknown tool
 /// may belong to any server whose tools are unknown.
-pub fn missing(trail: &Trail, registry: &Registry, lineage: &[String]) -> Vec<SourceError> {
+pub fn missing(trail: &Trail, registry: &Registry, device: &TrailDevice) -> Vec<SourceError> {
     let mut missing: Vec<SourceError> = Vec::new();
-    for name in reached(trail, registry, lineage) {
+    for name in reached(trail, registry, device) {
         let absent = match registry.get(name).map(|tool| &tool.body) {
             None => registry.absent.clone(),
             Some(Body::Foreign(source)) => source.unavailable().into_iter().collect(),
@@ -233,15 +229,16 @@ pub fn missing(trail: &Trail, registry: &Registry, lineage: &[String]) -> Vec<So
 pub fn called_servers(
     trail: &Trail,
     registry: &Registry,
-    lineage: &[String],
+    device: &TrailDevice,
     has_model: bool,
 ) -> Option<BTreeSet<String>> {
-    let is_run = trail.config.skip_reason(lineage).is_none();
-    if has_model && is_run && steps(trail).any(|step| matches!(step.plan(lineage), StepPlan::Model)) {
+    let is_run = trail.config.skip_reason(&device.lineage).is_none();
+    let needs_model = |(_, step): (usize, &Step)| matches!(step.plan(&device.lineage), StepPlan::Model);
+    if has_model && is_run && trail.steps_on(device).any(needs_model) {
         return None;
     }
     let mut servers = BTreeSet::new();
-    for name in reached(trail, registry, lineage) {
+    for name in reached(trail, registry, device) {
         match registry.get(name) {
             Some(tool) => servers.extend(tool.source().map(|source| source.name().to_string())),
             None if registry.knows(name) => {}
@@ -261,12 +258,12 @@ pub fn is_closed(registry: &Registry) -> bool {
 }
 
 /// The names of the tools that a trail calls on such a device, also through YAML tools.
-fn reached<'a>(trail: &'a Trail, registry: &'a Registry, lineage: &'a [String]) -> Vec<&'a str> {
-    if trail.config.skip_reason(lineage).is_some() {
+fn reached<'a>(trail: &'a Trail, registry: &'a Registry, device: &'a TrailDevice) -> Vec<&'a str> {
+    if trail.config.skip_reason(&device.lineage).is_some() {
         return Vec::new();
     }
     let (mut reached, mut seen) = (Vec::new(), HashSet::new());
-    let mut names: Vec<&str> = calls(trail, lineage).map(|call| call.tool.value.as_str()).collect();
+    let mut names: Vec<&str> = calls(trail, device).map(|call| call.tool.value.as_str()).collect();
     while let Some(name) = names.pop() {
         if !seen.insert(name) {
             continue;

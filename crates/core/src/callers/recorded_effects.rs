@@ -10,7 +10,7 @@ use crate::engine::registry::Registry;
 use crate::engine::tool::Tool;
 use crate::record::effects::{CallEffects, Effect, Journal};
 use crate::template;
-use crate::trail::{StepPlan, ToolCall, Trail, same_calls, written_calls};
+use crate::trail::{StepPlan, ToolCall, Trail, TrailDevice, same_calls, written_calls};
 use crate::yaml::{Problem, Problems, Source, loose};
 
 /// How the calls of custom tools are replayed.
@@ -35,6 +35,12 @@ pub struct RecordedEffects {
 }
 
 impl RecordedEffects {
+    /// Adds the effects of calls on another device of the same trail.
+    pub fn extend(&mut self, other: RecordedEffects) {
+        self.effects.extend(other.effects);
+        self.file = other.file;
+    }
+
     pub(crate) fn of(&self, step: usize, call: usize) -> Option<&Arc<[Effect]>> {
         self.effects.get(&(step, call))
     }
@@ -52,17 +58,17 @@ impl RecordedEffects {
 pub fn recorded_effects(
     trail: &Trail,
     registry: &Registry,
-    lineage: &[String],
+    device: &TrailDevice,
     (file, kept): (&Arc<Source>, &[CallEffects]),
 ) -> Result<RecordedEffects, Vec<Problem>> {
     let mut recorded = RecordedEffects { effects: HashMap::new(), file: file.path.clone() };
-    if trail.config.skip_reason(lineage).is_some() {
+    if trail.config.skip_reason(&device.lineage).is_some() {
         return Ok(recorded);
     }
     let mut problems = Problems::new(&trail.source);
     let mut own = Problems::new(file);
     let mut next = 0;
-    for (step, number, call) in custom_calls(trail, registry, lineage) {
+    for (step, number, call) in custom_calls(trail, registry, device) {
         match kept[next..].iter().position(|kept| is_same_call(&kept.call, call)) {
             Some(ahead) => {
                 kept[next..next + ahead].iter().for_each(|gone| not_called(gone, &mut own));
@@ -71,7 +77,7 @@ pub fn recorded_effects(
                 recorded.effects.insert((step, number), found.did.as_slice().into());
                 next += ahead + 1;
             }
-            None => unknown(call, kept, registry, lineage, &mut problems),
+            None => unknown(call, kept, registry, device, &mut problems),
         }
     }
     if !problems.has_errors() {
@@ -85,11 +91,10 @@ pub fn recorded_effects(
 fn custom_calls<'t>(
     trail: &'t Trail,
     registry: &Registry,
-    lineage: &[String],
+    device: &TrailDevice,
 ) -> impl Iterator<Item = (usize, usize, &'t ToolCall)> {
-    let steps = trail.trailhead.iter().map(|head| &head.0).chain(&trail.steps).enumerate();
-    steps.flat_map(move |(index, step)| {
-        let calls = match step.plan(lineage) {
+    trail.steps_on(device).flat_map(move |(index, step)| {
+        let calls = match step.plan(&device.lineage) {
             StepPlan::Recording { calls, .. } | StepPlan::Authored(calls) => calls,
             StepPlan::Model => &[],
         };
@@ -104,7 +109,7 @@ fn is_same_call(a: &ToolCall, b: &ToolCall) -> bool {
     same_calls(&written_calls(std::slice::from_ref(a)), &written_calls(std::slice::from_ref(b)))
 }
 
-fn unknown(call: &ToolCall, kept: &[CallEffects], registry: &Registry, lineage: &[String], problems: &mut Problems) {
+fn unknown(call: &ToolCall, kept: &[CallEffects], registry: &Registry, device: &TrailDevice, problems: &mut Problems) {
     let name = &call.tool.value;
     if registry.get(name).is_some_and(|tool| !tool.is_recordable && !tool.is_delegating) {
         let message = format!("`{name}` must always run, because it is not recordable: it has no effects to replay");
@@ -114,8 +119,7 @@ fn unknown(call: &ToolCall, kept: &[CallEffects], registry: &Registry, lineage: 
     let message = if kept.iter().any(|kept| kept.call.tool.value == *name) {
         format!("the effects of `{name}` are out of date: the trail's call has changed since they were recorded")
     } else {
-        let device = lineage.first().map_or("this device", String::as_str);
-        format!("no effects of `{name}` are recorded for {device}")
+        format!("no effects of `{name}` are recorded for {}", device.name())
     };
     problems.error_with_hint(call.tool.span, message, RECORD);
 }

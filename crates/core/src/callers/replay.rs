@@ -1,4 +1,4 @@
-//! Replays a trail on a session: makes its calls in order, without a model.
+//! Replays a trail on its devices: makes its calls in order, without a model.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -11,10 +11,11 @@ use trailblaze_protocol::event::{
     CallOrigin, Event, Failure, Level, Moment, Place, Plan, StepKind, ToolKind, TrailRef, Verdict,
 };
 use trailblaze_protocol::heal::HealSuggestion;
-use trailblaze_protocol::ids::{AttemptId, CallId, Parent, StepId};
+use trailblaze_protocol::ids::{AttemptId, CallId, Parent, SessionId, StepId};
 use trailblaze_protocol::outcome::Outcome;
 
 use crate::callers::agent::{self, Task};
+use crate::callers::attempt_sessions::AttemptSessions;
 use crate::callers::heal::{FailedCall, HealMode, Healer, StepHeals, is_renamed_element, note_end_state};
 use crate::callers::recorded_effects::Custom;
 use crate::callers::shadow::typed_calls;
@@ -22,12 +23,12 @@ use crate::callers::step_result::{StepResult, failure};
 use crate::engine::ask::ModelAccess;
 use crate::engine::cx::{Attempt, Cx};
 use crate::engine::dispatch::{Arguments, Call, ExpectedName, dispatch_named};
-use crate::engine::registry::{Offer, Registry};
+use crate::engine::registry::Offer;
 use crate::engine::session::Session;
 use crate::record::artifacts::{PicturePolicy, Shot};
 use crate::record::effects::differences;
 use crate::record::healing::Identities;
-use crate::trail::{Repair, Step, StepPlan, ToolCall, Trail, lineage};
+use crate::trail::{Repair, Step, StepPlan, ToolCall, Trail};
 use crate::values::memory::Memory;
 use crate::yaml::{Source, Span, loose};
 use crate::{ids, template};
@@ -102,6 +103,7 @@ pub fn fail_before_start(
     session.emit(Event::AttemptStarted {
         attempt: id.clone(),
         session: session_id,
+        roles: BTreeMap::new(),
         trail: about,
         number,
         repeat,
@@ -124,27 +126,29 @@ pub fn fail_before_start(
 }
 
 /// Runs the trail from its trailhead to its end, or until the first step that fails.
-pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> AttemptResult {
+pub async fn replay(sessions: &AttemptSessions, attempt: Try<'_>) -> AttemptResult {
+    let session = sessions.first();
     let id = ids::attempt();
     let Try { trail, about, number, repeat, memory, timeout, cancel, custom, model, offer, heal, names, is_repaired } =
         attempt;
-    let attempt = Attempt::with_model(id.clone(), memory, &about.path, model);
+    let attempt = Attempt::with_roles(id.clone(), memory, &about.path, model, sessions.roles());
     session.emit(Event::AttemptStarted {
         attempt: id.clone(),
         session: session.id.clone(),
+        roles: sessions.by_role(),
         trail: about,
         number,
         repeat,
         is_repaired,
     });
     let (mut repairs, mut unconfirmed) = (Vec::new(), Vec::new());
-    let lineage = lineage(&session.device.description().classifiers);
-    let ended = match trail.config.skip_reason(&lineage) {
+    let skipped = sessions.iter().find_map(|on| trail.config.skip_reason(&on.device.lineage));
+    let ended = match skipped {
         Some(reason) => StepResult { verdict: Verdict::Skipped, message: reason.to_string(), ..StepResult::default() },
         None => {
             let has_head = trail.trailhead.is_some();
             let runner = TrailRunner {
-                session,
+                sessions,
                 attempt,
                 source: &trail.source,
                 has_head,
@@ -157,8 +161,7 @@ pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> AttemptResult {
                 offer,
                 heal,
                 names,
-                last_check: last_check(trail, &lineage, &session.registry()),
-                lineage,
+                last_check: last_check(trail, sessions),
                 repairs: Mutex::default(),
             };
             let ended = runner.run_within(trail, timeout).await;
@@ -191,13 +194,12 @@ pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> AttemptResult {
 }
 
 struct TrailRunner<'a> {
-    session: &'a Arc<Session>,
+    sessions: &'a AttemptSessions,
     attempt: Arc<Attempt>,
     source: &'a Source,
-    lineage: Vec<String>,
     has_head: bool,
-    /// The screenshot after the last step that passed.
-    after: Mutex<Option<Shot>>,
+    /// The screenshot after the last step that passed, and of which session.
+    after: Mutex<Option<(SessionId, Shot)>>,
     cancel: CancellationToken,
     custom: Custom<'a>,
     /// How custom calls differ from their recorded effects, by step.
@@ -235,8 +237,7 @@ impl TrailRunner<'_> {
     }
 
     async fn run(&self, trail: &Trail) -> StepResult {
-        let head = trail.trailhead.iter().map(|head| &head.0);
-        for (index, step) in head.chain(&trail.steps).enumerate() {
+        for (index, step) in trail.all_steps().enumerate() {
             if let Err(ended) = self.step_with_retries(index, step).await {
                 return self.with_differences(ended);
             }
@@ -283,35 +284,42 @@ impl TrailRunner<'_> {
                 self.attempt.memory().restore(memory);
             }
             let text = format!("try {number} of {tries} failed, retrying: {}", ended.message);
-            self.session.emit(Event::note(Some(Parent::Step(id)), Level::Warning, text));
+            self.sessions.first().emit(Event::note(Some(Parent::Step(id)), Level::Warning, text));
         }
         unreachable!("the last try returns")
     }
 
     async fn step(&self, id: &StepId, index: usize, step: &Step) -> Result<(), StepResult> {
-        let cx = Cx::for_step(self.session, &self.attempt, id.clone(), self.cancel.clone());
+        let on = self.sessions.of(step);
+        if self.sessions.has_several() {
+            self.attempt.memory().provide("target.appId", on.app_id.as_deref());
+        }
+        let cx = Cx::for_step(&on.session, &self.attempt, id.clone(), self.cancel.clone());
         // Differences of earlier tries do not count.
         self.differences.lock().remove(&index);
         self.repairs.lock().remove(&index);
-        let (plan, calls): (Plan, &[ToolCall]) = match step.plan(&self.lineage) {
+        let (plan, calls): (Plan, &[ToolCall]) = match step.plan(&on.device.lineage) {
             StepPlan::Recording { classifier, calls } => (Plan::Recording { classifier }, calls),
             StepPlan::Authored(calls) => (Plan::Authored, calls),
             StepPlan::Model => (Plan::Model, &[]),
         };
         let needs_model = plan == Plan::Model;
-        self.session.emit(Event::StepStarted {
+        on.session.emit(Event::StepStarted {
             step: id.clone(),
             attempt: self.attempt.id.clone(),
             index,
             kind: step.kind,
             text: step.text.value.clone(),
             plan,
+            role: on.device.role.clone(),
         });
         let result =
             if needs_model { self.carry_out(&cx, step).await } else { self.calls(&cx, (index, step), calls).await };
         if result.is_ok() {
-            self.earlier.lock().push(step.text.value.clone());
-            if self.session.is_recording {
+            let text = &step.text.value;
+            let done = on.device.role.as_ref().map_or_else(|| text.clone(), |role| format!("on {role}: {text}"));
+            self.earlier.lock().push(done);
+            if on.session.is_recording {
                 note_end_state(&cx).await;
             }
         }
@@ -319,7 +327,7 @@ impl TrailRunner<'_> {
             Ok(()) => (Verdict::Passed, String::new()),
             Err(ended) => (ended.verdict, ended.message.clone()),
         };
-        self.session.emit(Event::StepEnded { step: id.clone(), verdict, message });
+        on.session.emit(Event::StepEnded { step: id.clone(), verdict, message });
         result.map_err(|ended| {
             let mut failure = ended.failure.unwrap_or_else(|| Box::new(failure(None, &ended.message, None)));
             failure.step = Some(id.clone());
@@ -328,7 +336,8 @@ impl TrailRunner<'_> {
                 StepKind::Trailhead => "trailhead".to_string(),
                 _ => format!("step {}", self.number(index)),
             };
-            let message = format!("{place} \"{}\": {}", step.text.value.trim(), ended.message);
+            let role = on.device.role.as_ref().map(|role| format!(" on {role}")).unwrap_or_default();
+            let message = format!("{place} \"{}\"{role}: {}", step.text.value.trim(), ended.message);
             StepResult { message, failure: Some(failure), ..ended }
         })
     }
@@ -345,7 +354,7 @@ impl TrailRunner<'_> {
             return result;
         }
         let after = self.picture(cx, PicturePolicy::Step, Moment::After).await?;
-        *self.after.lock() = after;
+        *self.after.lock() = after.map(|shot| (cx.session.id.clone(), shot));
         Ok(())
     }
 
@@ -411,7 +420,7 @@ impl TrailRunner<'_> {
             }
         }
         let after = self.picture(cx, PicturePolicy::Step, Moment::After).await?;
-        *self.after.lock() = after;
+        *self.after.lock() = after.map(|shot| (cx.session.id.clone(), shot));
         Ok(())
     }
 
@@ -428,7 +437,7 @@ impl TrailRunner<'_> {
     ) -> bool {
         // A repair has no place for the name of the result.
         let Some(healer) = self.heal.as_ref().filter(|_| call.result_name.is_none()) else { return false };
-        let typed = typed_calls(std::slice::from_ref(call), &self.session.registry());
+        let typed = typed_calls(std::slice::from_ref(call), &cx.session.registry());
         let args = typed.first().and_then(|typed| typed.get(&call.tool.value)?.as_object());
         let Some(args) = args else { return false };
         let (kind, text, tool) = (step.kind, step.text.value.as_str(), call.tool.value.as_str());
@@ -467,7 +476,7 @@ impl TrailRunner<'_> {
         let diff = diff.lines().map(|line| format!("\n  {line}")).collect::<String>();
         let text = format!("`{tool}` behaved differently from its recording:{diff}");
         let about = Some(Parent::Call(call.clone()));
-        self.session.emit(Event::note(about, Level::Warning, text.clone()));
+        self.sessions.first().emit(Event::note(about, Level::Warning, text.clone()));
         let place =
             if self.has_head && step == 0 { "trailhead".to_string() } else { format!("step {}", self.number(step)) };
         let mut differences = self.differences.lock();
@@ -478,37 +487,38 @@ impl TrailRunner<'_> {
     async fn picture_before(&self, cx: &Cx) -> Result<(), StepResult> {
         let last = self.after.lock().take();
         match last {
-            Some(shot) => {
-                self.session.artifacts.keep_picture(Shot { about: cx.parent(), moment: Moment::Before, ..shot })
+            Some((session, shot)) if session == cx.session.id => {
+                cx.session.artifacts.keep_picture(Shot { about: cx.parent(), moment: Moment::Before, ..shot })
             }
-            None => drop(self.picture(cx, PicturePolicy::Step, Moment::Before).await?),
+            _ => drop(self.picture(cx, PicturePolicy::Step, Moment::Before).await?),
         }
         Ok(())
     }
 
     async fn picture(&self, cx: &Cx, policy: PicturePolicy, moment: Moment) -> Result<Option<Shot>, StepResult> {
-        if self.session.pictures < policy {
+        if cx.session.pictures < policy {
             return Ok(None);
         }
-        let shot = self.session.device.shoot(cx, cx.parent(), moment).await;
+        let shot = cx.session.device.shoot(cx, cx.parent(), moment).await;
         shot.map_err(|stop| StepResult::stopped("screenshot", &stop))
     }
 }
 
 /// Where the last check of a trail is: a step that verifies something, or a call that does.
-fn last_check(trail: &Trail, lineage: &[String], registry: &Registry) -> Option<(usize, usize)> {
-    let is_check =
-        |call: &ToolCall| registry.get(&call.tool.value).is_some_and(|tool| tool.kind == ToolKind::Assertion);
+fn last_check(trail: &Trail, sessions: &AttemptSessions) -> Option<(usize, usize)> {
     let of_step = |(index, step): (usize, &Step)| {
-        let number = match step.plan(lineage) {
+        let on = sessions.of(step);
+        let registry = on.session.registry();
+        let is_check =
+            |call: &ToolCall| registry.get(&call.tool.value).is_some_and(|tool| tool.kind == ToolKind::Assertion);
+        let number = match step.plan(&on.device.lineage) {
             _ if step.kind == StepKind::Verify => Some(0),
             StepPlan::Recording { calls, .. } | StepPlan::Authored(calls) => calls.iter().rposition(is_check),
             StepPlan::Model => None,
         };
         number.map(|number| (index, number))
     };
-    let steps = trail.trailhead.iter().map(|head| &head.0).chain(&trail.steps);
-    steps.enumerate().filter_map(of_step).max()
+    trail.all_steps().enumerate().filter_map(of_step).max()
 }
 
 fn place(source: &Source, span: Span) -> Place {

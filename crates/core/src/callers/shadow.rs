@@ -5,7 +5,7 @@ use serde_json::Value;
 use trailblaze_protocol::event::ToolKind;
 
 use crate::engine::registry::Registry;
-use crate::trail::{Step, StepPlan, ToolCall, Trail, same_calls};
+use crate::trail::{Step, StepPlan, ToolCall, Trail, TrailDevice, same_calls};
 use crate::yaml::{Problem, Problems, Source, loose, to_json};
 
 /// Whether a recording contains the same calls as `tools:`.
@@ -42,15 +42,15 @@ fn typed(call: &ToolCall, registry: &Registry) -> Value {
 pub fn shadowed(
     trail: &Trail,
     registry: &Registry,
-    lineage: &[String],
+    device: &TrailDevice,
     is_derived: impl Fn(&[ToolCall], &[ToolCall]) -> bool,
 ) -> Vec<Problem> {
     let mut problems = Problems::new(&trail.source);
-    if trail.config.skip_reason(lineage).is_some() {
+    if trail.config.skip_reason(&device.lineage).is_some() {
         return Vec::new();
     }
-    for step in trail.trailhead.iter().map(|head| &head.0).chain(&trail.steps) {
-        let Some((classifier, recorded, tools)) = both(step, lineage) else { continue };
+    for (_, step) in trail.steps_on(device) {
+        let Some((classifier, recorded, tools)) = both(step, &device.lineage) else { continue };
         if is_copy(&typed_calls(recorded, registry), tools, registry) || is_derived(tools, recorded) {
             continue;
         }

@@ -1,17 +1,17 @@
 //! The context of a call: session, attempt, parent, deadline and cancellation.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::{MappedMutexGuard, Mutex, MutexGuard};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_protocol::event::{CallOrigin, Called, Event, Level};
-use trailblaze_protocol::ids::{AttemptId, CallId, Parent, StepId};
+use trailblaze_protocol::ids::{AttemptId, CallId, Parent, SessionId, StepId};
 use trailblaze_protocol::outcome::Outcome;
 
 use crate::driver::Budget;
@@ -54,8 +54,10 @@ pub struct Attempt {
     folder: String,
     memory: Mutex<Memory>,
     model: Option<Arc<ModelAccess>>,
-    /// Which pages models may act on.
-    pub(crate) pages: Mutex<Pages>,
+    /// The roles of its devices, by session; empty if it has one device.
+    roles: HashMap<SessionId, String>,
+    /// Which pages models may act on, by session.
+    pages: Mutex<HashMap<SessionId, Pages>>,
 }
 
 /// The origins of pages that the test itself has opened, and where a model was last.
@@ -116,8 +118,19 @@ impl Attempt {
 
     /// The same with a model, which steps without a recording need.
     pub fn with_model(id: AttemptId, memory: Memory, trail: &str, model: Option<Arc<ModelAccess>>) -> Arc<Attempt> {
+        Attempt::with_roles(id, memory, trail, model, HashMap::new())
+    }
+
+    /// The same on several devices, whose roles are given by session.
+    pub fn with_roles(
+        id: AttemptId,
+        memory: Memory,
+        trail: &str,
+        model: Option<Arc<ModelAccess>>,
+        roles: HashMap<SessionId, String>,
+    ) -> Arc<Attempt> {
         let folder = trail.rsplit_once('/').map_or("", |(folder, _)| folder).to_string();
-        Arc::new(Attempt { id, folder, memory: Mutex::new(memory), model, pages: Mutex::default() })
+        Arc::new(Attempt { id, folder, memory: Mutex::new(memory), model, roles, pages: Mutex::default() })
     }
 
     pub fn model(&self) -> Option<&Arc<ModelAccess>> {
@@ -187,6 +200,16 @@ impl Cx {
             Some(frame) => Parent::Call(frame.called.call.clone()),
             None => Parent::Step(self.step.clone()),
         }
+    }
+
+    /// The role of the device that the call is made on; `None` if the trail runs on one device.
+    pub fn role(&self) -> Option<&str> {
+        self.attempt.roles.get(&self.session.id).map(String::as_str)
+    }
+
+    /// Which pages models may act on, on this device.
+    pub(crate) fn pages(&self) -> MappedMutexGuard<'_, Pages> {
+        MutexGuard::map(self.attempt.pages.lock(), |pages| pages.entry(self.session.id.clone()).or_default())
     }
 
     pub fn step(&self) -> &StepId {

@@ -22,7 +22,7 @@ pub async fn check(cx: &Cx, driver: &dyn Driver, sent: Sent<'_>, budget: &Budget
         return Ok(());
     }
     let names = reveal::secrets_in(secrets, &sent);
-    let for_model = cx.attempt.pages.lock().secrets_go_to.clone();
+    let for_model = cx.pages().secrets_go_to.clone();
     let is_restoring = matches!(sent, Sent::Command(DeviceCommand::Browse(Browse::Restore { .. })));
     if for_model.is_some() && !names.is_empty() && is_restoring {
         let reason = "a model may type secrets, but not put them into cookies or storage".to_string();

@@ -70,7 +70,7 @@ pub(crate) fn steps<'e>(
     let mut calls = Calls::default();
     let mut n_edits = 0;
     for event in events {
-        if let Event::StepStarted { step, attempt: of, index, kind, text, plan } = event
+        if let Event::StepStarted { step, attempt: of, index, kind, text, plan, .. } = event
             && of == attempt
         {
             let empty = RecordedStep {
@@ -298,6 +298,7 @@ mod tests {
                 kind: StepKind::Step,
                 text: "Do it".into(),
                 plan: Plan::Interactive,
+                role: None,
             });
             self
         }
@@ -350,6 +351,7 @@ mod tests {
             kind: StepKind::Step,
             text: text.into(),
             plan: Plan::Interactive,
+            role: None,
         };
         let edited = EditedStep { kind: StepKind::Verify, text: "Paid".into(), calls: vec![called.clone()] };
         let left = EditedStep { kind: StepKind::Step, text: "Log out".into(), calls: Vec::new() };

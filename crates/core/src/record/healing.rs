@@ -11,7 +11,7 @@ use trailblaze_protocol::ids::{AttemptId, CallId, StepId};
 use super::fold::{as_written, steps};
 use crate::query::EndState;
 use crate::table;
-use crate::trail::{Step, StepPlan, ToolCall, Trail, same_calls, written_calls};
+use crate::trail::{Step, StepPlan, ToolCall, Trail, TrailDevice, same_calls, written_calls};
 use crate::yaml::{Decode, Node, Problems, loose};
 
 table! {
@@ -119,10 +119,10 @@ pub fn fold<'e>(attempt: &AttemptId, events: impl IntoIterator<Item = &'e Event>
 }
 
 /// The entries to store for a trail after it was recorded, in the order of its steps.
-pub fn entries(trail: &Trail, lineage: &[String], seen: &[StepSeen]) -> Vec<Value> {
+pub fn entries(trail: &Trail, device: &TrailDevice, seen: &[StepSeen]) -> Vec<Value> {
     let entry = |(index, step): (usize, &Step)| {
         let seen = seen.iter().find(|seen| seen.index == index)?;
-        let (calls, seen_calls) = match step.plan(lineage) {
+        let (calls, seen_calls) = match step.plan(&device.lineage) {
             StepPlan::Recording { calls, .. } => (calls, &seen.recorded),
             StepPlan::Authored(calls) => (calls, &seen.made),
             StepPlan::Model => return None,
@@ -152,7 +152,7 @@ pub fn entries(trail: &Trail, lineage: &[String], seen: &[StepSeen]) -> Vec<Valu
         }
         Some(entry)
     };
-    all_steps(trail).enumerate().filter_map(entry).collect()
+    trail.steps_on(device).filter_map(entry).collect()
 }
 
 /// New entries, with the end states of older ones where these are still true, so that a file does not change without need.
@@ -182,10 +182,10 @@ pub struct Identities {
 
 impl Identities {
     /// Maps what was stored to the steps and calls of a trail. What does not fit any more is left out.
-    pub fn new(trail: &Trail, lineage: &[String], stored: &[StepIdentities]) -> Identities {
+    pub fn new(trail: &Trail, device: &TrailDevice, stored: &[StepIdentities]) -> Identities {
         let mut identities = Identities::default();
         let mut used: Vec<&StepIdentities> = Vec::new();
-        for (index, step) in all_steps(trail).enumerate() {
+        for (index, step) in trail.steps_on(device) {
             let is_it = |stored: &&StepIdentities| {
                 stored.step == step.text.value && !used.iter().any(|used| std::ptr::eq(*used, *stored))
             };
@@ -193,7 +193,8 @@ impl Identities {
             used.push(found);
             let end = EndState::parse(found.end.split_whitespace()).filter(EndState::is_telling);
             identities.ends.extend(end.map(|end| (index, end)));
-            let (StepPlan::Recording { calls, .. } | StepPlan::Authored(calls)) = step.plan(lineage) else { continue };
+            let plan = step.plan(&device.lineage);
+            let (StepPlan::Recording { calls, .. } | StepPlan::Authored(calls)) = plan else { continue };
             let mut rest = found.calls.iter();
             for (number, call) in calls.iter().enumerate() {
                 let mut ahead = rest.clone();
@@ -204,6 +205,12 @@ impl Identities {
             }
         }
         identities
+    }
+
+    /// Adds what is known on another device of the same trail.
+    pub fn extend(&mut self, other: Identities) {
+        self.elements.extend(other.elements);
+        self.ends.extend(other.ends);
     }
 
     pub fn element(&self, step: usize, call: usize) -> Option<&ElementIdentity> {
@@ -218,8 +225,4 @@ impl Identities {
 
 fn is_same(a: &ToolCall, b: &ToolCall) -> bool {
     same_calls(&written_calls(std::slice::from_ref(a)), &written_calls(std::slice::from_ref(b)))
-}
-
-fn all_steps(trail: &Trail) -> impl Iterator<Item = &Step> {
-    trail.trailhead.iter().map(|head| &head.0).chain(&trail.steps)
 }

@@ -10,6 +10,7 @@ use trailblaze_protocol::ids::StepId;
 use trailblaze_protocol::outcome::Outcome;
 
 use super::{Events, FakeDriver, args};
+use crate::callers::attempt_sessions::AttemptSessions;
 use crate::callers::recorded_effects::Custom;
 use crate::callers::replay::{AttemptResult, Try, replay};
 use crate::driver::{Description, Driver};
@@ -157,6 +158,6 @@ impl TestSession {
             names: None,
             is_repaired: false,
         };
-        replay(&self.inner, attempt).await
+        replay(&AttemptSessions::one(&self.inner), attempt).await
     }
 }

@@ -3,8 +3,9 @@
 use serde_json::Value;
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
-use super::commands::{LOAD_TIMEOUT, send, send_within};
+use super::arguments::LOAD_TIMEOUT;
 use super::contract::LaunchApp;
+use super::requests::{send, send_within};
 use super::row::{MOBILE, ParamType, REASON, Row, required};
 use crate::driver::{DeviceCommand, LaunchMode};
 use crate::engine::cx::Cx;

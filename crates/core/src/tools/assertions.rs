@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use trailblaze_protocol::outcome::{Delegate, Outcome, Variant};
 
-use super::commands::{element, millis, timeout};
+use super::arguments::{element, millis, timeout};
 use super::contract::AssertVisible;
 use super::elements::{by_selector, delegate, described, find_stable, index, missed};
 use super::row::{ParamRow, ParamType, Preset, REASON, Row, TIMEOUT, WHY, defaulted, optional, required};

@@ -6,26 +6,21 @@ use serde_json::{Value, json};
 use trailblaze_protocol::geometry::{Point, Size};
 use trailblaze_protocol::outcome::{Attachment, Outcome, Variant};
 
+use super::arguments::{count, element, millis, wait};
 use super::contract::{self, Command};
 use super::elements::{self, Aim};
-use super::row::{ParamRow, ParamType, Preset, Row, defaulted, optional};
+use super::requests::{act, press, send, send_within};
+use super::row::{ParamRow, ParamType, Preset, Row, defaulted};
 use super::{apps, assertions, remember};
-use crate::driver::{Acted, Action, DeviceCommand, Direction, Key, Target};
+use crate::driver::{Action, DeviceCommand, Direction, Key, Target};
 use crate::engine::cx::Cx;
 use crate::engine::device::{Goal, Reached};
 use crate::engine::fault::Stop;
 use crate::engine::tool::{Args, BuiltIn};
 use crate::limits;
-use crate::query::{Checks, Element, Find, Query, Reason, TextMatch, What};
+use crate::query::{Checks, Find, Query, Reason, What};
 use crate::selector::Selector;
 use crate::snapshot;
-
-/// How long a page may take to load. Drivers have their own defaults.
-pub const LOAD_TIMEOUT: ParamRow = optional(
-    "timeoutMs",
-    ParamType::Integer,
-    "How long the page may take to load, in milliseconds (default 15000 to respond, then 10000 to finish).",
-);
 
 /// The commands of the contract, in its order.
 pub fn rows() -> impl Iterator<Item = Row> {
@@ -135,68 +130,6 @@ fn more(command: Command) -> &'static [ParamRow] {
     }
 }
 
-/// Acts on what is focused.
-pub async fn act(cx: &Cx, action: &Action) -> Result<Outcome, Stop> {
-    Ok(outcome(cx.session.device.act(cx, &Target::Device, action).await?))
-}
-
-/// The same; the device may wait for this many milliseconds.
-pub async fn act_within(cx: &Cx, wait: Option<i64>, action: &Action) -> Result<Outcome, Stop> {
-    match wait {
-        None => act(cx, action).await,
-        Some(_) => {
-            let wait = millis(wait, Duration::ZERO);
-            Ok(outcome(cx.session.device.act_waiting(cx, &Target::Device, action, wait).await?))
-        }
-    }
-}
-
-/// Sends a command to the device as a whole.
-pub async fn send(cx: &Cx, command: &DeviceCommand) -> Result<Outcome, Stop> {
-    Ok(outcome(cx.session.device.command(cx, command, None).await?))
-}
-
-/// The same; the device may wait for this many milliseconds.
-pub async fn send_within(cx: &Cx, wait: Option<i64>, command: &DeviceCommand) -> Result<Outcome, Stop> {
-    let wait = wait.map(|_| millis(wait, Duration::ZERO));
-    Ok(outcome(cx.session.device.command(cx, command, wait).await?))
-}
-
-fn outcome(acted: Acted) -> Outcome {
-    Outcome { text: acted.text, structured: acted.value, attachments: acted.files, ..Outcome::default() }
-}
-
-/// The element that matches both, where given.
-pub fn element(text: Option<&str>, id: Option<&str>) -> Query {
-    let text = text.map(|text| TextMatch::Exact(text.to_string()));
-    Query { what: What::Element(Element { text, id: id.map(str::to_string), ..Element::default() }), index: None }
-}
-
-/// The `timeoutMs` of a call.
-pub fn timeout(args: &Args, otherwise: Duration) -> Duration {
-    millis(args.integer("timeoutMs"), otherwise)
-}
-
-pub fn millis(given: Option<i64>, otherwise: Duration) -> Duration {
-    let given = given.map(|millis| Duration::from_millis(u64::try_from(millis).unwrap_or(0)));
-    given.unwrap_or(otherwise).min(limits::CALL_TOTAL)
-}
-
-/// How long an action waits for its element, given its `timeoutMs`.
-fn wait(given: Option<i64>) -> Duration {
-    millis(given, limits::FIND_WAIT)
-}
-
-/// A number that may not be negative.
-pub fn count(name: &str, number: i64) -> Result<u64, Stop> {
-    u64::try_from(number).map_err(|_| Stop::failed(format!("`{name}` must be a non-negative integer, got {number}")))
-}
-
-/// How long an action waits for its element.
-pub fn find_wait(args: &Args) -> Duration {
-    wait(args.integer("timeoutMs"))
-}
-
 fn css(selector: &str) -> Query {
     let selector = json!({"web": {"cssSelector": selector}});
     let selector = Selector::parse(&selector).expect("the selector is well-formed");
@@ -225,10 +158,6 @@ async fn input_text(cx: &Cx, args: contract::InputText<'_>) -> Result<Outcome, S
         act(cx, &Action::HideKeyboard).await?;
     }
     Ok(outcome)
-}
-
-pub async fn press(cx: &Cx, key: Key) -> Result<Outcome, Stop> {
-    act(cx, &Action::PressKey { key }).await
 }
 
 /// Refuses a question about no element in particular.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use trailblaze_protocol::geometry::Point;
 use trailblaze_protocol::outcome::{Delegate, Outcome, Variant};
 
-use super::commands::{count, element, find_wait};
+use super::arguments::{count, element, find_wait};
 use super::contract::Tap;
 use super::row::{ParamRow, ParamType, Preset, REASON, Row, TIMEOUT, WHY, defaulted, optional, required};
 use crate::driver::{Action, Target};

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use trailblaze_protocol::outcome::{MemoryChanges, Outcome};
 
-use super::commands::{act, press, send};
+use super::requests::{act, press, send};
 use super::row::{MOBILE, NOT_WEB, ParamType, Preset, REASON, Row, defaulted, required};
 use crate::driver::{Action, DeviceCommand, Key};
 use crate::engine::cx::Cx;

@@ -1,6 +1,7 @@
 //! The built-in tools, as tables of rows. Names, descriptions and schemas are all defined by the rows.
 
 mod apps;
+mod arguments;
 mod assertions;
 mod commands;
 #[rustfmt::skip]
@@ -11,6 +12,7 @@ mod keyboard;
 mod maestro;
 mod reload;
 mod remember;
+mod requests;
 mod row;
 mod shipped;
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use trailblaze_protocol::outcome::{MemoryChanges, Outcome};
 
-use super::commands::{element, find_wait};
+use super::arguments::{element, find_wait};
 use super::elements::visible;
 use super::row::{ParamType, Row, TIMEOUT, optional, required};
 use crate::engine::cx::Cx;

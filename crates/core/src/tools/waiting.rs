@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use trailblaze_protocol::event::ToolKind;
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
-use super::commands::timeout;
+use super::arguments::timeout;
 use super::elements::index;
 use super::row::{ParamType, Preset, REASON, Row, defaulted, optional, required};
 use crate::driver::{Action, Direction, Target};

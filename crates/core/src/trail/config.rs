@@ -1,7 +1,7 @@
 //! The `config:` of a trail.
 
 use serde_json::{Map, Value, json};
-use trailblaze_protocol::driver::DriverKey;
+use trailblaze_protocol::driver::{DriverKey, Platform};
 
 use super::Texts;
 use super::classifier::closest;
@@ -27,8 +27,8 @@ table! {
         "priority" => priority: Option<String> = None,
         /// Tags to select trails by.
         "tags" => tags: Vec<String> = Vec::new(),
-        /// The driver to use, by classifier.
-        "devices" => devices: Entries<DriverKey> = Entries::default(),
+        /// The driver to use, by classifier; and, for a trail on several devices, the device of each role.
+        "devices" => devices: DevicesOfTrail = DevicesOfTrail::default(),
         /// Why the trail is skipped, by classifier.
         "skip" => skip: Entries<Option<String>> = Entries::default(),
         /// Initial values of the memory.
@@ -58,7 +58,7 @@ impl Default for TrailConfig {
             description: None,
             priority: None,
             tags: Vec::new(),
-            devices: Entries::default(),
+            devices: DevicesOfTrail::default(),
             skip: Entries::default(),
             memory: Texts::default(),
             args: Entries::default(),
@@ -115,6 +115,51 @@ impl TrailConfig {
         }
         if problems.is_empty() { Ok(bound) } else { Err(problems) }
     }
+}
+
+/// The `devices:` of a trail. A key that begins with a platform is a classifier, and any other is a role.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct DevicesOfTrail {
+    /// The driver to use, by classifier.
+    pub drivers: Entries<DriverKey>,
+    /// What each role is played by: a platform, another classifier, or the id of a device.
+    pub roles: Entries<Spanned<String>>,
+}
+
+impl Decode for DevicesOfTrail {
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+        let mut devices = DevicesOfTrail::default();
+        for (name, value) in Entries::<Node>::decode(node, problems)?.0 {
+            if platform_of(&name.value).is_some() {
+                let driver = DriverKey::decode(&value, problems)?;
+                devices.drivers.0.push((name, driver));
+                continue;
+            }
+            let wanted = Spanned::<String>::decode(&value, problems)?;
+            if !names::is_parameter(&name.value) {
+                let message = format!("`{}` is not a valid role; use letters, digits and _", name.value);
+                problems.error(name.span, message);
+            }
+            if platform_of(&wanted.value).is_none() {
+                let message = format!("`{}` is not a device", wanted.value);
+                let hint =
+                    "write a platform such as `android`, a classifier such as `android-phone`, or the id of a device";
+                problems.error_with_hint(wanted.span, message, hint);
+            }
+            devices.roles.0.push((name, wanted));
+        }
+        Some(devices)
+    }
+
+    fn schema() -> Value {
+        let examples: Vec<&str> = DriverKey::known_keys().chain(Platform::ALL.map(Platform::name)).collect();
+        json!({"type": "object", "additionalProperties": {"type": "string", "examples": examples}})
+    }
+}
+
+/// The platform that a classifier or the id of a device begins with.
+fn platform_of(text: &str) -> Option<Platform> {
+    Platform::parse(text.split(['-', '/']).next()?)
 }
 
 /// An argument: `name: type`, or `name: {type, description, default, required}`.

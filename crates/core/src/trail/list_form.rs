@@ -4,7 +4,7 @@
 use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::event::StepKind;
 
-use super::config::{ArgDeclaration, TrailConfig};
+use super::config::{ArgDeclaration, DevicesOfTrail, TrailConfig};
 use super::step::{Step, Trailhead};
 use super::{Texts, ToolCall};
 use crate::table;
@@ -142,7 +142,7 @@ impl ListConfig {
             description: self.description,
             priority: self.priority,
             tags: self.tags,
-            devices: by_platform(&platforms, self.driver),
+            devices: DevicesOfTrail { drivers: by_platform(&platforms, self.driver), ..DevicesOfTrail::default() },
             skip: by_platform(&platforms, self.skip.map(|skip| Spanned { value: Some(skip.value), span: skip.span })),
             memory: self.memory,
             args: self.args,
@@ -181,6 +181,7 @@ impl Prompt {
             tools,
             is_recordable: self.recordable,
             max_retries: self.max_retries,
+            on: None,
         };
         step.check(place, problems);
         Some(step)
@@ -226,6 +227,7 @@ fn tools_step(span: Span, calls: Vec<ToolCall>) -> Step {
         tools: Some(calls),
         is_recordable: true,
         max_retries: None,
+        on: None,
     }
 }
 

@@ -16,9 +16,9 @@ pub mod splice;
 mod step;
 
 pub use call::{ToolCall, parts_of, result_name_schema, same_calls, written_call, written_calls};
-pub use classifier::lineage;
+pub use classifier::{TrailDevice, TrailDevices, lineage};
 pub use compose::{NewCalls, NewStep, new_trail};
-pub use config::{ArgDeclaration, ArgType, TrailConfig};
+pub use config::{ArgDeclaration, ArgType, DevicesOfTrail, TrailConfig};
 pub use convert::{ConvertError, convert};
 pub use merge::{Merge, Merged, merge};
 pub use repair::{Repair, RepairError, fingerprint, is_repaired, repair};
@@ -82,12 +82,13 @@ impl Trail {
     pub fn read_in_part(source: &Arc<Source>) -> (Option<Trail>, Vec<Problem>) {
         let mut problems = Problems::new(source);
         let root = read(source, &mut problems);
-        let trail = match root.as_ref().and_then(|root| Some((root, root.items()?))) {
+        let mut trail = match root.as_ref().and_then(|root| Some((root, root.items()?))) {
             Some((root, items)) => Some(Trail::of_list(root, items, &mut problems)),
             None => Trail::unified(root.as_ref(), &mut problems),
         };
-        if let Some(trail) = &trail {
+        if let Some(trail) = &mut trail {
             trail.config.check(&mut problems);
+            trail.assign_roles(&mut problems);
         }
         (trail, problems.into_vec())
     }
@@ -126,6 +127,46 @@ impl Trail {
             config: list.config.unwrap_or_default(),
             trailhead: list.trailhead,
             steps: list.steps,
+        }
+    }
+
+    /// The trailhead and the steps, in order.
+    pub fn all_steps(&self) -> impl Iterator<Item = &Step> {
+        self.trailhead.iter().map(|head| &head.0).chain(&self.steps)
+    }
+
+    /// Whether it runs on devices that it names by their roles.
+    pub fn has_roles(&self) -> bool {
+        !self.config.devices.roles.is_empty()
+    }
+
+    /// Those that a device carries out, each with its index, which counts the trailhead.
+    pub fn steps_on(&self, device: &TrailDevice) -> impl Iterator<Item = (usize, &Step)> {
+        self.all_steps().enumerate().filter(|(_, step)| device.carries_out(step))
+    }
+
+    /// Whether each step has a device. Where there is one role, it is that of all steps.
+    fn assign_roles(&mut self, problems: &mut Problems) {
+        let roles = &self.config.devices.roles.0;
+        for step in self.trailhead.iter_mut().map(|head| &mut head.0).chain(&mut self.steps) {
+            match (&step.on, roles.as_slice()) {
+                (None, []) => {}
+                (None, [(role, _)]) => step.on = Some(role.clone()),
+                (None, [(role, _), ..]) => problems.error_with_hint(
+                    step.text.span,
+                    "the trail runs on several devices, and the step does not say on which of them",
+                    format!("add `on:` with a role of `devices:`, such as `on: {}`", role.value),
+                ),
+                (Some(on), []) => problems.error_with_hint(
+                    on.span,
+                    format!("the trail has no role `{}`", on.value),
+                    format!("add it to `config:`, as `devices: {{{}: android}}`", on.value),
+                ),
+                (Some(on), roles) if roles.iter().all(|(role, _)| role.value != on.value) => {
+                    problems.unknown(on.span, "role", &on.value, roles.iter().map(|(role, _)| role.value.as_str()));
+                }
+                (Some(_), _) => {}
+            }
         }
     }
 

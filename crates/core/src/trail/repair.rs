@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::call::{same_calls, written_calls};
 use super::revise::{Change, revise};
 use super::save::{SaveError, Slot};
-use super::{StepPlan, Trail};
+use super::{StepPlan, Trail, TrailDevices};
 use crate::yaml::Source;
 
 /// A call that takes the place of another one.
@@ -36,11 +36,10 @@ pub enum RepairError {
     Save(#[from] SaveError),
 }
 
-/// A hash of the steps that a device with these classifiers runs: their texts and their calls. It tells whether a trail is
-/// still the one that ran.
-pub fn fingerprint(trail: &Trail, lineage: &[String]) -> u64 {
-    let steps = trail.trailhead.iter().map(|head| &head.0).chain(&trail.steps);
-    let steps = steps.map(|step| match step.plan(lineage) {
+/// A hash of the steps as these devices run them: their texts and their calls. It tells whether a trail is still the one
+/// that ran.
+pub fn fingerprint(trail: &Trail, devices: &TrailDevices) -> u64 {
+    let steps = trail.all_steps().map(|step| match step.plan(devices.lineage(step)) {
         StepPlan::Recording { calls, .. } | StepPlan::Authored(calls) => json!([step.text.value, written_calls(calls)]),
         StepPlan::Model => json!([step.text.value]),
     });
@@ -50,17 +49,18 @@ pub fn fingerprint(trail: &Trail, lineage: &[String]) -> u64 {
 }
 
 /// Whether a call was repaired in the meantime.
-pub fn is_repaired(trail: &Trail, lineage: &[String], repair: &Repair) -> bool {
+pub fn is_repaired(trail: &Trail, devices: &TrailDevices, repair: &Repair) -> bool {
     let head = usize::from(trail.trailhead.is_some());
     let step = repair.step.checked_sub(head).and_then(|index| trail.steps.get(index));
     let Some(step) = step.filter(|step| step.text.value == repair.text) else { return false };
-    let (StepPlan::Recording { calls, .. } | StepPlan::Authored(calls)) = step.plan(lineage) else { return false };
+    let plan = step.plan(devices.lineage(step));
+    let (StepPlan::Recording { calls, .. } | StepPlan::Authored(calls)) = plan else { return false };
     let call = calls.get(repair.index).map(std::slice::from_ref).unwrap_or_default();
     same_calls(&written_calls(call), std::slice::from_ref(&repair.to))
 }
 
-/// The text of a trail with its calls repaired, as a device with these classifiers uses them. Everything else stays as it is.
-pub fn repair(trail: &Trail, lineage: &[String], repairs: &[Repair]) -> Result<String, RepairError> {
+/// The text of a trail with its calls repaired, as these devices use them. Everything else stays as it is.
+pub fn repair(trail: &Trail, devices: &TrailDevices, repairs: &[Repair]) -> Result<String, RepairError> {
     let mut source = Arc::clone(&trail.source);
     let head = usize::from(trail.trailhead.is_some());
     for repair in repairs {
@@ -70,7 +70,7 @@ pub fn repair(trail: &Trail, lineage: &[String], repairs: &[Repair]) -> Result<S
         // A trailhead is never repaired.
         let index = repair.step.checked_sub(head).ok_or_else(changed)?;
         let step = trail.steps.get(index).filter(|step| step.text.value == repair.text).ok_or_else(changed)?;
-        let (classifier, calls) = match step.plan(lineage) {
+        let (classifier, calls) = match step.plan(devices.lineage(step)) {
             StepPlan::Recording { classifier, calls } => (Some(classifier), calls),
             StepPlan::Authored(calls) => (None, calls),
             StepPlan::Model => return Err(changed()),

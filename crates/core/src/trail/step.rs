@@ -23,6 +23,8 @@ table! {
         "recordable" => recordable: bool = true,
         /// How often to retry the step.
         "maxRetries" => max_retries: Option<u32> = None,
+        /// The device that carries it out, by its role in `devices:` of `config:`; required if there are several.
+        "on" => on: Option<Spanned<String>> = None,
     }
 }
 
@@ -34,6 +36,8 @@ pub struct Step {
     pub tools: Option<Vec<ToolCall>>,
     pub is_recordable: bool,
     pub max_retries: Option<u32>,
+    /// The role of the device that carries it out.
+    pub on: Option<Spanned<String>>,
 }
 
 /// Where the calls of a step come from, on one device.
@@ -60,6 +64,11 @@ impl Step {
                 "remove `recordable: false` or the recording",
             );
         }
+    }
+
+    /// The role of the device that carries it out; `None` if the trail runs on one device.
+    pub fn role(&self) -> Option<&String> {
+        self.on.as_ref().map(|on| &on.value)
     }
 
     pub fn plan(&self, lineage: &[String]) -> StepPlan<'_> {
@@ -96,6 +105,7 @@ impl Decode for Step {
             tools: raw.tools,
             is_recordable: raw.recordable,
             max_retries: raw.max_retries,
+            on: raw.on,
         };
         step.check(place, problems);
         Some(step)
@@ -147,6 +157,8 @@ table! {
         "recordable" => recordable: bool = true,
         /// How often to retry the trailhead.
         "maxRetries" => max_retries: Option<u32> = None,
+        /// The device that carries it out, by its role in `devices:` of `config:`; required if there are several.
+        "on" => on: Option<Spanned<String>> = None,
     }
 }
 
@@ -197,6 +209,7 @@ impl Decode for Trailhead {
                 tools: Some(vec![call]),
                 is_recordable: true,
                 max_retries: None,
+                on: None,
             }));
         }
         let raw = RawTrailhead::decode(node, problems)?;
@@ -213,6 +226,7 @@ impl Decode for Trailhead {
             tools: raw.tools,
             is_recordable: raw.recordable,
             max_retries: raw.max_retries,
+            on: raw.on,
         };
         head.check(place, problems);
         Some(Trailhead(head))

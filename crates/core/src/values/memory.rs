@@ -90,6 +90,14 @@ impl Memory {
         self.values = earlier.values;
     }
 
+    /// Sets or removes a value that Trailblaze provides itself, such as `target.appId`.
+    pub(crate) fn provide(&mut self, name: &str, value: Option<&str>) {
+        match value {
+            Some(value) => drop(self.values.insert(name.to_string(), value.into())),
+            None => drop(self.values.remove(name)),
+        }
+    }
+
     pub fn apply(&mut self, changes: &MemoryChanges) {
         for (name, value) in &changes.set {
             self.values.insert(name.clone(), value.clone());

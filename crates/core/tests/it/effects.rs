@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use trailblaze_core::callers::recorded_effects::{Custom, RecordedEffects, recorded_effects};
 use trailblaze_core::record::effects::{CallEffects, Effect, entries, fold};
 use trailblaze_core::testing::{FakeDriver, FakeSource, Page, TestSession, Wiring, args, button, field};
-use trailblaze_core::trail::{Trail, lineage};
+use trailblaze_core::trail::{Trail, TrailDevice};
 use trailblaze_core::yaml::decode;
 use trailblaze_core::yaml::{Entries, Problem, Problems, Source, block};
 use trailblaze_protocol::event::{Event, Verdict};
@@ -55,8 +55,8 @@ fn session(source: Option<FakeSource>) -> TestSession {
     source.into_iter().fold(wiring, |wiring, source| wiring.with(source.batch())).open()
 }
 
-fn phone() -> Vec<String> {
-    lineage(&["android".into(), "phone".into()])
+fn phone() -> TrailDevice {
+    TrailDevice::new(None, &["android".into(), "phone".into()])
 }
 
 fn did(session: &TestSession, attempt: &AttemptId) -> Vec<Vec<Effect>> {

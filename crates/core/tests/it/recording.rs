@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use trailblaze_core::callers::preflight::preflight;
 use trailblaze_core::record::fold::{RecordedStep, fold};
 use trailblaze_core::testing::{FakeDriver, FakeSource, Page, TestSession, Wiring, args, button, field, label};
-use trailblaze_core::trail::{Slot, StepCalls, Trail, lineage, save};
+use trailblaze_core::trail::{Slot, StepCalls, Trail, TrailDevice, save};
 use trailblaze_core::yaml::Source;
 use trailblaze_protocol::event::{Event, Line, Parsed, Plan, StepKind, ToolKind, Verdict};
 use trailblaze_protocol::ids::StepId;
@@ -30,6 +30,7 @@ fn prompt(source: FakeSource) -> TestSession {
         kind: StepKind::Step,
         text: "Do it".into(),
         plan: Plan::Interactive,
+        role: None,
     });
     session
 }
@@ -107,8 +108,8 @@ async fn an_interactive_session_replays_on_another_device() {
     assert_eq!(problems, []);
     let trail = trail.unwrap();
     let two = Wiring::new(shop("android/two")).secret("PIN", "canary-4711").open();
-    let lineage = lineage(&["android".into(), "phone".into()]);
-    assert_eq!(preflight(&trail, &two.inner.registry(), &lineage, None), []);
+    let phone = TrailDevice::new(None, &["android".into(), "phone".into()]);
+    assert_eq!(preflight(&trail, &two.inner.registry(), &phone, None), []);
     let ended = two.replay(&trail).await;
     assert_eq!((ended.verdict, ended.message.as_str()), (Verdict::Passed, ""));
     assert_eq!(two.driver.done(), one.driver.done());

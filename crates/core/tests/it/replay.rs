@@ -9,7 +9,7 @@ use trailblaze_core::callers::replay::AttemptResult;
 use trailblaze_core::record::artifacts::PicturePolicy;
 use trailblaze_core::record::fold;
 use trailblaze_core::testing::{FakeDriver, FakeSource, Mishap, Page, TestSession, Wiring, args, button, field, label};
-use trailblaze_core::trail::{Trail, lineage};
+use trailblaze_core::trail::{Trail, TrailDevice};
 use trailblaze_core::yaml::Source;
 use trailblaze_protocol::event::{Event, Failure, Moment, Plan, Verdict};
 use trailblaze_protocol::geometry::Rect;
@@ -227,8 +227,8 @@ async fn a_step_without_a_recording_needs_a_model_and_preflight_reports_it() {
     recording: {ios: []}
 ";
     let session = Wiring::new(shop()).open();
-    let lineage = lineage(&["android".into(), "phone".into()]);
-    let problems: Vec<String> = preflight(&trail(text), &session.inner.registry(), &lineage, Some("choose one"))
+    let phone = TrailDevice::new(None, &["android".into(), "phone".into()]);
+    let problems: Vec<String> = preflight(&trail(text), &session.inner.registry(), &phone, Some("choose one"))
         .iter()
         .map(ToString::to_string)
         .collect();
@@ -251,10 +251,11 @@ async fn preflight_finds_unknown_tools_and_wrong_arguments_of_this_device_only()
       ios: [{nobody: {}}]
 ";
     let session = Wiring::new(shop()).open();
-    let problems: Vec<String> = preflight(&trail(text), &session.inner.registry(), &["android".into()], None)
-        .iter()
-        .map(ToString::to_string)
-        .collect();
+    let problems: Vec<String> =
+        preflight(&trail(text), &session.inner.registry(), &TrailDevice::new(None, &["android".into()]), None)
+            .iter()
+            .map(ToString::to_string)
+            .collect();
     assert_eq!(
         problems,
         [

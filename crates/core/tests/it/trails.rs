@@ -277,7 +277,7 @@ fn the_older_list_form_is_read() {
     );
     assert_eq!(trail.form, Form::List);
     assert_eq!(trail.config.skip_reason(&["ios".into()]), Some("broken"));
-    assert_eq!(trail.config.devices.get("ios").map(|driver| driver.as_str()), Some("ios-host"));
+    assert_eq!(trail.config.devices.drivers.get("ios").map(|driver| driver.as_str()), Some("ios-host"));
     assert_eq!(trail.config.metadata.0, [("source".to_string(), "HANDWRITTEN".to_string())]);
     let steps: Vec<_> = trail.trailhead.iter().map(|head| &head.0).chain(&trail.steps).collect();
     let said: Vec<_> = steps.iter().map(|step| (step.kind, step.text.value.as_str())).collect();

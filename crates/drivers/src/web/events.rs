@@ -9,7 +9,7 @@ use trailblaze_protocol::device_event::DeviceEvent;
 
 use super::backend::{BrowserEvent, BrowserEventSink, Dialog, RequestEvent, RequestStage};
 use super::page::Page;
-use super::person::Told;
+use super::person_events::PersonEvent;
 use super::screencast::Screencast;
 use super::state::{Download, LONGEST, Shared, State, Tab};
 
@@ -59,19 +59,19 @@ pub fn change(state: &mut State, event: BrowserEvent) {
         BrowserEvent::TabClosed { tab } => {
             let index = state.tabs.iter().position(|known| known.id == tab);
             state.close_tab(&tab);
-            state.tell_person(|state| Some(Told::Closed { index: index?, is_last: state.tabs.is_empty() }));
+            state.tell_person(|state| Some(PersonEvent::Closed { index: index?, is_last: state.tabs.is_empty() }));
         }
         BrowserEvent::Message { tab, realm, text } if !text.is_empty() => {
-            state.tell_person(|state| Told::by_page(state, &tab, realm.as_ref()?, &text));
+            state.tell_person(|state| PersonEvent::by_page(state, &tab, realm.as_ref()?, &text));
         }
         BrowserEvent::NavigationStarted { tab, kind, url } => {
             let Some(known) = state.tab_mut(&tab) else { return };
             known.loading_since.get_or_insert_with(Instant::now);
-            state.tell_person(|_| Some(Told::Navigating { tab, kind, url, at: Instant::now() }));
+            state.tell_person(|_| Some(PersonEvent::Navigating { tab, kind, url, at: Instant::now() }));
         }
         BrowserEvent::DialogClosed { is_accepted: accept, text } => {
             if std::mem::take(&mut state.dialogs.is_left_to_person) {
-                state.tell_person(|_| Some(Told::Answered { accept, text }));
+                state.tell_person(|_| Some(PersonEvent::Answered { accept, text }));
             }
         }
         BrowserEvent::ChooserOpened { chooser } => state.chooser = Some(chooser),
@@ -175,7 +175,7 @@ impl PageEvents {
         let answer = self.shared.bump(|state| {
             if state.person.is_some() && !is_leaving && !state.acting.is_now() {
                 state.dialogs.is_left_to_person = true;
-                state.tell_person(|_| Some(Told::Asked { kind: kind.clone(), message: message.clone() }));
+                state.tell_person(|_| Some(PersonEvent::Asked { kind: kind.clone(), message: message.clone() }));
                 return None;
             }
             let rule = state.dialogs.rule.filter(|_| !is_leaving);
@@ -246,6 +246,6 @@ impl State {
         tab.is_ready = true;
         let has_opener = tab.opener.is_some();
         self.front = id.to_string();
-        self.tell_person(|_| Some(Told::Opened { tab: id.to_string(), has_opener }));
+        self.tell_person(|_| Some(PersonEvent::Opened { tab: id.to_string(), has_opener }));
     }
 }

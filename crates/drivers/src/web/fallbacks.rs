@@ -7,7 +7,6 @@
 //! - What needs anything else is refused.
 
 use std::collections::HashSet;
-use std::time::Duration;
 
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
@@ -18,11 +17,9 @@ use super::backend::{
     BackendError, BrowserEvent, Contexts, FrameInfo, Interception, Realm, Scope, Storage, TabHistory, World,
 };
 use super::events::change;
-use super::page::{LOADING, Page};
+use super::page::{LOADING, POLL, Page};
 use super::scripts;
 
-/// How often a browser without events is asked.
-pub const POLL: Duration = Duration::from_millis(50);
 /// What a document without our script answers.
 const ABSENT: &str = "trailblaze-absent";
 

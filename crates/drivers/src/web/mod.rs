@@ -24,6 +24,7 @@ mod keys;
 mod look;
 mod page;
 mod person;
+mod person_events;
 mod pointer;
 mod provider;
 mod requests;

@@ -14,12 +14,13 @@ use trailblaze_protocol::geometry::Size;
 use super::backend::{Backend, BackendError, BrowserConnector, BrowserEventSink, Realm, Setup, TabId, World};
 use super::emulation::Emulation;
 use super::events::PageEvents;
-use super::fallbacks::POLL;
 use super::input::BrowserInput;
 use super::screencast::Screencast;
 use super::scripts;
 use super::state::{Shared, State, Tab};
 
+/// How often a browser without events is asked.
+pub const POLL: Duration = Duration::from_millis(50);
 /// How long a document may take to load before it is used as it is.
 pub const LOADING: Duration = Duration::from_secs(10);
 /// How long a look waits for requests that the page made after the last action.

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
@@ -14,10 +13,10 @@ use trailblaze_core::driver::{Budget, Button, Click, Deed, DriverError, Modifier
 use trailblaze_core::screen::Screen;
 use trailblaze_protocol::geometry::Point;
 
-use super::backend::{Realm, Scope, TabHistory, TabId, TabInfo, World};
+use super::backend::{Scope, TabHistory, TabId, TabInfo, World};
 use super::look::{Look, Part, node_id, screen_of};
 use super::page::Page;
-use super::state::State;
+use super::person_events::{PageReport, PersonEvent};
 
 /// How many reports of pages, and how many deeds, wait to be handled.
 const WAITING: usize = 256;
@@ -49,84 +48,6 @@ const MAIN: &str = r#"(() => {
   const close = window.close;
   window.close = function () { tell("closes"); return close.call(window); };
 })()"#;
-
-/// What a person may have done.
-pub enum Told {
-    /// In a page.
-    Deed {
-        tab: TabId,
-        frame: u64,
-        message: Box<Message>,
-    },
-    /// The main frame of a tab goes to another document.
-    Navigating {
-        tab: TabId,
-        kind: String,
-        url: String,
-        at: Instant,
-    },
-    Opened {
-        tab: TabId,
-        has_opener: bool,
-    },
-    Closed {
-        index: usize,
-        is_last: bool,
-    },
-    /// A dialog opened, which a person is about to answer.
-    Asked {
-        kind: String,
-        message: String,
-    },
-    Answered {
-        accept: bool,
-        text: String,
-    },
-}
-
-impl Told {
-    /// A report of a page. The frame is looked up at once, because the document may be gone soon.
-    pub fn by_page(state: &mut State, tab: &str, realm: &Realm, message: &str) -> Option<Told> {
-        let message = serde_json::from_str(message).ok()?;
-        let frames = &state.tab_mut(tab)?.frames;
-        let frame = frames.values().find(|frame| frame.realm.as_ref() == Some(realm))?.number;
-        Some(Told::Deed { tab: tab.to_string(), frame, message })
-    }
-}
-
-/// A report of recorder.js.
-#[derive(Deserialize)]
-pub struct Message {
-    kind: String,
-    /// In milliseconds.
-    at: u64,
-    node: Option<u64>,
-    /// The element that must be under the pointer for this one to be visible.
-    over: Option<u64>,
-    /// The element that another was dropped on.
-    onto: Option<u64>,
-    seen: Option<Look>,
-    #[serde(default)]
-    text: String,
-    #[serde(default)]
-    chord: String,
-    #[serde(default)]
-    values: Vec<String>,
-    #[serde(default)]
-    names: Vec<String>,
-    #[serde(default)]
-    checked: bool,
-    #[serde(default)]
-    button: String,
-    #[serde(default)]
-    count: u32,
-    #[serde(default)]
-    modifiers: Vec<String>,
-    #[serde(default)]
-    x: i32,
-    #[serde(default)]
-    y: i32,
-}
 
 /// Starts to follow a person in all tabs.
 pub async fn follow(page: &Arc<Page>, budget: &Budget) -> Result<Person, DriverError> {
@@ -175,7 +96,7 @@ struct PersonFollower {
 impl PersonFollower {
     async fn run(
         mut self,
-        mut messages: mpsc::Receiver<Told>,
+        mut messages: mpsc::Receiver<PersonEvent>,
         mut flushes: mpsc::Receiver<tokio::sync::oneshot::Sender<()>>,
     ) {
         loop {
@@ -184,7 +105,7 @@ impl PersonFollower {
                 biased;
                 () = self.deeds.closed() => return,
                 message = messages.recv() => match message {
-                    Some(Told::Closed { is_last: true, .. }) | None => return self.release().await,
+                    Some(PersonEvent::Closed { is_last: true, .. }) | None => return self.release().await,
                     Some(message) => self.take(message).await,
                 },
                 Some(done) = flushes.recv() => {
@@ -216,7 +137,7 @@ impl PersonFollower {
     }
 
     /// Lets all pages report what they have not reported, and handles that.
-    async fn flush(&mut self, messages: &mut mpsc::Receiver<Told>) {
+    async fn flush(&mut self, messages: &mut mpsc::Receiver<PersonEvent>) {
         let budget = budget();
         for realm in self.page.realms() {
             let _ = self.page.ask_in(&budget, &realm, "trailblaze.flush()").await;
@@ -227,14 +148,14 @@ impl PersonFollower {
         self.release().await;
     }
 
-    async fn take(&mut self, told: Told) {
+    async fn take(&mut self, told: PersonEvent) {
         match told {
-            Told::Deed { tab, frame, message } => self.done_in_page(tab, frame, *message).await,
-            Told::Navigating { tab, kind, url, at } => self.navigating(&tab, &kind, url, at).await,
-            Told::Opened { tab, has_opener } => self.opened(tab, has_opener).await,
-            Told::Asked { kind, message } => self.asked = Some((kind, message)),
-            Told::Answered { accept, text } => self.answered(accept, text).await,
-            Told::Closed { index, .. } => {
+            PersonEvent::Deed { tab, frame, message } => self.done_in_page(tab, frame, *message).await,
+            PersonEvent::Navigating { tab, kind, url, at } => self.navigating(&tab, &kind, url, at).await,
+            PersonEvent::Opened { tab, has_opener } => self.opened(tab, has_opener).await,
+            PersonEvent::Asked { kind, message } => self.asked = Some((kind, message)),
+            PersonEvent::Answered { accept, text } => self.answered(accept, text).await,
+            PersonEvent::Closed { index, .. } => {
                 if is_recent(&mut self.closes) || self.page.shared.state().acting.is_now() {
                     return;
                 }
@@ -265,7 +186,7 @@ impl PersonFollower {
         self.last_deed.is_some_and(|at| at.elapsed() < CAUSED) || self.page.shared.state().acting.is_now()
     }
 
-    async fn done_in_page(&mut self, tab: TabId, frame: u64, mut message: Message) {
+    async fn done_in_page(&mut self, tab: TabId, frame: u64, mut message: PageReport) {
         let (is_own, is_front) = {
             let state = self.page.shared.state();
             (state.acting.was(message.at), state.front == tab)
@@ -452,7 +373,7 @@ fn moves_since(now: &TabHistory, before: &TabHistory) -> i64 {
     now.index - start
 }
 
-impl Message {
+impl PageReport {
     fn action(self, has_node: bool, onto: Option<u64>, point: Point) -> Option<PersonAction> {
         let click = Click {
             button: Button::parse(&self.button).unwrap_or(Button::Left),

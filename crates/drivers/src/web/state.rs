@@ -12,7 +12,7 @@ use trailblaze_core::driver::{DeviceEvents, cut};
 
 use super::acting::Acting;
 use super::backend::{FrameId, Realm, TabId};
-use super::person::Told;
+use super::person_events::PersonEvent;
 use super::requests::Requests;
 
 /// How many console lines are kept.
@@ -54,7 +54,7 @@ pub struct State {
     /// When the driver acts.
     pub acting: Acting,
     /// Receives what a person may have done, if one is followed.
-    pub person: Option<mpsc::Sender<Told>>,
+    pub person: Option<mpsc::Sender<PersonEvent>>,
 }
 
 pub struct Tab {
@@ -180,7 +180,7 @@ impl State {
     }
 
     /// Passes on what a person may have done.
-    pub fn tell_person(&mut self, told: impl FnOnce(&mut State) -> Option<Told>) {
+    pub fn tell_person(&mut self, told: impl FnOnce(&mut State) -> Option<PersonEvent>) {
         let Some(person) = self.person.clone() else { return };
         if let Some(told) = told(self)
             && person.try_send(told).is_err()

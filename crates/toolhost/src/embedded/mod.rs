@@ -71,6 +71,7 @@ impl Embedded {
     /// Loads the toolset, and connects it.
     pub(crate) async fn start(&self, router: &Arc<NotificationRouter>) -> Result<Streams, EmbeddedError> {
         let program = self.programs.get(&self.root, &self.script).await?;
+        // The engine limits the lines that each call logs.
         let (lines, written) = mpsc::unbounded_channel();
         let (log, their_log) = tokio::io::duplex(STREAM_BYTES);
         tokio::spawn(write_log(written, their_log));

@@ -32,6 +32,7 @@ mod schema;
 mod serve;
 mod session;
 mod shell;
+mod sim_args;
 mod skill;
 mod snapshot;
 mod studio;

@@ -16,6 +16,7 @@ use super::choice::{FilterArgs, TrailChoice};
 use super::conclude::conclude;
 use super::device::DeviceArgs;
 use super::interrupt::Interrupt;
+use super::sim_args::SimArgs;
 use super::studio::{PageArgs, open_page};
 use super::watch;
 use super::{Context, Refusal, pairs};
@@ -23,7 +24,6 @@ use crate::output::progress::Progress;
 use crate::output::report::turns::ModelUse;
 use crate::output::{github, print, report};
 use crate::project::models;
-use crate::project::sim::SimOptions;
 use crate::run::execute::{Ended, RunResult, Sinks, execute};
 use crate::run::job::{Healing, Replay};
 use crate::run::plan::{DeviceChoice, RunOptions, RunPlan};
@@ -157,22 +157,6 @@ impl RunArgs {
             logs: self.logs(context, root),
             command: context.command_line(),
         })
-    }
-}
-
-#[derive(Args, Clone, Default)]
-pub struct SimArgs {
-    /// Seed for jitter, drift and faults of simulated devices; if random, it is printed
-    #[arg(long)]
-    pub seed: Option<u64>,
-    /// Configure simulated devices: latency=20ms, jitter=5ms, drift=3, slowScreen=1s, refuse=0.05, lostAfter=12, lostAt=0.01
-    #[arg(long = "sim", value_name = "KEY=VALUE")]
-    pub settings: Vec<String>,
-}
-
-impl From<SimArgs> for SimOptions {
-    fn from(args: SimArgs) -> SimOptions {
-        SimOptions { seed: args.seed, settings: args.settings }
     }
 }
 
@@ -366,7 +350,7 @@ pub async fn run_once(
 /// Prints what would run, and on which devices.
 fn list(plan: &RunPlan, as_json: bool) {
     let rows = plan.kinds.iter().flat_map(|kind| kind.jobs.iter().map(move |job| (&plan.jobs[*job].trail, kind)));
-    let devices = |kind: &DeviceKind| kind.devices.iter().map(|device| device.id.to_string()).collect::<Vec<_>>();
+    let devices = |kind: &DeviceKind| kind.devices.iter().map(|set| set.name().to_string()).collect::<Vec<_>>();
     if as_json {
         let rows: Vec<Value> = rows
             .map(|(trail, kind)| json!({"trail": trail.source.path, "title": trail.title(), "devices": devices(kind)}))

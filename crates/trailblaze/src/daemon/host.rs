@@ -88,7 +88,7 @@ pub async fn host(options: HostOptions, told_to_stop: impl Future<Output = ()>) 
         service: Arc::clone(&service) as _,
         key: Arc::clone(&key),
         studio: Arc::clone(&studio) as _,
-        entrance: Arc::clone(&service.doors) as _,
+        entrance: Arc::clone(&service.studio_access) as _,
         variables,
         in_flight: Arc::clone(&in_flight),
     });

@@ -9,6 +9,7 @@ mod log;
 mod projects;
 mod service;
 mod studio;
+mod studio_access;
 mod table;
 mod trails;
 

@@ -15,7 +15,7 @@ use trailblaze_protocol::exit::Exit;
 use super::key_file::Version;
 use super::live::{About, Live, LogConsole};
 use super::projects::{self, Projects, sound};
-use super::studio::Doors;
+use super::studio_access::StudioAccess;
 use super::table::{Claim, Reserved, SessionTable};
 use super::trails;
 use crate::project::devices::{DeviceError, DeviceSpec};
@@ -37,7 +37,7 @@ pub struct LocalService {
     pub(super) version: Version,
     pub(super) table: Arc<SessionTable>,
     /// Who may use the studio.
-    pub doors: Arc<Doors>,
+    pub studio_access: Arc<StudioAccess>,
     started: Instant,
     activity: Mutex<Instant>,
     n_requests: AtomicUsize,
@@ -52,7 +52,7 @@ impl LocalService {
             log_file,
             version,
             table: Arc::default(),
-            doors: Arc::default(),
+            studio_access: Arc::default(),
             started: Instant::now(),
             activity: Mutex::new(Instant::now()),
             n_requests: AtomicUsize::new(0),
@@ -417,7 +417,7 @@ impl Service for LocalService {
             Request::Report(request) => trails::report(&self.projects, &self.run_folders(), &request),
             Request::Studio(request) => {
                 let loaded = self.projects.load(&request.client)?;
-                let (workspace, key) = self.doors.open(request.client, &loaded.root, request.device);
+                let (workspace, key) = self.studio_access.open(request.client, &loaded.root, request.device);
                 let address = self.projects.host.process.callback.base_url().await;
                 let address = address.map_err(|error| ServiceError::environment(error.to_string()))?;
                 Ok(Answer::Studio(StudioAddress { address: format!("{address}/studio/"), workspace, key }))

@@ -42,7 +42,7 @@ const SOURCES: &[(&str, &str)] = sources![
     "protocol/src/lib.rs",
     "protocol/src/outcome.rs",
     "tools-macros/Cargo.toml",
-    "tools-macros/src/expand.rs",
+    "tools-macros/src/expand/mod.rs",
     "tools-macros/src/flags.rs",
     "tools-macros/src/lib.rs",
     "tools-macros/src/names.rs",
@@ -62,7 +62,7 @@ const SOURCES: &[(&str, &str)] = sources![
     "tools/src/server/invoked.rs",
     "tools/src/server/listing.rs",
     "tools/src/server/mod.rs",
-    "tools/src/testing.rs",
+    "tools/src/testing/mod.rs",
     "tools/src/testing/built_in_tools.rs",
     "tools/src/toolset.rs",
 ];

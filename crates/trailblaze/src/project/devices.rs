@@ -2,10 +2,11 @@
 
 use trailblaze_core::config::DeviceEntry;
 pub use trailblaze_core::device_source::DeviceSpec;
-use trailblaze_core::trail::Trail;
-use trailblaze_core::yaml::nearest;
+use trailblaze_core::trail::{Trail, lineage};
+use trailblaze_core::yaml::{Problem, Problems, nearest};
 use trailblaze_drivers::provider::WantedDevice;
 use trailblaze_protocol::driver::{DriverKey, Platform};
+use trailblaze_protocol::ids::DeviceId;
 
 use crate::project::loaded::{Loaded, PROJECT_FILE};
 use crate::project::providers::default_device;
@@ -28,6 +29,12 @@ pub enum DeviceError {
     UnknownDriver { text: String },
     #[error("the device `{text}` is named twice")]
     Twice { text: String },
+    #[error("no device matches `{wanted}`; add one to `devices:` of {PROJECT_FILE}")]
+    NoneFit { wanted: String },
+    #[error(
+        "every device that matches `{wanted}` has another role; add one with `-d` or to `devices:` of {PROJECT_FILE}"
+    )]
+    TooFew { wanted: String },
     #[error("{error} ({PROJECT_FILE}:{line}:{column})")]
     Configured { error: Box<DeviceError>, line: usize, column: usize },
 }
@@ -57,6 +64,7 @@ impl Devices {
             return self.add_those_of(loaded, trails);
         }
         let Some(default) = self.default else { return Ok(()) };
+        let trails = trails.filter(|trail| !trail.has_roles());
         let mut platforms: Vec<Platform> = trails.map(|trail| platform(trail, default)).collect();
         platforms.sort();
         platforms.dedup();
@@ -86,7 +94,11 @@ impl Devices {
         Ok(())
     }
 
+    /// Whether a trail without roles runs on a device.
     pub fn takes(&self, trail: &Trail, device: &DeviceSpec) -> bool {
+        if trail.has_roles() {
+            return false;
+        }
         if !self.own.is_empty() {
             return match elsewhere(trail, &self.own) {
                 Some(platform) => device.platform == platform,
@@ -94,6 +106,107 @@ impl Devices {
             };
         }
         self.default.is_none_or(|default| platform(trail, default) == device.platform)
+    }
+}
+
+/// The devices that a trail runs on together, by role: one without a role, unless the trail names roles.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DeviceSet {
+    first: (Option<String>, DeviceSpec),
+    others: Vec<(Option<String>, DeviceSpec)>,
+}
+
+impl DeviceSet {
+    pub fn one(device: DeviceSpec) -> DeviceSet {
+        DeviceSet { first: (None, device), others: Vec::new() }
+    }
+
+    pub fn first(&self) -> &DeviceSpec {
+        &self.first.1
+    }
+
+    /// The devices with their roles, in the order of the trail.
+    pub fn iter(&self) -> impl Iterator<Item = (Option<&str>, &DeviceSpec)> {
+        std::iter::once(&self.first).chain(&self.others).map(|(role, device)| (role.as_deref(), device))
+    }
+
+    pub fn n_devices(&self) -> usize {
+        1 + self.others.len()
+    }
+
+    /// The same roles with other devices.
+    pub fn map(&self, mut device: impl FnMut(&DeviceSpec) -> DeviceSpec) -> DeviceSet {
+        let mut one = |(role, spec): &(Option<String>, DeviceSpec)| (role.clone(), device(spec));
+        DeviceSet { first: one(&self.first), others: self.others.iter().map(one).collect() }
+    }
+
+    /// All of its devices in one name.
+    pub fn name(&self) -> DeviceId {
+        let names: Vec<&str> = self.iter().map(|(_, device)| device.id.as_str()).collect();
+        DeviceId::new(names.join(" + "))
+    }
+}
+
+impl Devices {
+    /// The devices of a trail's roles; `None` if it has none. Each device plays one role. Those of the command come first,
+    /// then others like them.
+    pub fn in_roles(&self, loaded: &Loaded, trail: &Trail) -> Result<Option<DeviceSet>, Vec<Problem>> {
+        let mut problems = Problems::new(&trail.source);
+        let mut taken: Vec<(Option<String>, DeviceSpec)> = Vec::new();
+        for (role, wanted) in &trail.config.devices.roles.0 {
+            match self.in_role(loaded, &wanted.value, &taken) {
+                Ok(device) => taken.push((Some(role.value.clone()), device)),
+                Err(error) => problems.error(wanted.span, format!("`{}` has no device: {error}", role.value)),
+            }
+        }
+        if problems.has_errors() {
+            return Err(problems.into_vec());
+        }
+        let mut taken = taken.into_iter();
+        Ok(taken.next().map(|first| DeviceSet { first, others: taken.collect() }))
+    }
+
+    fn in_role(
+        &self,
+        loaded: &Loaded,
+        wanted: &str,
+        taken: &[(Option<String>, DeviceSpec)],
+    ) -> Result<DeviceSpec, DeviceError> {
+        let is_taken = |id: &str| taken.iter().any(|(_, device)| device.id.as_str() == id);
+        if wanted.contains('/') {
+            return match is_taken(wanted) {
+                true => Err(DeviceError::Twice { text: wanted.to_string() }),
+                false => loaded.spec(wanted),
+            };
+        }
+        let is_fit = |device: &DeviceSpec| lineage(&device.classifiers).iter().any(|classifier| classifier == wanted);
+        let own: Vec<&DeviceSpec> = self.all.iter().filter(|device| is_fit(device)).collect();
+        if let Some(free) = own.iter().find(|device| !is_taken(device.id.as_str())) {
+            return Ok((*free).clone());
+        }
+        let default = match own.first() {
+            Some(device) => (*device).clone(),
+            None => {
+                let platform = wanted.split('-').next().and_then(Platform::parse);
+                let default = loaded.spec(default_device(platform.unwrap_or(Platform::Android)))?;
+                if !is_fit(&default) {
+                    return Err(DeviceError::NoneFit { wanted: wanted.to_string() });
+                }
+                default
+            }
+        };
+        if !is_taken(default.id.as_str()) {
+            return Ok(default);
+        }
+        // One that exists only once has no second like it.
+        if default.machine_id.is_some() {
+            return Err(DeviceError::TooFew { wanted: wanted.to_string() });
+        }
+        let is_known = |id: &str| {
+            let configured = loaded.project.devices.iter().any(|entry| entry.id.value == id);
+            is_taken(id) || configured || self.all.iter().any(|device| device.id.as_str() == id)
+        };
+        Ok(loaded.providers.another(&default, is_known))
     }
 }
 
@@ -105,7 +218,7 @@ fn elsewhere(trail: &Trail, own: &[Platform]) -> Option<Platform> {
 
 /// The platforms that a trail has drivers for.
 fn pinned(trail: &Trail) -> Vec<Platform> {
-    let classifiers = trail.config.devices.iter().map(|(classifier, _)| classifier);
+    let classifiers = trail.config.devices.drivers.iter().map(|(classifier, _)| classifier);
     classifiers.filter_map(|classifier| Platform::parse(classifier.split('-').next()?)).collect()
 }
 

@@ -45,17 +45,18 @@ impl Affected {
             if !matches!(done.verdict, Verdict::Passed | Verdict::Skipped) {
                 *uses = None;
             }
-            let tools = done.custom_tools.iter().filter_map(|tool| done.registry.get(tool));
+            let tools = done.custom_tools.iter().flat_map(|tool| done.on.iter().filter_map(|on| on.registry.get(tool)));
             if let Some(uses) = uses {
                 uses.extend(tools.map(|tool| tool.contributor.label.to_string()));
             }
-            for (tool, code) in done.registry.tools().filter_map(|tool| Some((tool, tool.code()?))) {
+            let all = || done.on.iter().flat_map(|on| on.registry.tools());
+            for (tool, code) in all().filter_map(|tool| Some((tool, tool.code()?))) {
                 for file in code.files() {
                     let label = tool.contributor.label.to_string();
                     self.scripts.entry(file.clone()).or_default().insert(label);
                 }
             }
-            self.contributors.extend(done.registry.tools().map(|tool| tool.contributor.label.to_string()));
+            self.contributors.extend(all().map(|tool| tool.contributor.label.to_string()));
         }
         self.uses.extend(known.into_iter().map(|(path, uses)| (path.to_string(), uses)));
     }

@@ -81,9 +81,11 @@ pub async fn check(
         problems.extend(found);
     }
     devices.take_those_of(loaded, jobs.iter().map(|job| &job.trail).chain(&broken))?;
+    let sets = jobs.iter().filter_map(|job| devices.in_roles(loaded, &job.trail).ok().flatten());
+    let n_devices = sets.map(|set| set.n_devices()).max().unwrap_or(0).max(devices.all.len());
     let mode = if options.is_offline { Mode::Remember } else { Mode::Start };
     let outlets = Outlets { console: Some(console), ..Outlets::default() };
-    wiring.servers = wiring.tool_servers(mode).with_outlets(outlets).for_devices(devices.all.len()).into();
+    wiring.servers = wiring.tool_servers(mode).with_outlets(outlets).for_devices(n_devices).into();
     for device in &devices.all {
         let registry = wiring.file_registry(device, wiring.target.as_deref());
         // Files may call tools of servers, which are only known to the sessions that are prepared below.

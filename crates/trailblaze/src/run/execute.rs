@@ -12,6 +12,7 @@ use crate::files::check_links;
 use crate::output::console::Console;
 use crate::output::report::{self, Written};
 use crate::output::run_folder::RunFolder;
+use crate::project::devices::DeviceSet;
 use crate::run::history::History;
 use crate::run::job::{Done, Job};
 use crate::run::plan::RunPlan;
@@ -63,8 +64,7 @@ pub async fn execute(mut plan: RunPlan, sinks: Sinks, mut watch: Option<&mut Wat
     let logs = &plan.options.logs;
     let created = check_links(&plan.wiring.loaded.root, logs).and_then(|()| RunFolder::create(logs));
     let folder = created.map_err(|source| RunError::Folder { logs: logs.clone(), source })?;
-    let record: Arc<dyn EventSink> =
-        Arc::new(Redacted::new(Arc::clone(&folder) as _, Arc::clone(&plan.wiring.secrets)));
+    let record = record_of(&plan, &folder);
     record.emit(Event::RunStarted {
         command: plan.options.command.clone(),
         project: plan.wiring.loaded.root.display().to_string(),
@@ -89,7 +89,7 @@ pub async fn execute(mut plan: RunPlan, sinks: Sinks, mut watch: Option<&mut Wat
         .tool_servers(mode)
         .with_outlets(outlets)
         .with_cassettes(cassettes)
-        .for_devices(plan.kinds.iter().map(|kind| kind.devices.len()).sum())
+        .for_devices(plan.kinds.iter().flat_map(|kind| &kind.devices).map(DeviceSet::n_devices).sum())
         .keeping(watch.as_deref().map(Watch::kept_servers))
         .into();
     if let Some(watch) = watch.as_deref_mut() {
@@ -130,6 +130,17 @@ pub async fn execute(mut plan: RunPlan, sinks: Sinks, mut watch: Option<&mut Wat
     if plan.options.sim.seed.is_none() && plan.wiring.uses_seed() {
         console.say(&format!("seed {}", plan.wiring.seed()));
     }
+    Ok(run_trails(plan, &folder, (console, cancel), watch).await)
+}
+
+/// Runs the trails of a plan that has no errors, and saves what came of it.
+async fn run_trails(
+    plan: RunPlan,
+    folder: &Arc<RunFolder>,
+    (console, cancel): (Arc<dyn Console>, CancellationToken),
+    watch: Option<&mut Watch>,
+) -> RunResult {
+    let record = record_of(&plan, folder);
     let n_planned = plan.n_planned();
     let RunPlan { options, wiring, jobs, kinds, .. } = plan;
     let shared = Arc::new(SharedRun {
@@ -140,8 +151,8 @@ pub async fn execute(mut plan: RunPlan, sinks: Sinks, mut watch: Option<&mut Wat
         replay: options.replay,
         healing: options.healing,
         strict_names: options.strict_names,
-        events: Arc::clone(&folder) as _,
-        artifacts: Arc::clone(&folder) as _,
+        events: Arc::clone(folder) as _,
+        artifacts: Arc::clone(folder) as _,
         console: Arc::clone(&console),
         cancel: cancel.clone(),
     });
@@ -156,7 +167,7 @@ pub async fn execute(mut plan: RunPlan, sinks: Sinks, mut watch: Option<&mut Wat
     }
     shared.wiring.close().await;
     let kept = shared.wiring.servers.save_cassettes(cancel.is_cancelled(), &*console);
-    let saved = save_recordings(&shared, &done, &folder, options.record);
+    let saved = save_recordings(&shared, &done, folder, options.record);
     // All shards must split the trails the same way; `report merge` notes the durations of all of them.
     // What a trail does after its first steps is not known.
     if options.shard.is_none()
@@ -179,10 +190,15 @@ pub async fn execute(mut plan: RunPlan, sinks: Sinks, mut watch: Option<&mut Wat
         console.error(&format!("processes could not be stopped: {leaked}"));
         exit = exit.worst(Exit::Environment);
     }
-    let written = finish(&folder, exit, leaked);
+    let written = finish(folder, exit, leaked);
     let jobs = Arc::into_inner(shared).map(|shared| shared.jobs).unwrap_or_default();
     let ended = Ended::Ran { jobs, done, n_not_run };
-    Ok(RunResult { exit, ended, folder: folder.path.clone(), micros: folder.micros(), written })
+    RunResult { exit, ended, folder: folder.path.clone(), micros: folder.micros(), written }
+}
+
+/// The record of a run, without secrets.
+fn record_of(plan: &RunPlan, folder: &Arc<RunFolder>) -> Arc<dyn EventSink> {
+    Arc::new(Redacted::new(Arc::clone(folder) as _, Arc::clone(&plan.wiring.secrets)))
 }
 
 fn finish(folder: &RunFolder, exit: Exit, leaked: usize) -> Result<Written, RecordLost> {

@@ -59,7 +59,7 @@ impl History {
         let mut history = History::read(root);
         let over = done.iter().filter(|done| !matches!(done.verdict, Verdict::Cancelled | Verdict::Skipped));
         let noted = over.map(|done| {
-            let platform = done.lineage.last().map(String::as_str).unwrap_or_default();
+            let platform = done.on.first().and_then(|on| on.device.platform()).unwrap_or_default();
             let key = key(&jobs[done.job].trail.source.path, platform);
             (key, done.millis, done.verdict.exit() != Exit::Passed)
         });

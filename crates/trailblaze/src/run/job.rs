@@ -10,7 +10,7 @@ use trailblaze_core::engine::registry::Registry;
 use trailblaze_core::record::effects::StepDid;
 use trailblaze_core::record::fold::RecordedStep;
 use trailblaze_core::record::healing::StepSeen;
-use trailblaze_core::trail::{Repair, Trail};
+use trailblaze_core::trail::{Repair, Step, Trail, TrailDevice, TrailDevices};
 use trailblaze_protocol::event::{Place, Verdict};
 use trailblaze_protocol::heal::HealSuggestion;
 use trailblaze_protocol::ids::DeviceId;
@@ -49,7 +49,7 @@ pub struct Healing {
 /// One trail on one kind of device, after all its attempts.
 pub struct Done {
     pub job: usize,
-    /// The last device that ran it.
+    /// The last device that ran it, or several in one name.
     pub device: DeviceId,
     pub verdict: Verdict,
     pub message: String,
@@ -70,19 +70,33 @@ pub struct Done {
     pub unconfirmed: Vec<Repair>,
     /// What could replace the call that did not find its element.
     pub suggestions: Vec<HealSuggestion>,
-    /// The custom tools that were called, and all tools of the session.
+    /// The custom tools that were called.
     pub custom_tools: BTreeSet<String>,
-    pub registry: Arc<Registry>,
+    /// The devices that it ran on: one, or one for each role.
+    pub on: Vec<DoneOn>,
     /// It failed with a fatal error, after which a trail is never retried.
     pub is_fatal: bool,
     pub is_device_lost: bool,
     /// Whether the trail started at all: it does not if its servers are not running.
     pub is_begun: bool,
-    /// The classifiers of the device, the closest first.
-    pub lineage: Vec<String>,
+}
+
+/// A device that a trail ran on, and all tools of its session.
+pub struct DoneOn {
+    pub device: TrailDevice,
+    pub registry: Arc<Registry>,
 }
 
 impl Done {
+    /// The device that carried out a step.
+    pub fn on(&self, step: &Step) -> Option<&DoneOn> {
+        self.on.iter().find(|on| on.device.carries_out(step))
+    }
+
+    pub fn devices(&self) -> TrailDevices {
+        TrailDevices(self.on.iter().map(|on| on.device.clone()).collect())
+    }
+
     /// Passed, but not on the first attempt.
     pub fn is_flaky(&self) -> bool {
         self.verdict == Verdict::Passed && self.tries > 1 && self.repairs.is_empty()

@@ -153,7 +153,8 @@ impl RunPlan {
         }
         jobs.retain(|job| options.only.as_ref().is_none_or(|only| only.contains(&job.trail.source.path)));
         devices.take_those_of(loaded, jobs.iter().map(|job| &job.trail).chain(&broken))?;
-        let kinds = kinds(&options, loaded, &devices, &jobs);
+        let (kinds, unfit) = kinds(&options, loaded, &devices, &jobs);
+        problems.extend(unfit);
         // A shard may be empty if there are more shards than trails.
         if problems.is_empty() && kinds.is_empty() && options.shard.is_none() {
             return Err(PlanError::NothingToRun);
@@ -196,19 +197,30 @@ impl RunPlan {
     }
 }
 
-/// The devices by kind, each kind with its trails.
-fn kinds(options: &RunOptions, loaded: &Loaded, devices: &Devices, jobs: &[Job]) -> Vec<DeviceKind> {
+/// The devices by kind, each kind with its trails; and the problems of trails whose roles cannot be filled.
+fn kinds(options: &RunOptions, loaded: &Loaded, devices: &Devices, jobs: &[Job]) -> (Vec<DeviceKind>, Vec<Problem>) {
     let mut kinds = match options.devices {
         DeviceChoice::All => devices.all.iter().flat_map(|device| queue::kinds(vec![device.clone()])).collect(),
         DeviceChoice::Named(_) => queue::kinds(with_workers(options.workers, loaded, devices.all.clone())),
     };
     for kind in &mut kinds {
-        let takes = |job: &usize| devices.takes(&jobs[*job].trail, &kind.devices[0]);
+        let takes = |job: &usize| devices.takes(&jobs[*job].trail, kind.devices[0].first());
         kind.jobs = (0..jobs.len()).filter(takes).collect();
+    }
+    let mut problems = Vec::new();
+    for (index, job) in jobs.iter().enumerate() {
+        match devices.in_roles(loaded, &job.trail) {
+            Ok(None) => {}
+            Ok(Some(set)) => match kinds.iter_mut().find(|kind| kind.devices == [set.clone()]) {
+                Some(kind) => kind.jobs.push(index),
+                None => kinds.push(DeviceKind { devices: vec![set], jobs: vec![index] }),
+            },
+            Err(unfit) => problems.extend(unfit),
+        }
     }
     let history = History::read(&loaded.root);
     for kind in &mut kinds {
-        let platform = kind.devices[0].platform.name();
+        let platform = kind.devices[0].first().platform.name();
         let key = |job: &usize| history::key(&jobs[*job].trail.source.path, platform);
         if options.last_failed {
             kind.jobs.retain(|job| history.failed.contains(&key(job)));
@@ -219,7 +231,7 @@ fn kinds(options: &RunOptions, loaded: &Loaded, devices: &Devices, jobs: &[Job])
         }
     }
     kinds.retain(|kind| !kind.jobs.is_empty());
-    kinds
+    (kinds, problems)
 }
 
 /// Adds devices like the given ones, in turn, until there is one for each worker. One that exists only once has no second like it.

@@ -10,14 +10,14 @@ use trailblaze_core::callers::preflight::{
 use trailblaze_core::callers::shadow::shadowed;
 use trailblaze_core::engine::registry::Registry;
 use trailblaze_core::engine::source::SourceError;
-use trailblaze_core::trail::{Trail, lineage};
+use trailblaze_core::trail::{Trail, TrailDevice};
 use trailblaze_core::yaml::{Entries, Problem, Problems, Severity, inline};
 
 use crate::project::devices::{DeviceSpec, Devices};
 use crate::project::loaded::{LoadError, Loaded};
 use crate::project::select::Filter;
 use crate::run::job::{Job, Replay};
-use crate::run::record::effects_file::{EffectsFile, classifier, kept_args};
+use crate::run::record::effects_file::{EffectsFile, kept_args, key};
 use crate::run::record::tool_lock::Tools;
 use crate::servers::digest::ServerFiles;
 use crate::servers::tool_servers::Needed;
@@ -109,6 +109,8 @@ pub async fn before_start(
     let mut unknown_servers = BTreeSet::new();
     let (mut failed, mut needed): (Vec<SourceError>, Vec<SourceError>) = Default::default();
     let mut problems: Vec<Problem> = jobs.iter().flat_map(|job| own_target(&wiring.loaded, &job.trail)).collect();
+    let without_device = |job: &Job| devices.in_roles(&wiring.loaded, &job.trail).err().into_iter().flatten();
+    problems.extend(jobs.iter().flat_map(without_device));
     let groups = groups(wiring, (jobs, broken), devices);
     let files = ServerFiles::read(&wiring.loaded);
     let prepared = groups
@@ -175,37 +177,49 @@ pub struct Preflight {
 struct TrailGroup<'a> {
     device: DeviceSpec,
     target: Option<&'a str>,
-    lineage: Vec<String>,
-    /// Each with its arguments and its effects file, if it can be read.
-    trails: Vec<(&'a Trail, Option<&'a Job>)>,
+    trails: Vec<TrailOn<'a>>,
+}
+
+/// A trail on a device of a group.
+struct TrailOn<'a> {
+    trail: &'a Trail,
+    /// Its arguments and its effects file, if it can be read.
+    job: Option<&'a Job>,
+    device: TrailDevice,
 }
 
 fn groups<'a>(wiring: &'a Wiring, (jobs, broken): (&'a [Job], &'a [Trail]), devices: &Devices) -> Vec<TrailGroup<'a>> {
     let mut groups: Vec<TrailGroup<'a>> = Vec::new();
+    let mut add = |(trail, job): (&'a Trail, Option<&'a Job>), role: Option<&str>, device: &DeviceSpec| {
+        let seen = TrailDevice::new(role, &device.classifiers);
+        let (target, device) = (wiring.target_of(trail), wiring.device_for(trail, device));
+        let one = TrailOn { trail, job, device: seen };
+        match groups.iter_mut().find(|group| group.device == device && group.target == target) {
+            Some(group) => group.trails.push(one),
+            None => groups.push(TrailGroup { device, target, trails: vec![one] }),
+        }
+    };
     for (index, device) in devices.all.iter().enumerate() {
         if devices.all[..index].iter().any(|earlier| earlier.is_like(device)) {
             continue;
         }
-        let lineage = lineage(&device.classifiers);
-        // In a project without trails, only the tools are checked.
-        if jobs.is_empty() && broken.is_empty() {
-            let (target, lineage) = (wiring.target.as_deref(), lineage.clone());
-            groups.push(TrailGroup { device: device.clone(), target, lineage, trails: Vec::new() });
-        }
         let sound = jobs.iter().map(|job| (&job.trail, Some(job)));
         let all = sound.chain(broken.iter().map(|trail| (trail, None)));
-        for (trail, job) in all.filter(|(trail, _)| devices.takes(trail, device)) {
-            let target = wiring.target_of(trail);
-            let device = wiring.device_for(trail, device);
-            let is_alike = |group: &&mut TrailGroup<'a>| {
-                group.device == device && group.target == target && group.lineage == lineage
-            };
-            match groups.iter_mut().find(is_alike) {
-                Some(group) => group.trails.push((trail, job)),
-                None => {
-                    groups.push(TrailGroup { device, target, lineage: lineage.clone(), trails: vec![(trail, job)] })
-                }
-            }
+        all.filter(|(trail, _)| devices.takes(trail, device)).for_each(|one| add(one, None, device));
+    }
+    for job in jobs {
+        let set = devices.in_roles(&wiring.loaded, &job.trail).ok().flatten();
+        for (role, device) in set.iter().flat_map(|set| set.iter()) {
+            add((&job.trail, Some(job)), role, device);
+        }
+    }
+    // In a project without trails, only the tools are checked.
+    if jobs.is_empty() && broken.is_empty() {
+        let is_first = |(index, device): &(usize, &DeviceSpec)| {
+            !devices.all[..*index].iter().any(|earlier| earlier.is_like(device))
+        };
+        for (_, device) in devices.all.iter().enumerate().filter(is_first) {
+            groups.push(TrailGroup { device: device.clone(), target: wiring.target.as_deref(), trails: Vec::new() });
         }
     }
     groups
@@ -223,13 +237,13 @@ impl TrailGroup<'_> {
             return Needed::All;
         }
         let mut needed = BTreeSet::new();
-        for (trail, job) in &self.trails {
-            let Some(servers) = called_servers(trail, registry, &self.lineage, rule.no_model.is_none()) else {
+        for TrailOn { trail, job, device } in &self.trails {
+            let Some(servers) = called_servers(trail, registry, device, rule.no_model.is_none()) else {
                 return Needed::All;
             };
             needed.extend(servers);
             // Tools that were called by the code of others when the trail was recorded.
-            let pins = job.and_then(|job| job.kept.tools(classifier(trail, &self.lineage)));
+            let pins = job.and_then(|job| job.kept.tools(&key(trail, device)));
             needed.extend(pins.into_iter().flat_map(|Entries(pins)| pins).filter_map(|(_, pin)| pin.server.clone()));
         }
         Needed::Some(needed)
@@ -237,11 +251,11 @@ impl TrailGroup<'_> {
 
     /// The servers that its trails need and that are not running.
     fn missing(&self, registry: &Registry) -> Vec<SourceError> {
-        self.trails.iter().flat_map(|(trail, _)| missing(trail, registry, &self.lineage)).collect()
+        self.trails.iter().flat_map(|on| missing(on.trail, registry, &on.device)).collect()
     }
 
     fn problems(&self, wiring: &Wiring, prepared: &Prepared, files: &ServerFiles, rule: &Rule) -> Vec<Problem> {
-        let (registry, lineage) = (&prepared.registry, self.lineage.as_slice());
+        let registry = &prepared.registry;
         let tools = Tools { registry, files, target: self.target };
         let mut problems = match rule.replay {
             // Tools that call a server's tools are not called in this mode.
@@ -252,25 +266,25 @@ impl TrailGroup<'_> {
                 problems
             }
         };
-        for (trail, job) in &self.trails {
+        for TrailOn { trail, job, device } in &self.trails {
             let Some(Job { kept, args, .. }) = job else {
                 if rule.replay != Replay::Effects {
-                    problems.extend(preflight_broken(trail, registry, lineage));
+                    problems.extend(preflight_broken(trail, registry, device));
                 }
                 continue;
             };
-            let place = classifier(trail, lineage);
-            let is_derived = |tools: &[_], recorded: &[_]| kept.is_derived(place, tools, recorded);
-            problems.extend(shadowed(trail, registry, lineage, is_derived));
+            let key = key(trail, device);
+            let is_derived = |tools: &[_], recorded: &[_]| kept.is_derived(&key, tools, recorded);
+            problems.extend(shadowed(trail, registry, device, is_derived));
             if rule.replay == Replay::Effects {
-                problems.extend(preflight_played(trail, registry, lineage, rule.no_model.as_deref()));
-                problems.extend(tools.stale(trail, kept, lineage));
-                problems.extend(other_args(trail, kept, lineage, &kept_args(&wiring.secrets, args)));
+                problems.extend(preflight_played(trail, registry, device, rule.no_model.as_deref()));
+                problems.extend(tools.stale(trail, kept, device));
+                problems.extend(other_args(trail, kept, device, &kept_args(&wiring.secrets, args)));
             } else {
-                problems.extend(preflight(trail, registry, lineage, rule.no_model.as_deref()));
+                problems.extend(preflight(trail, registry, device, rule.no_model.as_deref()));
             }
             if rule.replay != Replay::Intent {
-                problems.extend(kept.recorded_effects(trail, registry, lineage).err().into_iter().flatten());
+                problems.extend(kept.recorded_effects(trail, registry, device).err().into_iter().flatten());
             }
         }
         problems
@@ -282,8 +296,8 @@ impl TrailGroup<'_> {
             return Vec::new();
         }
         let tools = Tools { registry, files, target: self.target };
-        let recorded = self.trails.iter().filter_map(|(trail, job)| Some((trail, job.as_ref()?)));
-        recorded.flat_map(|(trail, job)| tools.drift(trail, &job.kept, &self.lineage, rule.changes)).collect()
+        let recorded = self.trails.iter().filter_map(|on| Some((on, on.job?)));
+        recorded.flat_map(|(on, job)| tools.drift(on.trail, &job.kept, &on.device, rule.changes)).collect()
     }
 
     /// Reports drivers that trails require and the device does not have.
@@ -291,21 +305,21 @@ impl TrailGroup<'_> {
         let Some(why) = loaded.providers.unsupported_driver(&self.device) else { return Vec::new() };
         let problem = |trail: &Trail| {
             let mut problems = Problems::new(&trail.source);
-            let asked = trail.config.devices.0.iter().find(|(_, driver)| *driver == self.device.driver);
+            let asked = trail.config.devices.drivers.0.iter().find(|(_, driver)| *driver == self.device.driver);
             let span = asked.map_or(trail.config.span, |(classifier, _)| classifier.span);
             problems.error(span, format!("`{}` cannot be used on {}: {why}", self.device.driver, self.device.id));
             problems.into_vec()
         };
-        self.trails.iter().flat_map(|(trail, _)| problem(trail)).collect()
+        self.trails.iter().flat_map(|on| problem(on.trail)).collect()
     }
 }
 
 /// Effects recorded with other arguments than the trail has now would not do what the trail describes.
-fn other_args(trail: &Trail, kept: &EffectsFile, lineage: &[String], now: &Map<String, Value>) -> Vec<Problem> {
+fn other_args(trail: &Trail, kept: &EffectsFile, device: &TrailDevice, now: &Map<String, Value>) -> Vec<Problem> {
     let mut problems = Problems::new(&trail.source);
-    let classifier = classifier(trail, lineage);
-    let (then, now) = (kept.args(classifier), Value::Object(now.clone()));
-    if !kept.effects(classifier).is_empty() && then != now {
+    let key = key(trail, device);
+    let (then, now) = (kept.args(&key), Value::Object(now.clone()));
+    if !kept.effects(&key).is_empty() && then != now {
         let said = |args: &Value| match args.as_object().is_none_or(Map::is_empty) {
             true => "none".to_string(),
             false => inline(args),

@@ -1,13 +1,18 @@
 //! Runs trails on devices. Devices of one kind share a queue; every trail runs once on each kind. A trail that fails may
 //! be retried; the trail of a lost device is moved to another device of its kind.
+//!
+//! A trail with roles runs on a set of devices. A worker takes all devices of its set before it starts, in the order of their
+//! ids, so that sets that share a device wait for each other without a deadlock.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use futures::future::join_all;
 use parking_lot::Mutex;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use trailblaze_core::callers::attempt_sessions::{AttemptSessions, RoleSession};
 use trailblaze_core::callers::heal::Healer;
 use trailblaze_core::callers::preflight::{called_servers, missing};
 use trailblaze_core::callers::recorded_effects::{Custom, RecordedEffects};
@@ -17,15 +22,17 @@ use trailblaze_core::engine::registry::Offer;
 use trailblaze_core::engine::session::Session;
 use trailblaze_core::record::artifacts::ArtifactStore;
 use trailblaze_core::record::events::EventSink;
-use trailblaze_core::trail::{Repair, Trail, fingerprint, lineage, repair};
+use trailblaze_core::record::healing::Identities;
+use trailblaze_core::trail::{Repair, Trail, TrailDevice, fingerprint, repair};
 use trailblaze_core::yaml::Source;
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::event::{TrailRef, Verdict};
 use trailblaze_protocol::exit::Exit;
+use trailblaze_protocol::ids::DeviceId;
 
 use crate::output::console::Console;
-use crate::project::devices::DeviceSpec;
-use crate::run::job::{Done, Healing, Job, Replay, Rules};
+use crate::project::devices::{DeviceSet, DeviceSpec};
+use crate::run::job::{Done, DoneOn, Healing, Job, Replay, Rules};
 use crate::sessions::device_log::DeviceLog;
 use crate::sessions::models::AttemptModel;
 use crate::sessions::wiring::{NotOpened, SessionSinks, Wiring};
@@ -63,7 +70,8 @@ pub struct NotRun {
 
 /// Interchangeable devices, and the trails that they share.
 pub struct DeviceKind {
-    pub devices: Vec<DeviceSpec>,
+    /// Sets of one device, unless the trails have roles.
+    pub devices: Vec<DeviceSet>,
     /// Indices of jobs, in the order in which they start.
     pub jobs: Vec<usize>,
 }
@@ -72,9 +80,9 @@ pub struct DeviceKind {
 pub fn kinds(devices: Vec<DeviceSpec>) -> Vec<DeviceKind> {
     let mut kinds: Vec<DeviceKind> = Vec::new();
     for device in devices {
-        match kinds.iter_mut().find(|kind| kind.devices[0].is_like(&device)) {
-            Some(kind) => kind.devices.push(device),
-            None => kinds.push(DeviceKind { devices: vec![device], jobs: Vec::new() }),
+        match kinds.iter_mut().find(|kind| kind.devices[0].first().is_like(&device)) {
+            Some(kind) => kind.devices.push(DeviceSet::one(device)),
+            None => kinds.push(DeviceKind { devices: vec![DeviceSet::one(device)], jobs: Vec::new() }),
         }
     }
     kinds
@@ -82,14 +90,15 @@ pub fn kinds(devices: Vec<DeviceSpec>) -> Vec<DeviceKind> {
 
 /// Runs every kind's jobs, on `n_workers` devices in parallel, or on all of them.
 pub async fn run(shared: Arc<SharedRun>, kinds: Vec<DeviceKind>, n_workers: Option<usize>) -> QueueResult {
-    let permits = Arc::new(tokio::sync::Semaphore::new(n_workers.unwrap_or(tokio::sync::Semaphore::MAX_PERMITS)));
     let mut workers = Vec::new();
     let mut queues = Vec::new();
+    let mut turns = Turns::new(n_workers);
     for kind in kinds {
         let queue = Arc::new(TaskQueue::new(&kind, &shared.rules));
-        let platform = kind.devices[0].platform;
-        for device in kind.devices {
-            workers.push(tokio::spawn(worker(Arc::clone(&shared), Arc::clone(&queue), device, Arc::clone(&permits))));
+        let platform = kind.devices[0].first().platform;
+        for devices in kind.devices {
+            let turn = turns.of(&devices);
+            workers.push(tokio::spawn(worker(Arc::clone(&shared), Arc::clone(&queue), devices, turn)));
         }
         queues.push((queue, platform));
     }
@@ -106,6 +115,57 @@ pub async fn run(shared: Arc<SharedRun>, kinds: Vec<DeviceKind>, n_workers: Opti
         ran.not_run.extend(missed.map(|task| NotRun { job: task.job, platform, repeat: task.repeat }));
     }
     ran
+}
+
+/// Which workers may use which devices at the same time.
+struct Turns {
+    n_workers: Option<usize>,
+    permits: Arc<Semaphore>,
+    devices: BTreeMap<DeviceId, Arc<tokio::sync::Mutex<()>>>,
+}
+
+/// The turn of one worker.
+struct Turn {
+    n_permits: u32,
+    permits: Arc<Semaphore>,
+    /// In the order of their ids.
+    devices: Vec<Arc<tokio::sync::Mutex<()>>>,
+}
+
+/// Held by a worker while it uses its devices.
+struct Taken {
+    _permits: OwnedSemaphorePermit,
+    _devices: Vec<OwnedMutexGuard<()>>,
+}
+
+impl Turns {
+    fn new(n_workers: Option<usize>) -> Turns {
+        let permits = Arc::new(Semaphore::new(n_workers.unwrap_or(Semaphore::MAX_PERMITS)));
+        Turns { n_workers, permits, devices: BTreeMap::new() }
+    }
+
+    fn of(&mut self, devices: &DeviceSet) -> Turn {
+        let mut ids: Vec<DeviceId> = devices.iter().map(|(_, device)| device.id.clone()).collect();
+        ids.sort();
+        let n_permits = devices.n_devices().min(self.n_workers.unwrap_or(usize::MAX));
+        Turn {
+            n_permits: u32::try_from(n_permits).unwrap_or(u32::MAX),
+            permits: Arc::clone(&self.permits),
+            devices: ids.into_iter().map(|id| Arc::clone(self.devices.entry(id).or_default())).collect(),
+        }
+    }
+}
+
+impl Turn {
+    /// Waits for it. Whoever holds a device has its permits, so that holders never wait for those who wait here.
+    async fn take(self) -> Option<Taken> {
+        let permits = self.permits.acquire_many_owned(self.n_permits).await.ok()?;
+        let mut devices = Vec::new();
+        for device in self.devices {
+            devices.push(device.lock_owned().await);
+        }
+        Some(Taken { _permits: permits, _devices: devices })
+    }
 }
 
 /// The trails that the devices of one kind share.
@@ -182,15 +242,11 @@ impl TaskQueue {
     }
 }
 
-async fn worker(
-    shared: Arc<SharedRun>,
-    queue: Arc<TaskQueue>,
-    device: DeviceSpec,
-    permits: Arc<tokio::sync::Semaphore>,
-) {
-    let Ok(_permit) = permits.acquire().await else { return };
-    let sink = Arc::new(DeviceLog::new(device.id.clone(), Arc::clone(&shared.events), Arc::clone(&shared.console)));
-    let mut worker = DeviceWorker { shared: &shared, device: &device, sink: &sink, open: None };
+async fn worker(shared: Arc<SharedRun>, queue: Arc<TaskQueue>, devices: DeviceSet, turn: Turn) {
+    let Some(_taken) = turn.take().await else { return };
+    let name = devices.name();
+    let sink = Arc::new(DeviceLog::new(name.clone(), Arc::clone(&shared.events), Arc::clone(&shared.console)));
+    let mut worker = DeviceWorker { shared: &shared, devices: &devices, sink: &sink, open: None };
     while let Some(task) = queue.next(&shared).await {
         let mut done = worker.attempt(&task).await;
         let repaired = shared.repaired(&task, &mut done);
@@ -222,12 +278,14 @@ async fn worker(
         };
         queue.changed.notify_waiters();
         if is_retired {
-            shared.console.say(&format!("{} was lost; its trails move to other devices", device.id));
+            shared.console.say(&format!("{name} was lost; its trails move to other devices"));
             break;
         }
     }
-    if let Some((device, target, session)) = &worker.open {
-        shared.wiring.keep_servers(session, device, target.as_deref());
+    if let Some(open) = &worker.open {
+        for ((_, device), on) in open.devices.iter().zip(open.sessions.iter()) {
+            shared.wiring.keep_servers(&on.session, device, open.target.as_deref());
+        }
     }
     worker.close("").await;
     queue.changed.notify_waiters();
@@ -240,7 +298,7 @@ impl SharedRun {
             return None;
         }
         let job = &self.jobs[task.job];
-        let text = repair(&job.trail, &done.lineage, &done.repairs);
+        let text = repair(&job.trail, &done.devices(), &done.repairs);
         let trail = text.map(|text| Trail::read(&Source::new(job.trail.source.path.as_str(), text)).0);
         match trail {
             Ok(Some(mut trail)) => {
@@ -260,12 +318,25 @@ impl SharedRun {
     }
 }
 
-/// A running device, with its open session.
+/// The devices of a worker, with their open sessions.
 struct DeviceWorker<'a> {
     shared: &'a Arc<SharedRun>,
-    device: &'a DeviceSpec,
+    devices: &'a DeviceSet,
     sink: &'a Arc<DeviceLog>,
-    open: Option<(DeviceSpec, Option<String>, Arc<Session>)>,
+    open: Option<OpenDevices>,
+}
+
+struct OpenDevices {
+    /// With the drivers that the trail wanted.
+    devices: DeviceSet,
+    target: Option<String>,
+    sessions: AttemptSessions,
+}
+
+impl OpenDevices {
+    async fn close(self, message: &str) {
+        join_all(self.sessions.iter().map(|on| on.session.close(message))).await;
+    }
 }
 
 impl DeviceWorker<'_> {
@@ -273,59 +344,44 @@ impl DeviceWorker<'_> {
         let shared = self.shared;
         let job = &shared.jobs[task.job];
         let trail = task.repaired.as_ref().map_or(&job.trail, |repaired| &repaired.trail);
-        let wanted = shared.wiring.device_for(trail, self.device);
+        let wanted = self.devices.map(|device| shared.wiring.device_for(trail, device));
         let target = shared.wiring.target_of(trail).map(str::to_string);
-        // A session belongs to a driver and a target; another trail may need others.
-        if self.open.as_ref().is_some_and(|(device, of, _)| *device != wanted || *of != target) {
-            self.close("the next trail needs another driver or target").await;
-        }
-        // A server that died while it was idle must not break the next trail.
-        if let Some((_, _, session)) = &self.open {
-            session.settled().await;
-        }
-        let died = self.open.as_ref().and_then(|(_, _, session)| session.check_alive().err());
-        if let Some(died) = died {
-            self.shared.console.warn(&died.to_string());
-            self.close("a tool server died").await;
-        }
         let about = about(trail);
         let started = Instant::now();
-        if self.open.is_none() {
-            let events = Arc::clone(self.sink) as Arc<dyn EventSink>;
-            let sinks = SessionSinks { events, artifacts: Arc::clone(&shared.artifacts) };
-            match shared.wiring.open(&wanted, target.as_deref(), sinks).await {
-                Ok(session) => self.open = Some((wanted.clone(), target.clone(), session)),
-                Err(NotOpened { session, error }) => {
-                    let ended = fail_before_start(&session, about, (task.number, task.repeat), &error);
-                    session.close("its device or tool servers did not start").await;
-                    return self.done(task, ended, started, &session);
-                }
-            }
+        if let Err(NotOpened { session, error }) = self.make_ready(&wanted, target.as_deref()).await {
+            let ended = fail_before_start(&session, about, (task.number, task.repeat), &error);
+            session.close("its device or tool servers did not start").await;
+            let on = |(role, device): (Option<&str>, &DeviceSpec)| DoneOn {
+                device: TrailDevice::new(role, &device.classifiers),
+                registry: session.registry(),
+            };
+            return self.done(task, ended, started, wanted.iter().map(on).collect());
         }
-        let Some((_, _, session)) = &self.open else { unreachable!("a session was opened") };
-        let lineage = lineage(&session.device.description().classifiers);
+        let Some(OpenDevices { sessions, .. }) = &self.open else { unreachable!("the sessions were opened") };
         // Most are running already: what the trails of a run need is started when they are checked.
         let has_model = shared.wiring.models.absence().is_none();
-        match called_servers(trail, &session.registry(), &lineage, has_model) {
-            _ if shared.replay == Replay::Effects => {}
-            Some(servers) => session.start_sources(|name| servers.contains(name)).await,
-            None => session.start_sources(|_| true).await,
+        for RoleSession { device, session, .. } in sessions.iter() {
+            match called_servers(trail, &session.registry(), device, has_model) {
+                _ if shared.replay == Replay::Effects => {}
+                Some(servers) => session.start_sources(|name| servers.contains(name)).await,
+                None => session.start_sources(|_| true).await,
+            }
+            if let Some(error) = missing(trail, &session.registry(), device).first() {
+                let ended = fail_before_start(session, about, (task.number, task.repeat), error);
+                return Done { is_begun: false, ..self.done(task, ended, started, done_on(sessions)) };
+            }
         }
-        if let Some(error) = missing(trail, &session.registry(), &lineage).first() {
-            let ended = fail_before_start(session, about, (task.number, task.repeat), error);
-            return Done { is_begun: false, ..self.done(task, ended, started, session) };
-        }
-        let memory = shared.wiring.memory((&wanted, target.as_deref()), Some(trail), &shared.memory, job.args.clone());
+        let memory =
+            shared.wiring.memory((wanted.first(), target.as_deref()), Some(trail), &shared.memory, job.args.clone());
         let cancel = shared.cancel.child_token();
         let timeout = shared.rules.timeout;
         let (number, repeat) = (task.number, task.repeat);
-        // Its problems were found before the run started.
-        let recorded = match shared.replay {
-            Replay::Intent => RecordedEffects::default(),
-            Replay::Effects | Replay::Verify => {
-                job.kept.recorded_effects(&job.trail, &session.registry(), &lineage).unwrap_or_default()
-            }
-        };
+        let mut recorded = RecordedEffects::default();
+        if shared.replay != Replay::Intent {
+            // Its problems were found before the run started.
+            let of = |on: &RoleSession| job.kept.recorded_effects(&job.trail, &on.session.registry(), &on.device);
+            sessions.iter().filter_map(|on| of(on).ok()).for_each(|own| recorded.extend(own));
+        }
         let custom = match shared.replay {
             Replay::Intent => Custom::Run,
             Replay::Effects => Custom::Play(&recorded),
@@ -339,13 +395,20 @@ impl DeviceWorker<'_> {
             groups: unless_given(&shared.wiring.groups, &config.groups),
             prefixes: unless_given(&shared.wiring.prefixes, &config.prefixes),
         };
-        let kind = lineage.first().map_or(self.device.id.as_str(), String::as_str);
+        let devices = sessions.devices();
+        let kind = devices.0.first().and_then(|device| device.lineage.first());
+        let kind = kind.map_or(wanted.first().id.as_str(), String::as_str);
         let own = shared.wiring.models.for_trail(&trail.source.path, kind);
         let AttemptModel { access: model, cassette } = own.unwrap_or_else(|error| {
             shared.console.error(&error.to_string());
             AttemptModel::default()
         });
-        let identities = job.kept.identities(&job.trail, &lineage);
+        let identities_in = |trail: &Trail| {
+            let mut identities = Identities::default();
+            devices.0.iter().for_each(|device| identities.extend(job.kept.identities(trail, device)));
+            identities
+        };
+        let identities = identities_in(&job.trail);
         let Healing { mode, may_ask } = shared.healing;
         // A repaired trail has to pass as it is.
         let mode = mode.filter(|_| task.repaired.is_none() && shared.replay == Replay::Intent);
@@ -353,11 +416,11 @@ impl DeviceWorker<'_> {
             mode,
             identities: &identities,
             may_ask,
-            fingerprint: fingerprint(&job.trail, &lineage),
+            fingerprint: fingerprint(&job.trail, &devices),
         });
         let is_repaired = task.repaired.is_some();
         // A call that was repaired is not the recorded one.
-        let known = job.kept.identities(trail, &lineage);
+        let known = identities_in(trail);
         let names = Some(RecordedNames { identities: &known, is_strict: shared.strict_names });
         let attempt = Try {
             trail,
@@ -374,17 +437,72 @@ impl DeviceWorker<'_> {
             names,
             is_repaired,
         };
-        session.device.begin_trail(session, &shared.cancel, &TrailStart { dialogs: config.dialogs }).await;
-        let ended = replay(session, attempt).await;
+        let start = TrailStart { dialogs: config.dialogs };
+        let begin = |on: &RoleSession| {
+            let session = Arc::clone(&on.session);
+            let start = &start;
+            async move { session.device.begin_trail(&session, &shared.cancel, start).await }
+        };
+        join_all(sessions.iter().map(begin)).await;
+        let ended = replay(sessions, attempt).await;
         match cassette.map_or(Ok(None), |cassette| cassette.save(&shared.wiring.secrets)) {
             Ok(Some(file)) => shared.console.say(&format!("recorded the model's replies in {file}")),
             Ok(None) => {}
             Err(error) => shared.console.error(&error.to_string()),
         }
-        self.done(task, ended, started, session)
+        self.done(task, ended, started, done_on(sessions))
     }
 
-    fn done(&self, task: &TrailTask, ended: AttemptResult, started: Instant, session: &Session) -> Done {
+    /// Opens the sessions that a trail wants, unless they are open.
+    async fn make_ready(&mut self, wanted: &DeviceSet, target: Option<&str>) -> Result<(), NotOpened> {
+        // A session belongs to a driver and a target; another trail may need others.
+        if self.open.as_ref().is_some_and(|open| open.devices != *wanted || open.target.as_deref() != target) {
+            self.close("the next trail needs another driver or target").await;
+        }
+        // A server that died while it was idle must not break the next trail.
+        if let Some(open) = &self.open {
+            join_all(open.sessions.iter().map(|on| on.session.settled())).await;
+            let died = open.sessions.iter().find_map(|on| on.session.check_alive().err());
+            if let Some(died) = died {
+                self.shared.console.warn(&died.to_string());
+                self.close("a tool server died").await;
+            }
+        }
+        if self.open.is_none() {
+            self.open = Some(self.open(wanted.clone(), target.map(str::to_string)).await?);
+        }
+        Ok(())
+    }
+
+    /// Opens a session on each device, or on none, in the order of their ids.
+    async fn open(&self, devices: DeviceSet, target: Option<String>) -> Result<OpenDevices, NotOpened> {
+        let wiring = &self.shared.wiring;
+        let mut opened: BTreeMap<DeviceId, Arc<Session>> = BTreeMap::new();
+        let mut in_order: Vec<&DeviceSpec> = devices.iter().map(|(_, device)| device).collect();
+        in_order.sort_by(|a, b| a.id.cmp(&b.id));
+        for device in in_order {
+            let events = Arc::clone(self.sink) as Arc<dyn EventSink>;
+            let sinks = SessionSinks { events, artifacts: Arc::clone(&self.shared.artifacts) };
+            match wiring.open(device, target.as_deref(), sinks).await {
+                Ok(session) => drop(opened.insert(device.id.clone(), session)),
+                Err(not_opened) => {
+                    let message = format!("{} could not be opened", device.id);
+                    join_all(opened.values().map(|session| session.close(&message))).await;
+                    return Err(not_opened);
+                }
+            }
+        }
+        let on = |(role, device): (Option<&str>, &DeviceSpec)| {
+            let app_id = wiring.app_id(device, target.as_deref()).map(str::to_string);
+            RoleSession::new(role, &opened[&device.id], app_id)
+        };
+        let mut sessions = devices.iter().map(on);
+        let first = sessions.next().unwrap_or_else(|| unreachable!("a set has a device"));
+        let sessions = AttemptSessions::new(first, sessions.collect());
+        Ok(OpenDevices { devices, target, sessions })
+    }
+
+    fn done(&self, task: &TrailTask, ended: AttemptResult, started: Instant, on: Vec<DoneOn>) -> Done {
         let AttemptResult { attempt, verdict, message, failure, place, is_fatal, is_device_lost, repairs, .. } = ended;
         let (recording, effects, seen) = match verdict {
             Verdict::Passed => (self.sink.recording(&attempt), self.sink.effects(&attempt), self.sink.seen(&attempt)),
@@ -397,7 +515,7 @@ impl DeviceWorker<'_> {
         };
         Done {
             job: task.job,
-            device: self.device.id.clone(),
+            device: self.devices.name(),
             verdict,
             message,
             failure,
@@ -411,19 +529,22 @@ impl DeviceWorker<'_> {
             unconfirmed: ended.unconfirmed,
             suggestions: ended.suggestions,
             custom_tools: self.sink.custom_tools(),
-            registry: session.registry(),
+            on,
             is_fatal,
             is_device_lost,
             is_begun: true,
-            lineage: lineage(&session.device.description().classifiers),
         }
     }
 
     async fn close(&mut self, message: &str) {
-        if let Some((_, _, session)) = self.open.take() {
-            session.close(message).await;
+        if let Some(open) = self.open.take() {
+            open.close(message).await;
         }
     }
+}
+
+fn done_on(sessions: &AttemptSessions) -> Vec<DoneOn> {
+    sessions.iter().map(|on| DoneOn { device: on.device.clone(), registry: on.session.registry() }).collect()
 }
 
 pub fn about(trail: &Trail) -> TrailRef {

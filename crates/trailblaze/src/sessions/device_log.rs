@@ -1,4 +1,4 @@
-//! Passes the events of one device to the record.
+//! Passes the events of a device, or of several that run a trail together, to the record.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,9 +13,10 @@ use trailblaze_protocol::ids::{AttemptId, CallId, DeviceId, Parent};
 
 use crate::output::console::Console;
 
-/// The events of one device: passes them on to the record and the console, and keeps those that the recording of the current
-/// attempt is made from.
+/// The events of the devices of an attempt: passes them on to the record and the console, and keeps those that the recording of
+/// the attempt is made from.
 pub struct DeviceLog {
+    /// The device, or all of them in one name.
     device: DeviceId,
     events: Arc<dyn EventSink>,
     console: Arc<dyn Console>,

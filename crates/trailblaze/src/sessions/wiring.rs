@@ -369,8 +369,14 @@ impl Wiring {
     /// The device as a trail wants it: with the driver that the trail pins for it.
     pub fn device_for(&self, trail: &Trail, device: &DeviceSpec) -> DeviceSpec {
         let lineage = lineage(&device.classifiers);
-        let pinned = lineage.iter().find_map(|classifier| trail.config.devices.get(classifier));
+        let pinned = lineage.iter().find_map(|classifier| trail.config.devices.drivers.get(classifier));
         DeviceSpec { driver: pinned.cloned().unwrap_or_else(|| device.driver.clone()), ..device.clone() }
+    }
+
+    /// The app under test on a device.
+    pub fn app_id(&self, device: &DeviceSpec, target: Option<&str>) -> Option<&str> {
+        let target = target.and_then(|id| self.loaded.target(id).ok())?;
+        target.on(device.platform)?.app_ids.first().map(|app| app.as_str())
     }
 
     /// What an attempt remembers from the start. The command line wins over the trail.
@@ -383,9 +389,8 @@ impl Wiring {
     ) -> Memory {
         let (device, target) = wanted;
         let mut values = Map::new();
-        let target = target.and_then(|id| self.loaded.target(id).ok());
-        if let Some(app) = target.and_then(|target| target.on(device.platform)?.app_ids.first()) {
-            values.insert("target.appId".into(), app.as_str().into());
+        if let Some(app) = self.app_id(device, target) {
+            values.insert("target.appId".into(), app.into());
         }
         let own = trail.into_iter().flat_map(|trail| &trail.config.memory.0);
         for (name, value) in own.chain(given) {

@@ -133,7 +133,7 @@ impl StepAgent<'_> {
     /// Trusts the page that the test itself has opened: the one at the start of a step, unless a model went there.
     fn trust(&self, page: Option<&str>, is_start: bool) {
         let Some(origin) = page.and_then(origin::origin) else { return };
-        let mut pages = self.cx.attempt.pages.lock();
+        let mut pages = self.cx.pages();
         if is_start && pages.left_at.as_ref() != Some(&origin) {
             pages.trusted.insert(origin.clone());
         }
@@ -243,16 +243,16 @@ impl StepAgent<'_> {
                 return Ok(AgentTurn::Acted);
             }
             let newest = newer.as_ref().unwrap_or(sight);
-            if let Err(mistake) = self.bounds(newest, &self.cx.attempt.pages.lock().trusted).check(&call.name, &args) {
+            if let Err(mistake) = self.bounds(newest, &self.cx.pages().trusted).check(&call.name, &args) {
                 self.note(call, &mistake);
                 return Ok(AgentTurn::Acted);
             }
             self.state(&call.name, &mut args, newest);
             let made = Call::new(&call.name, dispatch::Arguments::Json(args.clone()), CallOrigin::Step);
-            let own = self.bounds(newest, &self.cx.attempt.pages.lock().trusted).own_origins();
-            self.cx.attempt.pages.lock().secrets_go_to = Some(own);
+            let own = self.bounds(newest, &self.cx.pages().trusted).own_origins();
+            self.cx.pages().secrets_go_to = Some(own);
             let made = self.make(made).await;
-            self.cx.attempt.pages.lock().secrets_go_to = None;
+            self.cx.pages().secrets_go_to = None;
             let (id, answer) = made?;
             let outcome = match answer {
                 Ok(outcome) => outcome,
@@ -383,7 +383,7 @@ impl StepAgent<'_> {
         if self.task.kind == StepKind::Verify && kind == Some(ToolKind::Action) {
             return Err(format!("`{name}` acts; a check may only look and assert"));
         }
-        self.bounds(sight, &self.cx.attempt.pages.lock().trusted).check(name, &args)?;
+        self.bounds(sight, &self.cx.pages().trusted).check(name, &args)?;
         self.check_secrets(&args)?;
         let is_assertion = kind == Some(ToolKind::Assertion);
         let is_blank = |value: &Value| value.as_str().is_some_and(|text| text.trim().is_empty());

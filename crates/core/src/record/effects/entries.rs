@@ -3,15 +3,14 @@
 use serde_json::{Value, json};
 
 use super::{CallDid, Effect, StepDid};
-use crate::trail::{StepPlan, ToolCall, Trail};
+use crate::trail::{StepPlan, ToolCall, Trail, TrailDevice};
 use crate::yaml::loose;
 
 /// The entries to store for a trail after it was recorded: `{call, did}`, in the order of the calls.
-pub fn entries(trail: &Trail, lineage: &[String], did: &[StepDid]) -> Vec<Value> {
-    let steps = trail.trailhead.iter().map(|head| &head.0).chain(&trail.steps).enumerate();
-    let entries = steps.flat_map(|(index, step)| {
+pub fn entries(trail: &Trail, device: &TrailDevice, did: &[StepDid]) -> Vec<Value> {
+    let entries = trail.steps_on(device).flat_map(|(index, step)| {
         let Some(did) = did.iter().find(|did| did.index == index) else { return Vec::new() };
-        let (calls, did) = match step.plan(lineage) {
+        let (calls, did) = match step.plan(&device.lineage) {
             StepPlan::Recording { calls, .. } => (calls, &did.recorded),
             StepPlan::Authored(calls) => (calls, &did.made),
             StepPlan::Model => return Vec::new(),

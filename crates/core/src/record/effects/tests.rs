@@ -84,6 +84,7 @@ impl Made {
             kind: StepKind::Step,
             text: "Do it".into(),
             plan: Plan::Authored,
+            role: None,
         }];
         self.events(Parent::Step(StepId::new("s")), CallOrigin::Step, &mut events);
         events

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use trailblaze_protocol::outcome::Outcome;
 
-use super::super::commands::send;
+use super::super::requests::send;
 use super::super::row::{ParamType, REASON, Row, WEB, optional, required};
 use super::touching::texts;
 use crate::driver::{Browse, DeviceCommand};

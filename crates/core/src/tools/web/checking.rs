@@ -7,9 +7,10 @@ use serde_json::Value;
 use trailblaze_protocol::geometry::Rect;
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
+use super::super::arguments::timeout;
 use super::super::assertions::{differs, expect_visible};
-use super::super::commands::{send, timeout};
 use super::super::elements::containing;
+use super::super::requests::send;
 use super::super::row::{ParamType, Preset, REASON, Row, TIMEOUT, WEB, defaulted, optional, required};
 use super::aim::{Aim, ELEMENT, INDEX, REF, SELECTOR, restate};
 use super::touching::texts;

@@ -3,8 +3,9 @@
 use serde_json::{Map, Value, json};
 use trailblaze_protocol::outcome::{Delegate, Outcome};
 
-use super::super::commands::{act_within, find_wait};
+use super::super::arguments::find_wait;
 use super::super::elements::{act_on, delegate, present};
+use super::super::requests::act_within;
 use super::super::row::{ParamType, Preset, REASON, Row, TIMEOUT, WEB, defaulted, required};
 use super::aim::{Aim, ELEMENT, INDEX, REF, SELECTOR, describe, restate};
 use crate::driver::Action;

@@ -5,7 +5,8 @@ use serde_json::Value;
 use trailblaze_protocol::geometry::Size;
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
-use super::super::commands::{LOAD_TIMEOUT, send, send_within, timeout};
+use super::super::arguments::{LOAD_TIMEOUT, timeout};
+use super::super::requests::{send, send_within};
 use super::super::row::{ParamType, Preset, REASON, Row, TIMEOUT, WEB, defaulted, optional, required};
 use crate::driver::{Browse, DeviceCommand};
 use crate::engine::cx::Cx;

@@ -6,8 +6,9 @@ use serde_json::Value;
 use trailblaze_protocol::geometry::Point;
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
-use super::super::commands::{act, find_wait};
+use super::super::arguments::find_wait;
 use super::super::elements::{act_on, present};
+use super::super::requests::act;
 use super::super::row::{ParamRow, ParamType, Preset, REASON, Row, TIMEOUT, WEB, defaulted, optional, required};
 use super::aim::{Aim, ELEMENT, INDEX, Names, REF, SELECTOR, restate, restate_under};
 use crate::driver::{Action, Button, Click, Direction, DragEnd, Modifier, Offset};

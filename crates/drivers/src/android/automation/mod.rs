@@ -1,27 +1,25 @@
 //! How the driver looks at the screen of a phone and acts on it: with the commands that every phone has, or with a server of our own that
 //! is started on the phone.
 
+mod choice;
 mod fallback;
 mod server;
 mod shell;
+
+pub use choice::open;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use trailblaze_core::driver::{Budget, DeviceEvents, DriverError};
-use trailblaze_core::screen::{Picture, Pixels, Shape};
+use trailblaze_core::driver::{Budget, DriverError};
+use trailblaze_core::screen::{Picture, Pixels};
 use trailblaze_core::words;
 use trailblaze_protocol::geometry::Size;
 
-use self::fallback::FallbackAutomation;
-use self::server::ServerAutomation;
-use self::shell::ShellAutomation;
 use super::hierarchy::ViewHierarchy;
-use super::phone::Phone;
 use super::touch::Gesture;
 use super::typing;
-use super::undo::UndoShell;
 
 /// The most that a tree and a picture may have.
 const TREE: usize = 32 * 1024 * 1024;
@@ -87,33 +85,6 @@ pub trait Automation: Send + Sync {
 
     /// Ends what was started on the phone.
     async fn close(&self) {}
-}
-
-/// Starts the way that is wanted. `auto` says in the events if it falls back.
-pub async fn open(
-    looking: Looking,
-    phone: &Phone,
-    undo: &Arc<UndoShell>,
-    events: &Arc<DeviceEvents>,
-    shape: Shape,
-    budget: &Budget,
-) -> Result<Arc<dyn Automation>, DriverError> {
-    let plain = ShellAutomation::new(phone.clone(), shape);
-    if looking == Looking::Plain {
-        return Ok(Arc::new(plain));
-    }
-    let fast = ServerAutomation::new(phone.clone(), Arc::clone(undo), shape);
-    match (fast.start(budget).await, looking) {
-        (Ok(()), Looking::Fast) => Ok(Arc::new(fast)),
-        (Err(error), Looking::Fast) => Err(match error {
-            DriverError::Refused { reason } => DriverError::NotStarted {
-                evidence: format!("{reason}; write `looking: plain` in the entry of this device"),
-            },
-            error => error,
-        }),
-        (Err(error), _) if fast.fault().is_none() => Err(error),
-        _ => Ok(Arc::new(FallbackAutomation::new(fast, plain, Arc::clone(events)))),
-    }
 }
 
 /// A picture, if it is whole.

@@ -4,6 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::client::Entry;
+use super::error::EditError;
 use super::{json_file, toml_file, yaml_file};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,16 +12,6 @@ pub enum Format {
     Json,
     Toml,
     Yaml,
-}
-
-#[derive(Debug, thiserror::Error)]
-pub enum EditError {
-    #[error("{message}")]
-    Broken { line: usize, column: usize, message: String },
-    #[error("expected keys and values {at}")]
-    NotATable { at: String },
-    #[error("the servers are written in a way that cannot be changed safely")]
-    Unsafe,
 }
 
 impl Format {

@@ -4,7 +4,7 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
 use serde_json::Value;
 
-use super::edit::EditError;
+use super::error::EditError;
 
 /// What clients read: JSON with comments and trailing commas.
 const OPTIONS: ParseOptions = ParseOptions {

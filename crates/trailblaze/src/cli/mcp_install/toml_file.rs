@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde_json::{Map, Value};
 use toml_edit::{Array, Document, DocumentMut, InlineTable, Item, Table, TableLike, Value as TomlValue};
 
-use super::edit::EditError;
+use super::error::EditError;
 
 pub fn read(text: &str) -> Result<Value, EditError> {
     let document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {

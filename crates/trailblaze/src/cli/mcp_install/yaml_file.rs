@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use trailblaze_core::trail::splice::{Edit, apply, entry, holds, insert_entry, remove_entry, replace_value};
 use trailblaze_core::yaml::{self, Node, Problems, Severity, Source, block, inline, loose};
 
-use super::edit::EditError;
+use super::error::EditError;
 
 pub fn read(text: &str) -> Result<Value, EditError> {
     Ok(parse(text)?.as_ref().map(loose).unwrap_or_default())

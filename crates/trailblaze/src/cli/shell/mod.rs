@@ -18,7 +18,7 @@ use trailblaze_protocol::exit::Exit;
 use super::agent_args::AgentArgs;
 use super::cassette::CassetteArgs;
 use super::interrupt::{Signals, StopSignal};
-use super::run::SimArgs;
+use super::sim_args::SimArgs;
 use super::{Context, Refusal, pairs};
 use crate::output::print;
 use crate::output::progress::Progress;

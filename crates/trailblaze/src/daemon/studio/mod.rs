@@ -1,7 +1,6 @@
 //! Answers the studio's page: what it sees are the sessions, trails and runs of one project; what it does goes through the same
 //! doors as the requests of other clients.
 
-mod entrance;
 mod log;
 mod runs;
 mod streams;
@@ -20,13 +19,12 @@ use trailblaze_protocol::event::{EditedStep, StepKind};
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::geometry::Point;
 
-pub use entrance::Doors;
-use entrance::Workplace;
 use runs::Runs;
 
 use super::live::Live;
 use super::projects::sound;
 use super::service::{LocalService, device};
+use super::studio_access::Workplace;
 use super::trails;
 use crate::files::in_address;
 use crate::output::report::served;
@@ -62,7 +60,7 @@ impl LocalStudio {
     }
 
     fn place(&self, workspace: &str) -> Result<Workplace, ServiceError> {
-        self.service.doors.workplace(workspace)
+        self.service.studio_access.workplace(workspace)
     }
 
     async fn live(&self, workspace: &str, session: &str) -> Result<(Workplace, Arc<Live>), ServiceError> {

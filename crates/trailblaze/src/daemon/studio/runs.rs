@@ -12,8 +12,8 @@ use tokio_util::sync::CancellationToken;
 use trailblaze_protocol::exit::Exit;
 
 use super::super::service::LocalService;
+use super::super::studio_access::Workplace;
 use super::super::trails;
-use super::entrance::Workplace;
 use crate::output::report::model::EVENTS;
 use crate::output::report::summary;
 use crate::output::report::{RunRecord, served};

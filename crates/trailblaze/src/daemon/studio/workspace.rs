@@ -10,8 +10,8 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::super::service::{Counted, LocalService};
+use super::super::studio_access::Workplace;
 use super::super::trails;
-use super::entrance::Workplace;
 use super::runs::Runs;
 use crate::project::changes::FileChanges;
 use crate::run::history::History;

@@ -384,7 +384,7 @@ fn trouble(attempt: &AttemptRecord, album: &mut Album) -> Trouble {
     let step = attempt.failing_step();
     let taken = attempt.failure_pictures().last().copied().or_else(|| attempt.pictures().last().copied());
     Trouble {
-        step: step.map(|step| short(&step.text)),
+        step: step.map(|step| short(&step.text_with_role())),
         step_number: step.and_then(|step| attempt.step_number(step)),
         step_kind: step.map(|step| step.kind),
         tool: failure.and_then(|failure| failure.tool.as_deref()).map(short),
@@ -408,7 +408,7 @@ fn step_view<'a>(attempt: &'a AttemptRecord, idx: usize, step: &'a StepRecord, a
     StepView {
         number: attempt.step_number(step),
         kind: step.kind,
-        text: clip(&step.text, LONGEST).into_owned(),
+        text: clip(&step.text_with_role(), LONGEST).into_owned(),
         plan: &step.plan,
         state: step.state().name(),
         message: step.end.as_ref().map_or_else(String::new, |end| clip(&end.message, LONGEST).into_owned()),

@@ -3,6 +3,7 @@
 //! Any bytes can be read. Lines that are torn, unknown or refer to nothing are counted and left out; items without an end
 //! are unfinished.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -125,6 +126,8 @@ pub struct AttemptRecord {
     pub session: SessionId,
     /// The session's name if the session was never opened.
     pub device: DeviceId,
+    /// Its devices, if it ran on several.
+    pub roles: Vec<RoleRecord>,
     pub trail: TrailRef,
     pub number: u32,
     /// Which of several runs of the trail it belongs to, from 1.
@@ -144,6 +147,14 @@ pub struct AttemptRecord {
     pub turns: Vec<Turn>,
     /// The calls that did not find their elements.
     pub heals: Vec<Heal>,
+}
+
+/// A device of an attempt on several devices.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RoleRecord {
+    pub name: String,
+    pub session: SessionId,
+    pub device: DeviceId,
 }
 
 /// A request to a model, and the reply.
@@ -185,6 +196,8 @@ pub struct StepRecord {
     pub kind: StepKind,
     pub text: String,
     pub plan: Plan,
+    /// The role of the device that carried it out.
+    pub role: Option<String>,
     pub started_at: u64,
     pub end: Option<StepEnd>,
     pub calls: Vec<usize>,
@@ -516,6 +529,14 @@ impl AttemptRecord {
 }
 
 impl StepRecord {
+    /// Its text, after the role of its device if the trail ran on several.
+    pub fn text_with_role(&self) -> Cow<'_, str> {
+        match &self.role {
+            Some(role) => format!("{role}: {}", self.text).into(),
+            None => self.text.as_str().into(),
+        }
+    }
+
     pub fn state(&self) -> AttemptState {
         AttemptState::from(self.end.as_ref().map(|end| end.verdict))
     }

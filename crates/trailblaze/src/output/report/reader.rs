@@ -11,8 +11,8 @@ use trailblaze_protocol::ids::{AttemptId, CallId, DeviceId, ModelRequestId, Pare
 use super::clip::clip;
 use super::heals::Heal;
 use super::model::{
-    Answered, AttemptEnd, AttemptRecord, CallRecord, Closing, NotRun, Note, PictureRecord, RunEnd, RunRecord, RunStart,
-    ServerRecord, SessionRecord, Standing, StepEnd, StepRecord, Touch, Turn, Wait,
+    Answered, AttemptEnd, AttemptRecord, CallRecord, Closing, NotRun, Note, PictureRecord, RoleRecord, RunEnd,
+    RunRecord, RunStart, ServerRecord, SessionRecord, Standing, StepEnd, StepRecord, Touch, Turn, Wait,
 };
 
 /// Assembles lines. The maps hold the indices of known items; if an id occurs twice, the latest item is meant.
@@ -66,49 +66,8 @@ impl Reader {
                 let session = SessionRecord { id, device, target, agent_mode, tools, opened_at: at, closed: None };
                 self.run.sessions.push(session);
             }
-            Event::AttemptStarted { attempt: id, session, trail, number, repeat, is_repaired } => {
-                self.attempts.insert(id.clone(), self.run.attempts.len());
-                let device = match self.sessions.get(&session) {
-                    Some(place) => self.run.sessions[*place].device.id.clone(),
-                    None => DeviceId::new(session.as_str()),
-                };
-                self.run.attempts.push(AttemptRecord {
-                    id,
-                    session,
-                    device,
-                    trail,
-                    number,
-                    repeat,
-                    is_repaired,
-                    started_at: at,
-                    end: None,
-                    last_at: at,
-                    standing: Standing::default(),
-                    steps: Vec::new(),
-                    calls: Vec::new(),
-                    loose: Vec::new(),
-                    turns: Vec::new(),
-                    heals: Vec::new(),
-                });
-            }
-            Event::StepStarted { step: id, attempt, index, kind, text, plan } => {
-                let place = *self.attempts.get(&attempt).ok_or(Stray)?;
-                let attempt = &mut self.run.attempts[place];
-                attempt.steps.push(StepRecord {
-                    id: id.clone(),
-                    index,
-                    kind,
-                    text,
-                    plan,
-                    started_at: at,
-                    end: None,
-                    calls: Vec::new(),
-                    pictures: Vec::new(),
-                    notes: Vec::new(),
-                });
-                let nth = attempt.steps.len() - 1;
-                self.steps.insert(id, (place, nth));
-            }
+            Event::AttemptStarted { .. } => self.take_attempt(at, event),
+            Event::StepStarted { .. } => self.take_step(at, event)?,
             Event::Called(called) => self.take_call(at, Arc::unwrap_or_clone(called))?,
             Event::Touched { call, point, bounds, what, .. } => {
                 self.call(&call)?.touches.push(Touch { point, bounds, what });
@@ -190,6 +149,60 @@ impl Reader {
                 self.run.end = Some(RunEnd { exit, micros, leaked_processes })
             }
         }
+        Ok(())
+    }
+
+    fn take_attempt(&mut self, at: u64, event: Event) {
+        let Event::AttemptStarted { attempt: id, session, roles, trail, number, repeat, is_repaired } = event else {
+            return;
+        };
+        self.attempts.insert(id.clone(), self.run.attempts.len());
+        let device_of = |session: &SessionId| match self.sessions.get(session) {
+            Some(place) => self.run.sessions[*place].device.id.clone(),
+            None => DeviceId::new(session.as_str()),
+        };
+        let device = device_of(&session);
+        let role = |(name, session)| RoleRecord { name, device: device_of(&session), session };
+        let roles = roles.into_iter().map(role).collect();
+        self.run.attempts.push(AttemptRecord {
+            id,
+            session,
+            device,
+            roles,
+            trail,
+            number,
+            repeat,
+            is_repaired,
+            started_at: at,
+            end: None,
+            last_at: at,
+            standing: Standing::default(),
+            steps: Vec::new(),
+            calls: Vec::new(),
+            loose: Vec::new(),
+            turns: Vec::new(),
+            heals: Vec::new(),
+        });
+    }
+
+    fn take_step(&mut self, at: u64, event: Event) -> Result<(), Stray> {
+        let Event::StepStarted { step: id, attempt, index, kind, text, plan, role } = event else { return Ok(()) };
+        let place = *self.attempts.get(&attempt).ok_or(Stray)?;
+        let attempt = &mut self.run.attempts[place];
+        self.steps.insert(id.clone(), (place, attempt.steps.len()));
+        attempt.steps.push(StepRecord {
+            id,
+            index,
+            kind,
+            text,
+            plan,
+            role,
+            started_at: at,
+            end: None,
+            calls: Vec::new(),
+            pictures: Vec::new(),
+            notes: Vec::new(),
+        });
         Ok(())
     }
 

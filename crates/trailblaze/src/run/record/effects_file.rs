@@ -13,7 +13,7 @@ use trailblaze_core::engine::registry::Registry;
 use trailblaze_core::record::effects::CallEffects;
 use trailblaze_core::record::healing::{Identities, StepIdentities, keep_ends};
 use trailblaze_core::table;
-use trailblaze_core::trail::{Step, StepPlan, ToolCall, Trail, same_calls, written_calls};
+use trailblaze_core::trail::{Step, StepPlan, ToolCall, Trail, TrailDevice, TrailDevices, same_calls, written_calls};
 use trailblaze_core::values::secret::Secrets;
 use trailblaze_core::yaml::decode;
 use trailblaze_core::yaml::{self, Entries, Node, Problem, Problems, Source};
@@ -41,7 +41,7 @@ table! {
 }
 
 table! {
-    /// What is stored next to a recorded trail, by classifier. Written by `trailblaze run --record`.
+    /// What is stored next to a recorded trail, by classifier, or `role@classifier`. Written by `trailblaze run --record`.
     pub struct Contents {
         /// The custom tools that the trail calls, as they were when it was recorded.
         "tools" => tools: Entries<Entries<Pin>> = Entries::default(),
@@ -63,9 +63,9 @@ pub struct EffectsFile {
     contents: Option<Contents>,
 }
 
-/// What a run adds for one classifier.
+/// What a run adds for one device.
 pub struct Section {
-    pub classifier: String,
+    pub key: String,
     pub tools: Map<String, Value>,
     /// The trail's arguments, which its calls may depend on.
     pub args: Map<String, Value>,
@@ -84,17 +84,13 @@ pub struct RecordedDigest {
 }
 
 /// The recordings next to `tools:` that a device uses in a trail. `before` is the trail as it was run.
-pub fn origins(before: &Trail, trail: &Trail, lineage: &[String]) -> Vec<RecordedDigest> {
-    let origin = |(before, step): (&Step, &Step)| {
-        let (_, recorded, tools) = both(step, lineage)?;
-        let is_new = matches!(before.plan(lineage), StepPlan::Authored(_));
+pub fn origins(before: &Trail, trail: &Trail, device: &TrailDevice) -> Vec<RecordedDigest> {
+    let origin = |((_, before), (_, step)): ((usize, &Step), (usize, &Step))| {
+        let (_, recorded, tools) = both(step, &device.lineage)?;
+        let is_new = matches!(before.plan(&device.lineage), StepPlan::Authored(_));
         Some(RecordedDigest { digest: digest(tools, recorded), is_new })
     };
-    steps(before).zip(steps(trail)).filter_map(origin).collect()
-}
-
-fn steps(trail: &Trail) -> impl Iterator<Item = &Step> {
-    trail.trailhead.iter().map(|head| &head.0).chain(&trail.steps)
+    before.steps_on(device).zip(trail.steps_on(device)).filter_map(origin).collect()
 }
 
 /// The digest of a recording and of the `tools:` that it was made from.
@@ -109,14 +105,16 @@ pub fn file(trail: &str) -> String {
     format!("{stem}.effects.yaml")
 }
 
-/// The classifier that a device's effects are stored under: the closest one that the trail has recordings for, otherwise
-/// the platform. Devices that share recordings share this too.
-pub fn classifier<'l>(trail: &Trail, lineage: &'l [String]) -> &'l str {
+/// The key that a device's effects are stored under: the closest classifier that the trail has recordings for, otherwise
+/// the platform, after the role if the trail has roles. Devices that share recordings share this too.
+pub fn key(trail: &Trail, device: &TrailDevice) -> String {
+    let lineage = &device.lineage;
     let is_used = |name: &&String| {
-        steps(trail)
-            .any(|step| matches!(step.plan(lineage), StepPlan::Recording { classifier, .. } if classifier == **name))
+        let uses_it = |(_, step): (usize, &Step)| matches!(step.plan(lineage), StepPlan::Recording { classifier, .. } if classifier == **name);
+        trail.steps_on(device).any(uses_it)
     };
-    lineage.iter().find(is_used).or(lineage.last()).map_or("", String::as_str)
+    let classifier = lineage.iter().find(is_used).or(lineage.last()).map_or("", String::as_str);
+    device.role.as_ref().map_or_else(|| classifier.to_string(), |role| format!("{role}@{classifier}"))
 }
 
 impl EffectsFile {
@@ -125,9 +123,9 @@ impl EffectsFile {
         &self,
         trail: &Trail,
         registry: &Registry,
-        lineage: &[String],
+        device: &TrailDevice,
     ) -> Result<RecordedEffects, Vec<Problem>> {
-        recorded_effects(trail, registry, lineage, (&self.source, self.effects(classifier(trail, lineage))))
+        recorded_effects(trail, registry, device, (&self.source, self.effects(&key(trail, device))))
     }
 
     /// Reads a trail's effects file, and reports its problems.
@@ -148,34 +146,34 @@ impl EffectsFile {
         (EffectsFile { source, contents }, found)
     }
 
-    pub fn tools(&self, classifier: &str) -> Option<&Entries<Pin>> {
-        self.contents.as_ref()?.tools.get(classifier)
+    pub fn tools(&self, key: &str) -> Option<&Entries<Pin>> {
+        self.contents.as_ref()?.tools.get(key)
     }
 
     /// The arguments that the trail's effects were recorded with.
-    pub fn args(&self, classifier: &str) -> Value {
-        let args = self.contents.as_ref().and_then(|contents| contents.args.get(classifier));
+    pub fn args(&self, key: &str) -> Value {
+        let args = self.contents.as_ref().and_then(|contents| contents.args.get(key));
         args.map_or_else(|| Value::Object(Map::new()), yaml::loose)
     }
 
     /// Whether a recording was made from these `tools:` and neither has changed since.
-    pub fn is_derived(&self, classifier: &str, tools: &[ToolCall], recorded: &[ToolCall]) -> bool {
-        let known = self.contents.as_ref().and_then(|contents| contents.recorded_from.get(classifier));
+    pub fn is_derived(&self, key: &str, tools: &[ToolCall], recorded: &[ToolCall]) -> bool {
+        let known = self.contents.as_ref().and_then(|contents| contents.recorded_from.get(key));
         known.is_some_and(|known| known.contains(&digest(tools, recorded)))
     }
 
     /// What is known about the elements and end states of a trail on a device.
-    pub fn identities(&self, trail: &Trail, lineage: &[String]) -> Identities {
-        let stored = self.contents.as_ref().and_then(|contents| contents.healing.get(classifier(trail, lineage)));
-        Identities::new(trail, lineage, stored.map_or(&[], Vec::as_slice))
+    pub fn identities(&self, trail: &Trail, device: &TrailDevice) -> Identities {
+        let stored = self.contents.as_ref().and_then(|contents| contents.healing.get(&key(trail, device)));
+        Identities::new(trail, device, stored.map_or(&[], Vec::as_slice))
     }
 
-    pub fn effects(&self, classifier: &str) -> &[CallEffects] {
-        self.contents.as_ref().and_then(|contents| contents.effects.get(classifier)).map_or(&[], Vec::as_slice)
+    pub fn effects(&self, key: &str) -> &[CallEffects] {
+        self.contents.as_ref().and_then(|contents| contents.effects.get(key)).map_or(&[], Vec::as_slice)
     }
 }
 
-/// Stores the results of a run, and keeps those of other classifiers. Returns whether the file changed. The caller must hold the
+/// Stores the results of a run, and keeps those of other devices. Returns whether the file changed. The caller must hold the
 /// project's lock.
 pub fn keep(root: &Path, trail: &str, sections: Vec<Section>) -> Result<bool, RecordError> {
     let name = file(trail);
@@ -187,37 +185,37 @@ pub fn keep(root: &Path, trail: &str, sections: Vec<Section>) -> Result<bool, Re
     let old = document(&kept);
     let (mut tools, mut args, mut effects) = (part(&old, "tools"), part(&old, "args"), part(&old, "effects"));
     let (mut recorded_from, mut healing) = (part(&old, "recordedFrom"), part(&old, "healing"));
-    for Section { classifier, tools: pins, args: given, effects: new, origins, healing: seen } in sections {
-        let before = healing.get(&classifier).and_then(Value::as_array).cloned().unwrap_or_default();
+    for Section { key, tools: pins, args: given, effects: new, origins, healing: seen } in sections {
+        let before = healing.get(&key).and_then(Value::as_array).cloned().unwrap_or_default();
         match seen.is_empty() {
-            true => drop(healing.remove(&classifier)),
-            false => drop(healing.insert(classifier.clone(), keep_ends(&before, seen).into())),
+            true => drop(healing.remove(&key)),
+            false => drop(healing.insert(key.clone(), keep_ends(&before, seen).into())),
         }
-        let known = recorded_from.get(&classifier).and_then(Value::as_array).cloned().unwrap_or_default();
+        let known = recorded_from.get(&key).and_then(Value::as_array).cloned().unwrap_or_default();
         let is_kept = |origin: &RecordedDigest| origin.is_new || known.iter().any(|digest| *digest == origin.digest);
         let kept: BTreeSet<String> = origins.into_iter().filter(is_kept).map(|origin| origin.digest).collect();
         match kept.is_empty() {
-            true => drop(recorded_from.remove(&classifier)),
-            false => drop(recorded_from.insert(classifier.clone(), json!(kept))),
+            true => drop(recorded_from.remove(&key)),
+            false => drop(recorded_from.insert(key.clone(), json!(kept))),
         }
         match &new {
-            Some(new) if new.is_empty() || given.is_empty() => drop(args.remove(&classifier)),
-            Some(_) => drop(args.insert(classifier.clone(), given.into())),
+            Some(new) if new.is_empty() || given.is_empty() => drop(args.remove(&key)),
+            Some(_) => drop(args.insert(key.clone(), given.into())),
             None => {}
         }
-        let are_unchanged = tools.get(&classifier) == Some(&json!(pins));
+        let are_unchanged = tools.get(&key) == Some(&json!(pins));
         match new {
-            Some(new) if new.is_empty() => drop(effects.remove(&classifier)),
-            Some(new) => drop(effects.insert(classifier.clone(), new.into())),
+            Some(new) if new.is_empty() => drop(effects.remove(&key)),
+            Some(new) => drop(effects.insert(key.clone(), new.into())),
             None if are_unchanged => {}
             None => {
-                effects.remove(&classifier);
-                args.remove(&classifier);
+                effects.remove(&key);
+                args.remove(&key);
             }
         }
         match pins.is_empty() {
-            true => drop(tools.remove(&classifier)),
-            false => drop(tools.insert(classifier, pins.into())),
+            true => drop(tools.remove(&key)),
+            false => drop(tools.insert(key, pins.into())),
         }
     }
     let parts =
@@ -256,15 +254,27 @@ pub struct HealedCall {
 pub fn heal(
     root: &Path,
     (before, after): (&Trail, &Trail),
-    lineage: &[String],
+    devices: &TrailDevices,
     healed: &[HealedCall],
 ) -> Result<(), RecordError> {
     let trail = &before.source.path;
     let name = file(trail);
     let (kept, _) = EffectsFile::read(root, trail);
-    let classifier = classifier(before, lineage);
     let mut new = document(&kept);
-    let stored = new.pointer_mut("/healing").and_then(|healing| healing.get_mut(classifier));
+    devices.0.iter().for_each(|device| heal_on(device, (before, after), healed, &mut new));
+    if kept.contents.is_none() {
+        return Ok(());
+    }
+    let text = format!("{HEAD}{}", yaml::block(&new, 0));
+    if !says(&name, &text, &new) {
+        return Err(RecordError::EffectsFile { path: name, problem: "it would not read back the same".to_string() });
+    }
+    write_in_project(root, &root.join(&name), &text).map_err(|source| RecordError::Write { path: name, source })
+}
+
+fn heal_on(device: &TrailDevice, (before, after): (&Trail, &Trail), healed: &[HealedCall], new: &mut Value) {
+    let (key, lineage) = (key(before, device), &device.lineage);
+    let stored = new.pointer_mut("/healing").and_then(|healing| healing.get_mut(&key));
     for step in stored.and_then(Value::as_array_mut).into_iter().flatten() {
         let of_step: Vec<&HealedCall> = healed.iter().filter(|healed| step["step"] == healed.step.as_str()).collect();
         for call in step.get_mut("calls").and_then(Value::as_array_mut).into_iter().flatten() {
@@ -275,22 +285,15 @@ pub fn heal(
         }
     }
     // A recording that was made from `tools:` still was.
-    let derived = new.pointer_mut("/recordedFrom").and_then(|derived| derived.get_mut(classifier));
+    let derived = new.pointer_mut("/recordedFrom").and_then(|derived| derived.get_mut(&key));
     for known in derived.and_then(Value::as_array_mut).into_iter().flatten() {
         let is_it = |step: &Step| both(step, lineage).is_some_and(|(_, calls, tools)| *known == digest(tools, calls));
-        let now = steps(before).zip(steps(after)).find(|(step, _)| is_it(step)).map(|(_, step)| step);
+        let mut both_trails = before.steps_on(device).zip(after.steps_on(device));
+        let now = both_trails.find(|((_, step), _)| is_it(step)).map(|(_, (_, step))| step);
         if let Some((_, calls, tools)) = now.and_then(|step| both(step, lineage)) {
             *known = digest(tools, calls).into();
         }
     }
-    if kept.contents.is_none() {
-        return Ok(());
-    }
-    let text = format!("{HEAD}{}", yaml::block(&new, 0));
-    if !says(&name, &text, &new) {
-        return Err(RecordError::EffectsFile { path: name, problem: "it would not read back the same".to_string() });
-    }
-    write_in_project(root, &root.join(&name), &text).map_err(|source| RecordError::Write { path: name, source })
 }
 
 const HEAD: &str = "# What was recorded with the trail next to this file. Written by `trailblaze run --record`.\n";

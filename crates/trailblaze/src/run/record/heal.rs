@@ -5,10 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
-use trailblaze_core::trail::{Repair, RepairError, Trail, fingerprint, is_repaired, lineage, repair};
+use trailblaze_core::trail::{Repair, RepairError, Trail, TrailDevice, TrailDevices, fingerprint, is_repaired, repair};
 use trailblaze_core::yaml::Source;
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::heal::ElementIdentity;
+use trailblaze_protocol::ids::SessionId;
 
 use super::RecordError;
 use super::effects_file::{self, HealedCall};
@@ -27,8 +28,8 @@ pub struct Patch {
     pub after: String,
     pub repairs: Vec<Repair>,
     pub proof: HealProof,
-    /// What changes in the effects file, by the classifiers of the device.
-    healed: Vec<(Vec<String>, Vec<HealedCall>)>,
+    /// What changes in the effects file, and for which devices.
+    healed: Vec<(TrailDevices, Vec<HealedCall>)>,
 }
 
 /// What speaks for the repairs of a trail, the least first.
@@ -131,22 +132,33 @@ fn patch(
         let least = heals.iter().filter_map(|heal| proof(heal)).min();
         let (repairs, healed): (Vec<Repair>, Vec<HealedCall>) =
             heals.iter().filter_map(|heal| one(attempt, heal)).unzip();
-        let session = run.sessions.iter().find(|session| session.id == attempt.session);
-        let Some(session) = session.filter(|_| !repairs.is_empty()) else { continue };
-        let lineage = lineage(&session.device.classifiers);
+        let Some(devices) = devices(run, attempt).filter(|_| !repairs.is_empty()) else { continue };
         patch.proof = least.map_or(patch.proof, |least| least.min(patch.proof));
-        let now = format!("{:016x}", fingerprint(&original, &lineage));
+        let now = format!("{:016x}", fingerprint(&original, &devices));
         let is_other = heals.iter().any(|heal| !["", now.as_str()].contains(&heal.sought.fingerprint.as_str()));
-        if is_other && !repairs.iter().all(|repair| is_repaired(&original, &lineage, repair)) {
+        if is_other && !repairs.iter().all(|repair| is_repaired(&original, &devices, repair)) {
             return Err(RepairError::OtherSteps { path: path.to_string() }.into());
         }
-        let text = repair(&trail, &lineage, &repairs)?;
+        let text = repair(&trail, &devices, &repairs)?;
         trail = Trail::read(&Source::new(path, text.as_str())).0.ok_or_else(unreadable)?;
         patch.after = text;
         patch.repairs.extend(repairs);
-        patch.healed.push((lineage, healed));
+        patch.healed.push((devices, healed));
     }
     Ok((!patch.repairs.is_empty()).then_some(patch))
+}
+
+/// The devices of an attempt; `None` if one of them is not in the record.
+fn devices(run: &RunRecord, attempt: &AttemptRecord) -> Option<TrailDevices> {
+    let device = |role: Option<&str>, id: &SessionId| {
+        let session = run.sessions.iter().find(|session| session.id == *id)?;
+        Some(TrailDevice::new(role, &session.device.classifiers))
+    };
+    if attempt.roles.is_empty() {
+        return device(None, &attempt.session).map(TrailDevices::from);
+    }
+    let devices = attempt.roles.iter().map(|role| device(Some(&role.name), &role.session));
+    devices.collect::<Option<_>>().map(TrailDevices)
 }
 
 fn one(attempt: &AttemptRecord, heal: &Heal) -> Option<(Repair, HealedCall)> {
@@ -168,8 +180,8 @@ pub fn write(root: &Path, run: &RunRecord, taken: Taken) -> Result<Patches, Heal
         written.map_err(|source| RecordError::Write { path: patch.path.clone(), source })?;
         let after = Source::new(patch.path.as_str(), patch.after.as_str());
         let (Some(before), Some(after)) = (Trail::read(&patch.before).0, Trail::read(&after).0) else { continue };
-        for (lineage, healed) in &patch.healed {
-            effects_file::heal(root, (&before, &after), lineage, healed)?;
+        for (devices, healed) in &patch.healed {
+            effects_file::heal(root, (&before, &after), devices, healed)?;
         }
     }
     Ok(found)

@@ -17,7 +17,7 @@ use trailblaze_protocol::event::{StepKind, Verdict};
 use crate::files::lock::ProjectLock;
 use crate::files::write_in_project;
 use crate::project::source::read_source;
-use crate::run::job::{Done, Job};
+use crate::run::job::{Done, DoneOn, Job};
 use crate::run::record::RecordError;
 
 /// A trail with the recordings of a run.
@@ -66,8 +66,7 @@ pub fn write_into_trail(
 /// Whether two readings of a trail have the same steps with the same `tools:`; their recordings may differ.
 fn says_the_same(a: &Trail, b: &Trail) -> bool {
     fn authored(trail: &Trail) -> impl Iterator<Item = (StepKind, &str, Option<&[ToolCall]>)> {
-        let steps = trail.trailhead.iter().map(|head| &head.0).chain(&trail.steps);
-        steps.map(|step| (step.kind, step.text.value.as_str(), step.tools.as_deref()))
+        trail.all_steps().map(|step| (step.kind, step.text.value.as_str(), step.tools.as_deref()))
     }
     authored(a).eq(authored(b))
 }
@@ -101,7 +100,8 @@ pub fn record(trail: &Trail, done: &[&Done]) -> Result<WrittenRecording, SaveErr
             let Some((slot, written)) = written(trail, step).filter(|(_, written)| written.is_recordable) else {
                 continue;
             };
-            match due(written, step, &done.lineage, &done.registry) {
+            let Some(DoneOn { device, registry }) = done.on(written) else { continue };
+            match due(written, step, &device.lineage, registry) {
                 Due::Nothing => {}
                 Due::Remove(classifiers) => {
                     copies.extend(classifiers.into_iter().map(|classifier| (slot.clone(), classifier)));

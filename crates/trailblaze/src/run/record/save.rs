@@ -14,7 +14,7 @@ use crate::files::{slug, unlike};
 use crate::output::run_folder::RunFolder;
 use crate::output::run_folder::{RECORDING, RECORDINGS, TRAIL_ENDING};
 use crate::output::words::count;
-use crate::run::job::{Done, Job};
+use crate::run::job::{Done, DoneOn, Job};
 use crate::run::queue::SharedRun;
 use crate::run::record::RecordError;
 use crate::run::record::effects_file::{self, Section, kept_args, origins};
@@ -138,19 +138,16 @@ fn keep_beside(
     let Some(trail) = Trail::read(&Source::new(path.as_str(), text)).0 else { return Ok(Beside::default()) };
     let wiring = &shared.wiring;
     let (files, target) = (ServerFiles::read(&wiring.loaded), wiring.target_of(&trail));
-    let section = |done: &&Done| Section {
-        classifier: effects_file::classifier(&trail, &done.lineage).to_string(),
-        tools: Tools { registry: &done.registry, files: &files, target }.pins(
-            &trail,
-            &done.lineage,
-            &done.custom_tools,
-        ),
-        origins: origins(&job.trail, &trail, &done.lineage),
+    let section = |done: &Done, DoneOn { device, registry }: &DoneOn| Section {
+        key: effects_file::key(&trail, device),
+        tools: Tools { registry, files: &files, target }.pins(&trail, device, &done.custom_tools),
+        origins: origins(&job.trail, &trail, device),
         args: kept_args(&wiring.secrets, &job.args),
-        healing: healing::entries(&trail, &done.lineage, &done.seen),
-        effects: (level == RecordLevel::Effects).then(|| entries(&trail, &done.lineage, &done.effects)),
+        healing: healing::entries(&trail, device, &done.seen),
+        effects: (level == RecordLevel::Effects).then(|| entries(&trail, device, &done.effects)),
     };
-    let sections: Vec<Section> = done.iter().map(section).collect();
+    let sections = done.iter().flat_map(|done| done.on.iter().map(move |on| (done, on)));
+    let sections: Vec<Section> = sections.map(|(done, on)| section(done, on)).collect();
     let n_calls = sections.iter().flat_map(|section| &section.effects).map(Vec::len).sum();
     let has_changed = effects_file::keep(&wiring.loaded.root, path, sections)?;
     Ok(Beside { n_calls, has_changed })

@@ -7,11 +7,11 @@ use sha2::{Digest, Sha256};
 use trailblaze_core::diff::diff;
 use trailblaze_core::engine::registry::Registry;
 use trailblaze_core::engine::tool::{Body, Tool};
-use trailblaze_core::trail::{StepPlan, ToolCall, Trail};
+use trailblaze_core::trail::{StepPlan, ToolCall, Trail, TrailDevice};
 use trailblaze_core::yaml::{self, Entries, Problem, Problems, Severity};
 
 use crate::files::hex;
-use crate::run::record::effects_file::{EffectsFile, Pin, classifier};
+use crate::run::record::effects_file::{EffectsFile, Pin, key};
 use crate::servers::digest::ServerFiles;
 
 fn pinned(pin: &Pin) -> Value {
@@ -93,15 +93,15 @@ impl Tools<'_> {
     }
 
     /// The pins of the tools that a trail calls on a device, and of the tools that these call.
-    pub fn pins(&self, trail: &Trail, lineage: &[String], also: &BTreeSet<String>) -> Map<String, Value> {
+    pub fn pins(&self, trail: &Trail, device: &TrailDevice, also: &BTreeSet<String>) -> Map<String, Value> {
         let mut names = also.clone();
-        calls(trail, lineage).for_each(|call| self.reached(&call.tool.value, &mut names));
+        calls(trail, device).for_each(|call| self.reached(&call.tool.value, &mut names));
         names.into_iter().filter_map(|name| Some((name.clone(), self.pin(&name)?))).collect()
     }
 
     /// Reports tools that changed since recording, and how, as warnings or errors.
-    pub fn drift(&self, trail: &Trail, kept: &EffectsFile, lineage: &[String], severity: Severity) -> Vec<Problem> {
-        self.changed(trail, kept, lineage, |problems, call, name, pin| {
+    pub fn drift(&self, trail: &Trail, kept: &EffectsFile, device: &TrailDevice, severity: Severity) -> Vec<Problem> {
+        self.changed(trail, kept, device, |problems, call, name, pin| {
             let Some(now) = self.pin(name) else { return };
             let lines = |pin: &Value| yaml::block(pin, 0).lines().map(str::to_string).collect::<Vec<_>>();
             let then = pinned(pin);
@@ -118,8 +118,8 @@ impl Tools<'_> {
     }
 
     /// Reports tools whose effects are out of date because their sources changed.
-    pub fn stale(&self, trail: &Trail, kept: &EffectsFile, lineage: &[String]) -> Vec<Problem> {
-        self.changed(trail, kept, lineage, |problems, call, name, pin| {
+    pub fn stale(&self, trail: &Trail, kept: &EffectsFile, device: &TrailDevice) -> Vec<Problem> {
+        self.changed(trail, kept, device, |problems, call, name, pin| {
             let now = self.digest(name, pin.server.as_deref());
             if now.is_some() && pin.digest.is_some() && now != pin.digest {
                 let message =
@@ -135,12 +135,12 @@ impl Tools<'_> {
         &self,
         trail: &Trail,
         kept: &EffectsFile,
-        lineage: &[String],
+        device: &TrailDevice,
         tell: impl Fn(&mut Problems, &ToolCall, &str, &Pin),
     ) -> Vec<Problem> {
         let mut problems = Problems::new(&trail.source);
-        let Some(Entries(pins)) = kept.tools(classifier(trail, lineage)) else { return Vec::new() };
-        if trail.config.skip_reason(lineage).is_some() {
+        let Some(Entries(pins)) = kept.tools(&key(trail, device)) else { return Vec::new() };
+        if trail.config.skip_reason(&device.lineage).is_some() {
             return Vec::new();
         }
         for (name, pin) in pins {
@@ -151,7 +151,7 @@ impl Tools<'_> {
             };
             let is_custom = |call: &&ToolCall| pins.iter().any(|(pinned, _)| pinned.value == call.tool.value);
             // A call made by a tool's own code is in no file; it is attributed to a call of the trail.
-            let call = calls(trail, lineage).find(leads).or_else(|| calls(trail, lineage).find(is_custom));
+            let call = calls(trail, device).find(leads).or_else(|| calls(trail, device).find(is_custom));
             if let Some(call) = call {
                 tell(&mut problems, call, &name.value, pin);
             }
@@ -160,9 +160,8 @@ impl Tools<'_> {
     }
 }
 
-fn calls<'t>(trail: &'t Trail, lineage: &'t [String]) -> impl Iterator<Item = &'t ToolCall> {
-    let steps = trail.trailhead.iter().map(|head| &head.0).chain(&trail.steps);
-    steps.flat_map(move |step| match step.plan(lineage) {
+fn calls<'t>(trail: &'t Trail, device: &'t TrailDevice) -> impl Iterator<Item = &'t ToolCall> {
+    trail.steps_on(device).flat_map(move |(_, step)| match step.plan(&device.lineage) {
         StepPlan::Recording { calls, .. } | StepPlan::Authored(calls) => calls,
         StepPlan::Model => &[],
     })

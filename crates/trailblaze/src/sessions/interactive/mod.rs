@@ -15,6 +15,7 @@ pub use command::{CallArguments, Command, Save, Snapshot};
 pub use edit::{Handled, StepsState, StudioCommand};
 pub use open::{ClosedInteractive, InteractiveOptions, OpenError, Opened, Usage, open};
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -160,6 +161,7 @@ impl Interactive {
         session.emit(Event::AttemptStarted {
             attempt: attempt.id.clone(),
             session: session.id.clone(),
+            roles: BTreeMap::new(),
             trail,
             number: 1,
             repeat: None,
@@ -437,6 +439,7 @@ impl Interactive {
             kind,
             text: text.to_string(),
             plan,
+            role: None,
         });
         self.n_steps += 1;
         self.step = Some(OpenStep { id, verdict: Verdict::Passed });

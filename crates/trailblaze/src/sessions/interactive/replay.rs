@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
+use trailblaze_core::callers::attempt_sessions::AttemptSessions;
 use trailblaze_core::callers::recorded_effects::Custom;
 use trailblaze_core::callers::replay::{Try, replay};
 use trailblaze_core::engine::registry::Offer;
@@ -58,7 +59,7 @@ impl Interactive {
             names: None,
             is_repaired: false,
         };
-        let ended = replay(&self.session, attempt).await;
+        let ended = replay(&AttemptSessions::one(&self.session), attempt).await;
         let n_steps = trail.steps.len() + usize::from(trail.trailhead.is_some());
         let reply = match ended.verdict {
             Verdict::Passed => {

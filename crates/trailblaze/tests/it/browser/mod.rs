@@ -3,5 +3,6 @@
 mod example_shop;
 mod record;
 mod report_page;
+mod several_devices;
 mod studio;
 mod web;

@@ -108,6 +108,7 @@ impl Recorder {
         self.add(Event::AttemptStarted {
             attempt: attempt.clone(),
             session: session.clone(),
+            roles: Default::default(),
             trail: TrailRef {
                 id: slug.clone(),
                 title: title.to_string(),
@@ -130,6 +131,7 @@ impl Recorder {
             kind,
             text: text.to_string(),
             plan,
+            role: None,
         });
         step
     }

@@ -1,6 +1,7 @@
 //! `trailblaze run`: what it leaves behind, how it ends, and what it plays again.
 
 mod recording;
+mod several_devices;
 
 use crate::support::{Pixels, Project, files, parcels};
 use serde_json::{Value, json};

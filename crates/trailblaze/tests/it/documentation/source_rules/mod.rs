@@ -4,6 +4,7 @@
 mod support;
 
 mod arrows;
+mod circles;
 mod commands;
 mod dependencies;
 mod documents;

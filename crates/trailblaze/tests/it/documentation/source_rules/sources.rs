@@ -27,6 +27,9 @@ fn sources_keep_to_the_rules() {
         if is_own && !source.starts_with("//!") {
             violations.add(&path, 1, "a file starts with `//!`, saying what it is for");
         }
+        if file.with_extension("").is_dir() && !files(&file.with_extension(""), "rs").is_empty() {
+            violations.add(&path, 1, "a module with files of its own is in its folder, as `mod.rs`");
+        }
         for (index, line) in source.lines().enumerate() {
             // These tests name what they forbid.
             if line.trim_start().starts_with("//")

@@ -114,7 +114,7 @@ fn holds(of: &Type) -> Holds {
         "bool" => Holds::Plain("boolean"),
         "u8" | "u16" | "u32" | "i32" | "u64" | "usize" | "f64" => Holds::Plain("number"),
         "Value" => Holds::Plain("JSON"),
-        "Map" => Holds::Plain("object"),
+        "Map" | "BTreeMap" => Holds::Plain("object"),
         name if name.ends_with("Id") => Holds::Plain("id"),
         name => Holds::Named(name.to_string()),
     }

@@ -2,6 +2,7 @@
 
 mod client;
 mod edit;
+mod error;
 mod json_file;
 mod toml_file;
 mod yaml_file;
@@ -13,7 +14,7 @@ use serde_json::json;
 use trailblaze_protocol::exit::Exit;
 
 use self::client::{Client, Scope};
-use self::edit::EditError;
+use self::error::EditError;
 use super::{Context, Refusal};
 use crate::files::{write_atomically, write_in_project};
 use crate::output::print;

@@ -191,7 +191,7 @@ impl StandInPhone {
         }
         let log = std::fs::File::create(work.path().join("boot.log")).map_err(io_error("a log"))?;
         let process = confined(true, work.path())
-            .args(["sh", "-c", include_str!("boot.sh"), "sh"])
+            .args(["sh", "-c", include_str!("../boot.sh"), "sh"])
             .args([work.path(), &parts.folder, program])
             .args(arguments)
             .stdin(Stdio::piped())

@@ -20,7 +20,7 @@ const MOST_COOKIES: usize = 256;
 
 /// The keys and cookies that were given out, and the projects that the studio was opened for.
 #[derive(Default)]
-pub struct Doors {
+pub struct StudioAccess {
     keys: Mutex<Vec<(Digested, Instant)>>,
     cookies: Mutex<Vec<Digested>>,
     workspaces: Mutex<HashMap<String, Workplace>>,
@@ -47,7 +47,7 @@ impl Workplace {
     }
 }
 
-impl Doors {
+impl StudioAccess {
     /// Admits a page to a project. Returns the id of the workspace, and a key that can be used once.
     pub fn open(&self, client: ClientPlace, root: &Path, device: Option<String>) -> (String, String) {
         let id = workspace_id(root);
@@ -74,7 +74,7 @@ impl Doors {
     }
 }
 
-impl Entrance for Doors {
+impl Entrance for StudioAccess {
     fn enter(&self, key: &str) -> Option<String> {
         let presented = digest(key);
         let mut keys = self.keys.lock();
@@ -119,12 +119,12 @@ mod tests {
 
     #[test]
     fn a_key_is_exchanged_once_for_a_cookie() {
-        let doors = Doors::default();
-        let (workspace, key) = doors.open(ClientPlace::default(), Path::new("/projects/My Shop"), None);
+        let access = StudioAccess::default();
+        let (workspace, key) = access.open(ClientPlace::default(), Path::new("/projects/My Shop"), None);
         assert!(workspace.starts_with("My-Shop-"), "{workspace}");
-        assert!(doors.enter("nonsense").is_none() && !doors.admits("nonsense") && !doors.admits(&key));
-        let cookie = doors.enter(&key).unwrap();
-        assert!(doors.admits(&cookie) && doors.enter(&key).is_none());
-        assert!(doors.workplace(&workspace).is_ok() && doors.workplace("other").is_err());
+        assert!(access.enter("nonsense").is_none() && !access.admits("nonsense") && !access.admits(&key));
+        let cookie = access.enter(&key).unwrap();
+        assert!(access.admits(&cookie) && access.enter(&key).is_none());
+        assert!(access.workplace(&workspace).is_ok() && access.workplace("other").is_err());
     }
 }

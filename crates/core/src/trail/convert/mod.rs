@@ -100,7 +100,7 @@ fn config(out: &mut Rewrite<'_>, key: &Node, value: &Node, list: &ListTrail) {
         match key.raw().unwrap_or_default() {
             "driver" => {
                 let driver = |name: &str| (name.to_string(), json!(value.raw().unwrap_or_default()));
-                let devices = unified.devices.iter().map(|(name, _)| driver(name)).collect();
+                let devices = unified.devices.drivers.iter().map(|(name, _)| driver(name)).collect();
                 out.lines(&block(&json!({ "devices": Value::Object(devices) }), 2), value.span.end);
             }
             "skip" => {
@@ -177,7 +177,8 @@ fn reads_back_the_same(source: &Source, before: &Trail, root: &Node, text: &str,
 
 /// The content of a config, without places.
 fn outline(config: &TrailConfig) -> impl PartialEq + use<> {
-    let devices: Vec<_> = config.devices.iter().map(|(name, driver)| (name.to_string(), driver.clone())).collect();
+    let devices: Vec<_> =
+        config.devices.drivers.iter().map(|(name, driver)| (name.to_string(), driver.clone())).collect();
     let skip: Vec<_> = config.skip.iter().map(|(name, reason)| (name.to_string(), reason.clone())).collect();
     let args: Vec<_> = config.args.iter().map(|(name, declaration)| (name.to_string(), declaration.clone())).collect();
     let target = config.target.as_ref().map(|Spanned { value, .. }| value.clone());

@@ -1,0 +1,86 @@
+//! What a person does in a browser, as the browser and its pages report it.
+
+use serde::Deserialize;
+use tokio::time::Instant;
+
+use super::backend::{Realm, TabId};
+use super::look::Look;
+use super::state::State;
+
+/// What a person may have done.
+pub enum PersonEvent {
+    /// In a page.
+    Deed {
+        tab: TabId,
+        frame: u64,
+        message: Box<PageReport>,
+    },
+    /// The main frame of a tab goes to another document.
+    Navigating {
+        tab: TabId,
+        kind: String,
+        url: String,
+        at: Instant,
+    },
+    Opened {
+        tab: TabId,
+        has_opener: bool,
+    },
+    Closed {
+        index: usize,
+        is_last: bool,
+    },
+    /// A dialog opened, which a person is about to answer.
+    Asked {
+        kind: String,
+        message: String,
+    },
+    Answered {
+        accept: bool,
+        text: String,
+    },
+}
+
+impl PersonEvent {
+    /// A report of a page. The frame is looked up at once, because the document may be gone soon.
+    pub fn by_page(state: &mut State, tab: &str, realm: &Realm, message: &str) -> Option<PersonEvent> {
+        let message = serde_json::from_str(message).ok()?;
+        let frames = &state.tab_mut(tab)?.frames;
+        let frame = frames.values().find(|frame| frame.realm.as_ref() == Some(realm))?.number;
+        Some(PersonEvent::Deed { tab: tab.to_string(), frame, message })
+    }
+}
+
+/// A report of recorder.js.
+#[derive(Deserialize)]
+pub struct PageReport {
+    pub kind: String,
+    /// In milliseconds.
+    pub at: u64,
+    pub node: Option<u64>,
+    /// The element that must be under the pointer for this one to be visible.
+    pub over: Option<u64>,
+    /// The element that another was dropped on.
+    pub onto: Option<u64>,
+    pub seen: Option<Look>,
+    #[serde(default)]
+    pub text: String,
+    #[serde(default)]
+    pub chord: String,
+    #[serde(default)]
+    pub values: Vec<String>,
+    #[serde(default)]
+    pub names: Vec<String>,
+    #[serde(default)]
+    pub checked: bool,
+    #[serde(default)]
+    pub button: String,
+    #[serde(default)]
+    pub count: u32,
+    #[serde(default)]
+    pub modifiers: Vec<String>,
+    #[serde(default)]
+    pub x: i32,
+    #[serde(default)]
+    pub y: i32,
+}
