@@ -16,7 +16,7 @@ pub struct Child {
     pub(crate) pid: u32,
     pub(crate) grace: Grace,
     pub(crate) orders: mpsc::UnboundedSender<Order>,
-    pub(crate) fate: watch::Receiver<Fate>,
+    pub(crate) fate: watch::Receiver<ChildEnd>,
 }
 
 /// Orders from handles to the task that manages the child.
@@ -28,7 +28,7 @@ pub(crate) enum Order {
 
 /// What is known about the child's end.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Fate {
+pub(crate) struct ChildEnd {
     pub ended: Option<Ended>,
     pub stopped: Option<Stopped>,
 }

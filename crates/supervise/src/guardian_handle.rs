@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use crate::child::{Ended, Fate, Order, Stopped};
+use crate::child::{ChildEnd, Ended, Order, Stopped};
 use crate::folders::{self, TO_REMOVE};
 use crate::guardian::AFTER_KILL;
 use crate::launch::Grace;
@@ -38,7 +38,7 @@ pub(crate) async fn follow(
     mut handle: GuardianHandle,
     grace: Grace,
     mut orders: mpsc::UnboundedReceiver<Order>,
-    fate: watch::Sender<Fate>,
+    fate: watch::Sender<ChildEnd>,
 ) {
     let n_at_start = handle.folders.len();
     let leaked = match handle.follow(grace, &mut orders, &fate).await {
@@ -76,7 +76,7 @@ impl GuardianHandle {
         &mut self,
         grace: Grace,
         orders: &mut mpsc::UnboundedReceiver<Order>,
-        fate: &watch::Sender<Fate>,
+        fate: &watch::Sender<ChildEnd>,
     ) -> Option<GuardianDone> {
         let mut until: Option<Instant> = None;
         let sooner = |until: Option<Instant>, time: Duration| {

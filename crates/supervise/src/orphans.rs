@@ -45,13 +45,13 @@ impl Drop for Guardian {
 
 /// Makes this process a subreaper: orphans among its descendants are reparented to it.
 #[cfg(target_os = "linux")]
-pub(crate) fn take_in() {
+pub(crate) fn adopt() {
     // Where that is not possible, orphans in the session of a killed guardian are still found.
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn take_in() {}
+pub(crate) fn adopt() {}
 
 /// Whether a guardian has ended, so that everything beneath it has been reparented.
 pub(crate) fn is_dead(guardian: Pid) -> bool {

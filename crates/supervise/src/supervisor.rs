@@ -16,7 +16,7 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 
-use crate::child::{Child, Fate};
+use crate::child::{Child, ChildEnd};
 use crate::folders;
 use crate::guardian_handle::{self, GuardianHandle};
 use crate::launch::{GuardianFault, Launch, Running, StartError};
@@ -47,7 +47,7 @@ impl Supervisor {
     /// Uses this program for guardians: its `main` must call [`crate::guardian_main`] before anything else. Also makes
     /// this process the one that adopts what a killed guardian leaves behind.
     pub fn new() -> Supervisor {
-        orphans::take_in();
+        orphans::adopt();
         // The link refers to the running program even if its file has been replaced.
         #[cfg(target_os = "linux")]
         let guardian = PathBuf::from("/proc/self/exe");
@@ -147,7 +147,7 @@ impl Supervisor {
             Ok(Some(Report::Started { pid })) => {
                 // A child is told to stop a few times at most.
                 let (orders, heard) = mpsc::unbounded_channel();
-                let (told, fate) = watch::channel(Fate::default());
+                let (told, fate) = watch::channel(ChildEnd::default());
                 let child = Child { pid, grace, orders, fate };
                 handle.child = Pid::from_raw(pid.cast_signed());
                 handle.folders = launch.folders;

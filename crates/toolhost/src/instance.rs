@@ -105,7 +105,7 @@ impl Instance {
 
     async fn outputs_end(&self) {
         let outputs = std::mem::take(&mut *self.outputs.lock());
-        let _ = tokio::time::timeout(limits::LAST_WORDS, futures::future::join_all(outputs)).await;
+        let _ = tokio::time::timeout(limits::END_GRACE, futures::future::join_all(outputs)).await;
     }
 }
 
@@ -153,7 +153,7 @@ async fn end_of(child: &Child, closed: Closed) -> End {
     if !matches!(closed, Closed::Ended | Closed::ClosedStdin | Closed::Io(_)) {
         return End::Broke(closed);
     }
-    match tokio::time::timeout(limits::LAST_WORDS, child.ended()).await {
+    match tokio::time::timeout(limits::END_GRACE, child.ended()).await {
         Ok(ended) => End::Exited(ended.to_string()),
         Err(_) if closed == Closed::Ended => End::StillRunning,
         Err(_) => End::Broke(closed),
@@ -195,7 +195,7 @@ impl Starter<'_> {
             Err(error) => error,
         };
         child.kill().await;
-        let _ = tokio::time::timeout(limits::LAST_WORDS, stderr).await;
+        let _ = tokio::time::timeout(limits::END_GRACE, stderr).await;
         Err(error)
     }
 
@@ -259,7 +259,7 @@ impl Starter<'_> {
             () = tokio::time::sleep(self.spec.startup) => SetupError::NotListening { port, limit: self.spec.startup },
         };
         child.kill().await;
-        let _ = tokio::time::timeout(limits::LAST_WORDS, futures::future::join_all(outputs)).await;
+        let _ = tokio::time::timeout(limits::END_GRACE, futures::future::join_all(outputs)).await;
         if fallback == PortFallback::Fail {
             return Err(error);
         }
@@ -371,7 +371,7 @@ async fn drain(mut stdout: impl AsyncRead + Unpin, lines: DuplexStream) {
             Ok(n) if n > 0 => n,
             _ => return,
         };
-        let until = Instant::now() + limits::LAST_WORDS;
+        let until = Instant::now() + limits::END_GRACE;
         if let Some(wanted) = &mut lines {
             let passed = tokio::time::timeout_at(until, wanted.write_all(&buffer[..n])).await;
             if !matches!(passed, Ok(Ok(()))) {

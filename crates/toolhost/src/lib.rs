@@ -80,7 +80,7 @@ pub mod limits {
     /// machine; with a shorter time than this, a quick server that was slow once would be classified as slow for good.
     pub const LOOK: Duration = Duration::from_micros(250);
     /// How long to wait for the exit of a server that closed its stdout.
-    pub const LAST_WORDS: Duration = Duration::from_secs(1);
+    pub const END_GRACE: Duration = Duration::from_secs(1);
     /// How often a call that waits for its server reports that it is not silent.
     pub const CALL_RENEWAL: Duration = Duration::from_millis(50);
     /// How long a server that did not end a cancelled call may take to answer a ping.

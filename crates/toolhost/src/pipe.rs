@@ -123,7 +123,7 @@ impl Pipe {
     /// Closes the peer's stdin.
     pub async fn hang_up(&self) {
         // The last messages matter, such as the cancellation of a call.
-        let _ = tokio::time::timeout(limits::LAST_WORDS, self.flush()).await;
+        let _ = tokio::time::timeout(limits::END_GRACE, self.flush()).await;
         self.way_out.lock().await.take();
     }
 }

@@ -128,7 +128,7 @@ impl Stage {
             driver: support::driver(&wiring, &device),
             claim: None,
             registry: wiring.file_registry(&device, None),
-            shelf: None,
+            reloader: None,
             sources: Vec::new(),
             events: Arc::clone(&folder) as _,
             artifacts: Arc::clone(&folder) as _,

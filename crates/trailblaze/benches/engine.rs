@@ -189,7 +189,7 @@ async fn replayed(logs: &Path, rounds: usize, call: &str) -> Vec<Duration> {
     let clock = Arc::new(Clock { sink: log, last: Mutex::new(Instant::now()), times: Mutex::default() });
     let session = Session::open(Parts {
         registry: Registry::build(1, &batches, &scope(driver.describe())),
-        shelf: None,
+        reloader: None,
         sources: Vec::new(),
         id: ids::session(),
         driver,

@@ -27,7 +27,7 @@ pub use self::browse::Browse;
 pub use self::command::DeviceCommand;
 pub use self::events::{DeviceEvents, cut};
 pub use self::live::Frame;
-pub use self::person::{Deed, Person, PersonAction};
+pub use self::person::{ObservedAction, Person, PersonAction};
 use crate::query::{Checks, Find, Found, Query};
 use crate::screen::{Screen, Shape, SnapshotId};
 use crate::snapshot::Details;

@@ -8,7 +8,7 @@ use crate::screen::Screen;
 
 /// Something that a person did.
 #[derive(Debug, Clone)]
-pub struct Deed {
+pub struct ObservedAction {
     /// The screen just before, as far as it is known, with what is scrolled out of view.
     pub screen: Screen,
     /// The element that it was done to, by its id on this screen.
@@ -66,7 +66,7 @@ pub enum PersonAction {
     CloseTab {
         index: usize,
     },
-    /// Answered a dialog that the next deed opens.
+    /// Answered a dialog that the next action opens.
     AnswerDialog {
         message: String,
         accept: bool,
@@ -77,7 +77,7 @@ pub enum PersonAction {
 
 /// A person who is followed, for as long as this exists.
 pub struct Person {
-    pub deeds: mpsc::Receiver<Deed>,
-    /// Asks for what is not reported yet, such as a text that is being typed. Answered when that is among the deeds.
+    pub actions: mpsc::Receiver<ObservedAction>,
+    /// Asks for what is not reported yet, such as a text that is being typed. Answered when that is among the actions.
     pub flush: mpsc::Sender<oneshot::Sender<()>>,
 }

@@ -18,8 +18,8 @@ use trailblaze_protocol::ids::Parent;
 use trailblaze_protocol::outcome::Outcome;
 
 use crate::driver::{
-    Acted, Action, Budget, Deed, Description, DeviceCommand, DeviceEvents, Driver, DriverError, Frame, Person,
-    PersonAction, Target, TrailStart, Want,
+    Acted, Action, Budget, Description, DeviceCommand, DeviceEvents, Driver, DriverError, Frame, ObservedAction,
+    Person, PersonAction, Target, TrailStart, Want,
 };
 use crate::engine::cx::Cx;
 use crate::engine::destination;
@@ -131,14 +131,14 @@ impl Device {
     }
 
     /// Removes secrets from what a person did. A secret that was typed becomes its placeholder.
-    pub fn redact_deed(&self, deed: &mut Deed) {
-        refs::assign(&mut deed.screen.root, false);
+    pub fn redact_observed(&self, observed: &mut ObservedAction) {
+        refs::assign(&mut observed.screen.root, false);
         if self.secrets.is_empty() {
             return;
         }
-        deed.screen.app.iter_mut().for_each(|app| self.secrets.redact_in_place(app));
-        self.redact(&mut deed.screen.root, &mut Vec::new());
-        match &mut deed.what {
+        observed.screen.app.iter_mut().for_each(|app| self.secrets.redact_in_place(app));
+        self.redact(&mut observed.screen.root, &mut Vec::new());
+        match &mut observed.what {
             PersonAction::Type { text } | PersonAction::Open { url: text } => self.secrets.redact_in_place(text),
             PersonAction::Choose { values: texts } | PersonAction::Upload { names: texts } => {
                 texts.iter_mut().for_each(|text| self.secrets.redact_in_place(text));

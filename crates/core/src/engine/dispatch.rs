@@ -19,7 +19,7 @@ use crate::engine::cx::{CodeOutside, Cx, Deadline};
 use crate::engine::fault::{Fault, Stop};
 use crate::engine::play::play;
 use crate::engine::registry::Registry;
-use crate::engine::source::{ShelfError, ToolSource};
+use crate::engine::source::{ReloadError, ToolSource};
 use crate::engine::tool::{Args, Body, Tool};
 use crate::engine::withhold::withhold;
 use crate::record::artifacts::ArtifactKind;
@@ -154,7 +154,7 @@ struct PreparedCall {
 
 impl PreparedCall {
     /// The tool's file changed, and what it says now cannot be used.
-    fn outdated(call: &Call, why: &ShelfError) -> PreparedCall {
+    fn outdated(call: &Call, why: &ReloadError) -> PreparedCall {
         let text = format!("the project's files changed, and `{}` cannot be used: {why}", call.tool);
         PreparedCall { authored: Arc::new(call.args.loose()), verdict: Err(Stop::failed(text)), unknown: Vec::new() }
     }

@@ -19,7 +19,7 @@ use crate::engine::device::Device;
 use crate::engine::invocations::Invocations;
 use crate::engine::registry::Registry;
 use crate::engine::session_key::SessionKey;
-use crate::engine::source::{Shelf, ShelfError, SourceError, ToolSource};
+use crate::engine::source::{ReloadError, SourceError, ToolReloader, ToolSource};
 use crate::engine::strictness::Strictness;
 use crate::limits;
 use crate::record::artifacts::{ArtifactStore, PicturePolicy};
@@ -41,7 +41,7 @@ pub struct Session {
     pub home: String,
     pub invocations: Arc<Invocations>,
     registry: RwLock<Arc<Registry>>,
-    shelf: Option<Arc<dyn Shelf>>,
+    reloader: Option<Arc<dyn ToolReloader>>,
     sources: Vec<SessionSource>,
     /// The revisions of the sources that the registry was built from.
     revisions: Mutex<Vec<u64>>,
@@ -50,7 +50,7 @@ pub struct Session {
     /// Held during a reload, so that an older result never replaces a newer one.
     reloading: tokio::sync::Mutex<()>,
     /// Why the last reload failed.
-    reload_error: Mutex<Option<ShelfError>>,
+    reload_error: Mutex<Option<ReloadError>>,
     events: Redacted,
     pub artifacts: Arc<dyn ArtifactStore>,
     /// The step that top-level calls from outside are made in; `None` while none are admitted.
@@ -98,7 +98,7 @@ pub struct Parts {
     pub claim: Option<DeviceClaim>,
     pub registry: Registry,
     /// Where tools are reloaded from; `None` if they cannot be.
-    pub shelf: Option<Arc<dyn Shelf>>,
+    pub reloader: Option<Arc<dyn ToolReloader>>,
     pub sources: Vec<SessionSource>,
     pub events: Arc<dyn EventSink>,
     pub artifacts: Arc<dyn ArtifactStore>,
@@ -133,7 +133,7 @@ impl Session {
             claim: Mutex::new(parts.claim),
             invocations: parts.invocations,
             registry: RwLock::new(Arc::new(parts.registry)),
-            shelf: parts.shelf,
+            reloader: parts.reloader,
             revisions: Mutex::new(parts.sources.iter().map(|source| source.revision).collect()),
             sources: parts.sources,
             catching_up: tokio::sync::Mutex::default(),
@@ -262,20 +262,20 @@ impl Session {
     }
 
     /// Loads what changed on disk, if the session follows changes or `is_asked`, so that the next call uses it.
-    pub async fn refresh(&self, is_asked: bool) -> Result<(), ShelfError> {
-        match &self.shelf {
-            Some(shelf) => shelf.refresh(self, is_asked).await,
+    pub async fn refresh(&self, is_asked: bool) -> Result<(), ReloadError> {
+        match &self.reloader {
+            Some(reloader) => reloader.refresh(self, is_asked).await,
             None => Ok(()),
         }
     }
 
     /// Replaces the registry with a newly loaded one. Calls in flight keep the old one.
-    pub async fn reload(&self) -> Result<Reloaded, ShelfError> {
-        let shelf = self.shelf.as_ref().ok_or(ShelfError::Nothing)?;
+    pub async fn reload(&self) -> Result<Reloaded, ReloadError> {
+        let reloader = self.reloader.as_ref().ok_or(ReloadError::Nothing)?;
         let _turn = self.reloading.lock().await;
         let old = self.registry();
         let revisions = self.sources.iter().map(|source| source.tools.revision()).collect();
-        let new = shelf.registry(old.generation + 1).await;
+        let new = reloader.registry(old.generation + 1).await;
         let seen = || *self.revisions.lock() = revisions;
         *self.reload_error.lock() = new.as_ref().err().cloned();
         let new = match new {
@@ -295,7 +295,7 @@ impl Session {
     }
 
     /// Why the last reload failed; `None` if the tools are up to date.
-    pub fn reload_error(&self) -> Option<ShelfError> {
+    pub fn reload_error(&self) -> Option<ReloadError> {
         self.reload_error.lock().clone()
     }
 

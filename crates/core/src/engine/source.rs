@@ -131,20 +131,20 @@ impl SourceError {
 
 /// The port that tools are reloaded from: tool files and running servers.
 #[async_trait]
-pub trait Shelf: Send + Sync {
+pub trait ToolReloader: Send + Sync {
     /// Builds a registry with the session's current tools.
-    async fn registry(&self, generation: u64) -> Result<Registry, ShelfError>;
+    async fn registry(&self, generation: u64) -> Result<Registry, ReloadError>;
 
     /// Loads what changed since the session's tools were loaded, and waits for it, if the session follows changes or
     /// `is_asked`. Fails if the tool files that changed cannot be used, or if `is_asked` and a changed source does not start.
-    async fn refresh(&self, _session: &Session, _is_asked: bool) -> Result<(), ShelfError> {
+    async fn refresh(&self, _session: &Session, _is_asked: bool) -> Result<(), ReloadError> {
         Ok(())
     }
 }
 
 /// Why tools could not be reloaded.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum ShelfError {
+pub enum ReloadError {
     #[error("this session has no tools to reload")]
     Nothing,
     /// The problems of the tool files.

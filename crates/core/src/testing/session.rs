@@ -90,7 +90,7 @@ impl Wiring {
             id: ids::session(),
             driver: Arc::clone(&self.driver) as Arc<dyn Driver>,
             registry,
-            shelf: None,
+            reloader: None,
             sources: Vec::new(),
             events: Arc::clone(&events) as _,
             artifacts: Arc::clone(&events) as _,

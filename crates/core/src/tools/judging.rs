@@ -5,7 +5,7 @@ use trailblaze_protocol::outcome::{Outcome, Variant};
 
 use super::row::{ParamType, REASON, Row, required};
 use crate::callers::agent::judgement::{Judgement, judge};
-use crate::callers::agent::{prompt, sight};
+use crate::callers::agent::{prompt, view};
 use crate::engine::ask::AskError;
 use crate::engine::cx::Cx;
 use crate::engine::fault::{Fault, Stop};
@@ -28,12 +28,12 @@ async fn verify_visually(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let statement = args.required("statement");
     let access = cx.attempt.model().ok_or_else(|| Fault::from(AskError::NoModel))?;
     let (nonce, model) = (&access.settings.nonce, access.model.describe().id.clone());
-    let sight = sight::with_picture(cx, access).await?;
+    let view = view::with_picture(cx, access).await?;
     let text = format!(
         "Statement: {statement}\nScreen:\n<app {nonce}>\n{}\n</app {nonce}>",
-        prompt::fenced(&prompt::cut(&sight.text, prompt::SCREEN), nonce)
+        prompt::fenced(&prompt::cut(&view.text, prompt::SCREEN), nonce)
     );
-    let parts = [Some(Part::Text(text)), sight.picture.map(Part::Picture)].into_iter().flatten().collect();
+    let parts = [Some(Part::Text(text)), view.picture.map(Part::Picture)].into_iter().flatten().collect();
     let (holds, reason) = match judge(cx, SYSTEM, parts).await.map_err(Fault::from)? {
         Judgement::Given { holds, reason } => (holds, reason),
         Judgement::None(reply) => return Err(Stop::failed(format!("{model} gave no verdict: {}", reply.text.trim()))),

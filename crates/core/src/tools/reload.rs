@@ -9,7 +9,7 @@ use crate::engine::changes::Changes;
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
 use crate::engine::session::Reloaded;
-use crate::engine::source::ShelfError;
+use crate::engine::source::ReloadError;
 
 pub const ROWS: &[Row] = &[Row::new(
     "reloadTools",
@@ -22,12 +22,12 @@ pub const ROWS: &[Row] = &[Row::new(
 async fn reload(cx: &Cx) -> Result<Outcome, Stop> {
     let before = cx.session.registry();
     // What is wrong with the files is reported by the reload.
-    if let Err(ShelfError::Source(changed)) = cx.session.refresh(true).await {
+    if let Err(ReloadError::Source(changed)) = cx.session.refresh(true).await {
         return Err(Stop::failed(changed.to_string()));
     }
     let reloaded = match cx.session.reload().await {
         Ok(reloaded) => reloaded,
-        Err(ShelfError::Source(dead)) => return Err(dead.into()),
+        Err(ReloadError::Source(dead)) => return Err(dead.into()),
         Err(wrong) => return Err(Stop::failed(wrong.to_string())),
     };
     // The refresh may have loaded some of them already.

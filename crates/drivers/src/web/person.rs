@@ -9,7 +9,7 @@ use serde_json::json;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
-use trailblaze_core::driver::{Budget, Button, Click, Deed, DriverError, Modifier, Person, PersonAction};
+use trailblaze_core::driver::{Budget, Button, Click, DriverError, Modifier, ObservedAction, Person, PersonAction};
 use trailblaze_core::screen::Screen;
 use trailblaze_protocol::geometry::Point;
 
@@ -18,13 +18,13 @@ use super::look::{Look, Part, node_id, screen_of};
 use super::page::Page;
 use super::person_events::{PageReport, PersonEvent};
 
-/// How many reports of pages, and how many deeds, wait to be handled.
+/// How many reports of pages, and how many actions, wait to be handled.
 const WAITING: usize = 256;
 /// How long a click may be the first half of a double click.
 const DOUBLE: Duration = Duration::from_millis(500);
-/// How long a page may take to open a dialog after a deed that causes it.
+/// How long a page may take to open a dialog after an action that causes it.
 const OPENS: Duration = Duration::from_millis(100);
-/// How long a page may take to open a tab after a deed that causes it.
+/// How long a page may take to open a tab after an action that causes it.
 const CAUSED: Duration = Duration::from_millis(1500);
 /// A page asks for a document in its own process, and the browser may report that it loads before that.
 const ASKING: Duration = Duration::from_millis(150);
@@ -52,7 +52,7 @@ const MAIN: &str = r#"(() => {
 /// Starts to follow a person in all tabs.
 pub async fn follow(page: &Arc<Page>, budget: &Budget) -> Result<Person, DriverError> {
     let (told, messages) = mpsc::channel(WAITING);
-    let (sender, deeds) = mpsc::channel(WAITING);
+    let (sender, actions) = mpsc::channel(WAITING);
     let (flush, flushes) = mpsc::channel(1);
     page.shared.bump(|state| state.person = Some(told));
     for (world, script) in [(World::Isolated, "trailblaze.record()"), (World::Page, MAIN)] {
@@ -60,10 +60,10 @@ pub async fn follow(page: &Arc<Page>, budget: &Budget) -> Result<Person, DriverE
     }
     let mut follower = PersonFollower {
         page: Arc::clone(page),
-        deeds: sender,
+        actions: sender,
         held: None,
         asked: None,
-        last_deed: None,
+        last_action: None,
         travels: None,
         closes: None,
         last_opened: String::new(),
@@ -71,19 +71,19 @@ pub async fn follow(page: &Arc<Page>, budget: &Budget) -> Result<Person, DriverE
     };
     follower.learn_history().await;
     tokio::spawn(follower.run(messages, flushes));
-    Ok(Person { deeds, flush })
+    Ok(Person { actions, flush })
 }
 
 struct PersonFollower {
     page: Arc<Page>,
-    deeds: mpsc::Sender<Deed>,
-    /// The last deed, and until when it is held: a click may be the first half of a double click, and anything may open a
+    actions: mpsc::Sender<ObservedAction>,
+    /// The last action, and until when it is held: a click may be the first half of a double click, and anything may open a
     /// dialog, whose answer has to be known before.
-    held: Option<(Deed, Instant)>,
+    held: Option<(ObservedAction, Instant)>,
     /// The kind and the message of the dialog that is open.
     asked: Option<(String, String)>,
     /// When a person last did something that a page may react to.
-    last_deed: Option<Instant>,
+    last_action: Option<Instant>,
     /// When a page last said that it goes back or forward, and that it closes its window.
     travels: Option<Instant>,
     closes: Option<Instant>,
@@ -103,7 +103,7 @@ impl PersonFollower {
             let until = self.held.as_ref().map(|(_, until)| *until).filter(|_| self.asked.is_none());
             tokio::select! {
                 biased;
-                () = self.deeds.closed() => return,
+                () = self.actions.closed() => return,
                 message = messages.recv() => match message {
                     Some(PersonEvent::Closed { is_last: true, .. }) | None => return self.release().await,
                     Some(message) => self.take(message).await,
@@ -118,22 +118,22 @@ impl PersonFollower {
         }
     }
 
-    /// Passes on the deed that is held.
+    /// Passes on the action that is held.
     async fn release(&mut self) {
-        if let Some((deed, _)) = self.held.take() {
-            let _ = self.deeds.send(deed).await;
+        if let Some((observed, _)) = self.held.take() {
+            let _ = self.actions.send(observed).await;
         }
     }
 
-    async fn send(&mut self, deed: Deed) {
+    async fn send(&mut self, observed: ObservedAction) {
         self.release().await;
-        self.held = Some((deed, Instant::now() + OPENS));
+        self.held = Some((observed, Instant::now() + OPENS));
     }
 
-    /// A deed that is not about an element.
+    /// An action that is not about an element.
     async fn did(&mut self, what: PersonAction) {
         let screen = screen_of(Vec::new(), self.page.version());
-        self.send(Deed { screen, node: None, over: None, what }).await;
+        self.send(ObservedAction { screen, node: None, over: None, what }).await;
     }
 
     /// Lets all pages report what they have not reported, and handles that.
@@ -150,7 +150,7 @@ impl PersonFollower {
 
     async fn take(&mut self, told: PersonEvent) {
         match told {
-            PersonEvent::Deed { tab, frame, message } => self.done_in_page(tab, frame, *message).await,
+            PersonEvent::InPage { tab, frame, message } => self.done_in_page(tab, frame, *message).await,
             PersonEvent::Navigating { tab, kind, url, at } => self.navigating(&tab, &kind, url, at).await,
             PersonEvent::Opened { tab, has_opener } => self.opened(tab, has_opener).await,
             PersonEvent::Asked { kind, message } => self.asked = Some((kind, message)),
@@ -168,7 +168,7 @@ impl PersonFollower {
         }
     }
 
-    /// Passes on the answer to a dialog before the deed that opened it, because a trail has to say in advance how dialogs are
+    /// Passes on the answer to a dialog before the action that opened it, because a trail has to say in advance how dialogs are
     /// answered. An alert has only one answer.
     async fn answered(&mut self, accept: bool, text: String) {
         let Some((kind, message)) = self.asked.take() else { return };
@@ -176,14 +176,14 @@ impl PersonFollower {
             let text = (kind == "prompt" && accept).then_some(text);
             let what = PersonAction::AnswerDialog { message, accept, text };
             let screen = screen_of(Vec::new(), self.page.version());
-            let _ = self.deeds.send(Deed { screen, node: None, over: None, what }).await;
+            let _ = self.actions.send(ObservedAction { screen, node: None, over: None, what }).await;
         }
         self.release().await;
     }
 
     /// Whether a page, or the driver, is likely to have caused what just happened.
     fn is_caused(&self) -> bool {
-        self.last_deed.is_some_and(|at| at.elapsed() < CAUSED) || self.page.shared.state().acting.is_now()
+        self.last_action.is_some_and(|at| at.elapsed() < CAUSED) || self.page.shared.state().acting.is_now()
     }
 
     async fn done_in_page(&mut self, tab: TabId, frame: u64, mut message: PageReport) {
@@ -216,21 +216,21 @@ impl PersonFollower {
         let (node, over, onto) = (find(message.node), find(message.over), find(message.onto));
         let point = Point { x: message.x + origin.x, y: message.y + origin.y };
         let Some(what) = message.action(node.is_some(), onto, point) else { return };
-        self.last_deed = Some(Instant::now());
-        let deed = Deed { screen, node, over, what };
-        match &deed.what {
+        self.last_action = Some(Instant::now());
+        let observed = ObservedAction { screen, node, over, what };
+        match &observed.what {
             PersonAction::Click { click: Click { button: Button::Left, count: 1, .. }, .. } => {
                 self.release().await;
-                self.held = Some((deed, Instant::now() + DOUBLE));
+                self.held = Some((observed, Instant::now() + DOUBLE));
             }
             PersonAction::Click { click: Click { count: 2, .. }, .. } => {
-                let is_click = |first: &Deed| matches!(first.what, PersonAction::Click { .. });
-                if self.held.as_ref().is_some_and(|(first, _)| is_click(first) && first.node == deed.node) {
+                let is_click = |first: &ObservedAction| matches!(first.what, PersonAction::Click { .. });
+                if self.held.as_ref().is_some_and(|(first, _)| is_click(first) && first.node == observed.node) {
                     self.held = None;
                 }
-                self.send(deed).await;
+                self.send(observed).await;
             }
-            _ => self.send(deed).await,
+            _ => self.send(observed).await,
         }
     }
 

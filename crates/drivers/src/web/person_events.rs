@@ -10,7 +10,7 @@ use super::state::State;
 /// What a person may have done.
 pub enum PersonEvent {
     /// In a page.
-    Deed {
+    InPage {
         tab: TabId,
         frame: u64,
         message: Box<PageReport>,
@@ -47,7 +47,7 @@ impl PersonEvent {
         let message = serde_json::from_str(message).ok()?;
         let frames = &state.tab_mut(tab)?.frames;
         let frame = frames.values().find(|frame| frame.realm.as_ref() == Some(realm))?.number;
-        Some(PersonEvent::Deed { tab: tab.to_string(), frame, message })
+        Some(PersonEvent::InPage { tab: tab.to_string(), frame, message })
     }
 }
 

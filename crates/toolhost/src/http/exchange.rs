@@ -160,7 +160,7 @@ async fn body(mut response: Response<Incoming>, limit: usize) -> Result<Vec<u8>,
 
 /// The beginning of an unexpected body.
 async fn first_words(mut response: Response<Incoming>) -> String {
-    let frame = tokio::time::timeout(limits::LAST_WORDS, response.frame()).await;
+    let frame = tokio::time::timeout(limits::END_GRACE, response.frame()).await;
     let data = frame.ok().flatten().and_then(Result::ok).and_then(|frame| frame.into_data().ok());
     data.map(|data| shown(data.trim_ascii())).unwrap_or_default()
 }
@@ -226,7 +226,7 @@ async fn read(
         let is_over = waiting.is_some_and(|(id, _)| !shared.is_waiting(id));
         let frame = if is_over {
             // Reading the stream to its end makes the connection reusable.
-            match tokio::time::timeout(limits::LAST_WORDS, response.frame()).await {
+            match tokio::time::timeout(limits::END_GRACE, response.frame()).await {
                 Ok(Some(Ok(frame))) => frame,
                 _ => return Ok(()),
             }

@@ -224,12 +224,12 @@ impl Http {
         self.hang_up();
         // The last messages matter, such as the cancellation of a call.
         let notices = std::mem::take(&mut *self.notices.lock());
-        let _ = tokio::time::timeout(limits::LAST_WORDS, futures::future::join_all(notices)).await;
+        let _ = tokio::time::timeout(limits::END_GRACE, futures::future::join_all(notices)).await;
         if self.session.lock().is_none() {
             return;
         }
         let parts = RequestParts { method: Method::DELETE, body: Bytes::new(), headers: Vec::new() };
-        let _ = tokio::time::timeout(limits::LAST_WORDS, self.client.request(self.request(&parts))).await;
+        let _ = tokio::time::timeout(limits::END_GRACE, self.client.request(self.request(&parts))).await;
     }
 
     /// Aborts all requests in flight.

@@ -372,9 +372,9 @@ impl Server {
     async fn explain(&self, instance: &Instance, error: &RequestError) -> SourceError {
         let mut death = instance.death.subscribe();
         let patience = match (error, &instance.child) {
-            (RequestError::Closed(_), _) => limits::LAST_WORDS * 4,
+            (RequestError::Closed(_), _) => limits::END_GRACE * 4,
             // A process that we started may have exited without our having noticed yet.
-            (_, Some(_)) => limits::LAST_WORDS,
+            (_, Some(_)) => limits::END_GRACE,
             (_, None) => return self.not_answered(error),
         };
         let known = tokio::time::timeout(patience, death.wait_for(Option::is_some)).await;

@@ -13,7 +13,7 @@ const FRESH: usize = 3;
 /// How often the order is placed in each.
 const ROUNDS: usize = 4;
 
-enum Deed {
+enum Act {
     Type(&'static str),
     Choose(&'static [&'static str]),
     Click,
@@ -22,35 +22,35 @@ enum Deed {
 struct Action {
     role: &'static str,
     name: &'static str,
-    deed: Deed,
+    act: Act,
 }
 
-const fn action(role: &'static str, name: &'static str, deed: Deed) -> Action {
-    Action { role, name, deed }
+const fn action(role: &'static str, name: &'static str, act: Act) -> Action {
+    Action { role, name, act }
 }
 
 /// An order, with a few changes of mind.
 const ACTIONS: [Action; 20] = [
-    action("textbox", "Full name", Deed::Type("Ada Lovelace")),
-    action("textbox", "Email", Deed::Type("ada@example")),
-    action("spinbutton", "How many bags", Deed::Type("3")),
-    action("textbox", "Deliver on", Deed::Type("2026-12-24")),
-    action("combobox", "Country", Deed::Choose(&["Austria"])),
-    action("listbox", "Extras", Deed::Choose(&["Gift wrap", "Greeting card"])),
-    action("radio", "Card", Deed::Click),
-    action("textbox", "Note to the driver", Deed::Type("Ring twice")),
-    action("textbox", "Gift message", Deed::Type("Happy birthday")),
-    action("slider", "Tip in percent", Deed::Type("5")),
-    action("checkbox", "I accept the terms", Deed::Click),
-    action("textbox", "Email", Deed::Type("ada@example.com")),
-    action("radio", "Invoice", Deed::Click),
-    action("combobox", "Country", Deed::Choose(&["France"])),
-    action("spinbutton", "How many bags", Deed::Type("2")),
-    action("textbox", "Note to the driver", Deed::Type("Ring once")),
-    action("checkbox", "I accept the terms", Deed::Click),
-    action("slider", "Tip in percent", Deed::Type("10")),
-    action("checkbox", "I accept the terms", Deed::Click),
-    action("button", "Place order", Deed::Click),
+    action("textbox", "Full name", Act::Type("Ada Lovelace")),
+    action("textbox", "Email", Act::Type("ada@example")),
+    action("spinbutton", "How many bags", Act::Type("3")),
+    action("textbox", "Deliver on", Act::Type("2026-12-24")),
+    action("combobox", "Country", Act::Choose(&["Austria"])),
+    action("listbox", "Extras", Act::Choose(&["Gift wrap", "Greeting card"])),
+    action("radio", "Card", Act::Click),
+    action("textbox", "Note to the driver", Act::Type("Ring twice")),
+    action("textbox", "Gift message", Act::Type("Happy birthday")),
+    action("slider", "Tip in percent", Act::Type("5")),
+    action("checkbox", "I accept the terms", Act::Click),
+    action("textbox", "Email", Act::Type("ada@example.com")),
+    action("radio", "Invoice", Act::Click),
+    action("combobox", "Country", Act::Choose(&["France"])),
+    action("spinbutton", "How many bags", Act::Type("2")),
+    action("textbox", "Note to the driver", Act::Type("Ring once")),
+    action("checkbox", "I accept the terms", Act::Click),
+    action("slider", "Tip in percent", Act::Type("10")),
+    action("checkbox", "I accept the terms", Act::Click),
+    action("button", "Place order", Act::Click),
 ];
 
 /// What the last page shows.
@@ -145,10 +145,10 @@ impl Agent for Own<'_> {
         let line = lines.filter(|line| !line.starts_with('-')).find(|line| line.contains(&wanted));
         let line = line.unwrap_or_else(|| panic!("no {wanted} in {:?}", self.seen));
         let reference = line.split_once('[').and_then(|(_, rest)| rest.split_once(']')).expect("a ref").0;
-        let (tool, args) = match action.deed {
-            Deed::Type(text) => ("web_type", json!({"ref": reference, "text": text})),
-            Deed::Choose(values) => ("web_selectOption", json!({"ref": reference, "values": values})),
-            Deed::Click => ("tap", json!({"ref": reference})),
+        let (tool, args) = match action.act {
+            Act::Type(text) => ("web_type", json!({"ref": reference, "text": text})),
+            Act::Choose(values) => ("web_selectOption", json!({"ref": reference, "values": values})),
+            Act::Click => ("tap", json!({"ref": reference})),
         };
         let text = self.client.call("act", json!({"calls": [{"tool": tool, "args": args}]}));
         self.seen.push(text.clone());
@@ -181,10 +181,10 @@ impl Agent for Playwright<'_> {
         let line = self.seen.lines().find(|line| line.contains(&wanted));
         let line = line.unwrap_or_else(|| panic!("no {wanted} in {}", self.seen));
         let target = line.split_once("[ref=").and_then(|(_, rest)| rest.split_once(']')).expect("a ref").0;
-        let (tool, args): (&str, Value) = match action.deed {
-            Deed::Type(text) => ("browser_type", json!({"target": target, "text": text})),
-            Deed::Choose(values) => ("browser_select_option", json!({"target": target, "values": values})),
-            Deed::Click => ("browser_click", json!({"target": target})),
+        let (tool, args): (&str, Value) = match action.act {
+            Act::Type(text) => ("browser_type", json!({"target": target, "text": text})),
+            Act::Choose(values) => ("browser_select_option", json!({"target": target, "values": values})),
+            Act::Click => ("browser_click", json!({"target": target})),
         };
         let mut text = self.client.call(tool, args);
         text += &self.look();

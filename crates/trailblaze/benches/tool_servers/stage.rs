@@ -126,7 +126,7 @@ impl Stage {
         let log = DeviceLog::new(device, Arc::clone(&self.folder) as _, Arc::new(Progress::new(true)));
         let session = Session::open(Parts {
             registry,
-            shelf: None,
+            reloader: None,
             sources,
             id,
             driver,

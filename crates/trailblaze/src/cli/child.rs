@@ -11,7 +11,7 @@ use super::interrupt::told_to_stop;
 use crate::output::print;
 
 /// How long to wait for a program's last output.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+const END_GRACE: Duration = Duration::from_secs(1);
 /// Longer lines of a program's output are truncated.
 const LINE_BYTES: usize = 64 << 10;
 /// How much of a program's output is kept to explain its failure.
@@ -41,7 +41,7 @@ impl ChildRun {
             ended = child.ended() => {
                 let mut tail = String::new();
                 for talk in talk {
-                    if let Ok(Ok(said)) = tokio::time::timeout(LAST_WORDS, talk).await {
+                    if let Ok(Ok(said)) = tokio::time::timeout(END_GRACE, talk).await {
                         tail.push_str(&said);
                     }
                 }

@@ -135,11 +135,11 @@ async fn call(context: &Context, args: CallArgs) -> Result<Exit, Refusal> {
     }
     let given = pairs("", &args.args)?;
     if !may_be_foreign {
-        unless_wrong((&loaded, &files), &args, &given)?;
+        check_call((&loaded, &files), &args, &given)?;
     }
     on_device(context, &loaded, &args.on, (Usage::Tool, device), async |session, _, cancel| {
         if may_be_foreign {
-            unless_wrong((&loaded, &session.registry()), &args, &given)?;
+            check_call((&loaded, &session.registry()), &args, &given)?;
         }
         let calls = async {
             if let Some(app) = &args.launch {
@@ -189,7 +189,7 @@ fn help(registry: &Registry, args: &CallArgs) -> Result<Exit, Refusal> {
 }
 
 /// Checks the call before anything is done.
-fn unless_wrong(
+fn check_call(
     (loaded, registry): (&Loaded, &Registry),
     args: &CallArgs,
     given: &[(String, String)],

@@ -79,7 +79,7 @@ impl NewArgs {
 pub fn new(context: &Context, args: &NewArgs) -> Result<Exit, Refusal> {
     let loaded = context.load(None)?;
     Refusal::unless_sound(&loaded.problems)?;
-    unless_wrong_name(&loaded, args)?;
+    check_name(&loaded, args)?;
     let plan = NewToolPlan::make(&loaded, args)?;
     plan.unless_blocked(&loaded.root, args.force)?;
     let before: Vec<&NewFile> = plan.new.iter().chain(&plan.changed).collect();
@@ -112,7 +112,7 @@ pub fn new(context: &Context, args: &NewArgs) -> Result<Exit, Refusal> {
     Ok(Exit::Passed)
 }
 
-fn unless_wrong_name(loaded: &Loaded, args: &NewArgs) -> Result<(), Refusal> {
+fn check_name(loaded: &Loaded, args: &NewArgs) -> Result<(), Refusal> {
     let name = &args.name;
     let refused = |message: String, hint: &str| Err(Refusal::Usage { message, hint: Some(hint.to_string()) });
     if let Some(objection) = judge(name, ToolOrigin::Yaml, &loaded.project.reserved_prefixes) {

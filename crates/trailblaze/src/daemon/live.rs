@@ -393,8 +393,8 @@ impl SessionTask {
         loop {
             let job = tokio::select! {
                 job = self.waiting.recv() => job?,
-                deed = session.next_deed() => {
-                    session.record_deed(deed, &self.live.abort).await;
+                observed = session.next_observed() => {
+                    session.record_observed(observed, &self.live.abort).await;
                     session.admit_calls(&self.stop);
                     self.live.touch();
                     self.publish(session);

@@ -31,7 +31,7 @@ const QUIET: Duration = Duration::from_millis(200);
 /// How many messages of the editor wait.
 const WAITING: usize = 256;
 /// How long the last messages may take to be written.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+const END_GRACE: Duration = Duration::from_secs(2);
 /// The command of lenses.
 const RUN: &str = "trailblaze.run";
 
@@ -82,7 +82,7 @@ pub async fn serve(place: LspContext<'_>) -> std::io::Result<()> {
     server.runs.stop();
     // What was said last is written when nobody can say more.
     drop(server);
-    let _ = tokio::time::timeout(LAST_WORDS, tokio::task::spawn_blocking(move || writing.join())).await;
+    let _ = tokio::time::timeout(END_GRACE, tokio::task::spawn_blocking(move || writing.join())).await;
     ended
 }
 

@@ -13,7 +13,7 @@ use trailblaze_core::device_source::UnavailableDevice;
 use trailblaze_core::driver::DriverError;
 use trailblaze_core::engine::registry::{Registry, ToolScope};
 use trailblaze_core::engine::session::{Parts, Session, SessionSource, stop_own};
-use trailblaze_core::engine::source::{Shelf, ShelfError, SourceError};
+use trailblaze_core::engine::source::{ReloadError, SourceError, ToolReloader};
 use trailblaze_core::engine::strictness::Strictness;
 use trailblaze_core::record::artifacts::{ArtifactStore, PicturePolicy};
 use trailblaze_core::record::events::EventSink;
@@ -286,7 +286,7 @@ impl Wiring {
         (device, target): (&DeviceSpec, Option<&str>),
         sinks: SessionSinks,
     ) -> Arc<Session> {
-        let shelf = DiskShelf {
+        let reloader = ProjectTools {
             root: self.loaded.root.clone(),
             environment: Arc::clone(&self.loaded.environment),
             device: device.clone(),
@@ -307,7 +307,7 @@ impl Wiring {
             driver: acquired.driver,
             claim: acquired.claim,
             registry: prepared.registry,
-            shelf: Some(Arc::new(shelf)),
+            reloader: Some(Arc::new(reloader)),
             sources: prepared.sources,
             events,
             artifacts: sinks.artifacts,
@@ -469,7 +469,7 @@ fn scope(
 }
 
 /// The tools of a project's files, and of the servers that are at work.
-struct DiskShelf {
+struct ProjectTools {
     root: PathBuf,
     environment: Arc<Environment>,
     device: DeviceSpec,
@@ -484,12 +484,12 @@ struct DiskShelf {
 }
 
 #[async_trait]
-impl Shelf for DiskShelf {
-    async fn registry(&self, generation: u64) -> Result<Registry, ShelfError> {
+impl ToolReloader for ProjectTools {
+    async fn registry(&self, generation: u64) -> Result<Registry, ReloadError> {
         // Taken before the files are read, so that what is written meanwhile is read by the next call.
         let before = Stamp::of(self.stamp.lock().paths().cloned());
         let loaded =
-            Loaded::read(&self.root, &self.environment).map_err(|error| ShelfError::Files(error.to_string()))?;
+            Loaded::read(&self.root, &self.environment).map_err(|error| ReloadError::Files(error.to_string()))?;
         let stamp = loaded.tool_stamp(Some(&self.stamp.lock())).as_of(&before);
         *self.stamp.lock() = stamp;
         let mut batches = loaded.batches.clone();
@@ -515,18 +515,18 @@ impl Shelf for DiskShelf {
             problems.filter(|problem| problem.severity == Severity::Error).map(|problem| problem.to_string()).collect();
         match errors.is_empty() {
             true => Ok(registry),
-            false => Err(ShelfError::Files(errors.join("\n"))),
+            false => Err(ReloadError::Files(errors.join("\n"))),
         }
     }
 
-    async fn refresh(&self, session: &Session, is_asked: bool) -> Result<(), ShelfError> {
+    async fn refresh(&self, session: &Session, is_asked: bool) -> Result<(), ReloadError> {
         if !is_asked && !self.servers.is_following() {
             return Ok(());
         }
         let is_outdated = self.stamp.lock().is_outdated();
         let renewed = hot_swap::catch_up(&self.servers, session, (is_outdated, is_asked)).await;
         match session.reload_error() {
-            Some(error @ ShelfError::Files(_)) => Err(error),
+            Some(error @ ReloadError::Files(_)) => Err(error),
             // A call of one of its tools says so itself.
             _ if !is_asked => Ok(()),
             _ => Ok(renewed?),

@@ -6,7 +6,7 @@ use trailblaze_protocol::event::{Level, StepKind, ToolKind};
 use super::judgement::{Judgement, judge};
 use super::offer::{COMPLETES, STATUS};
 use super::proof::{Held, Proof};
-use super::sight::ModelView;
+use super::view::ModelView;
 use super::{StepAgent, prompt, shown, unanswered};
 use crate::callers::step_result::StepResult;
 use crate::model::{Part, RequestedCall};
@@ -44,9 +44,9 @@ impl StepAgent<'_> {
     }
 
     /// Weighs a call that succeeded in a check.
-    pub fn weigh(&mut self, call: &RequestedCall, args: &Map<String, Value>, sight: &ModelView) {
+    pub fn weigh(&mut self, call: &RequestedCall, args: &Map<String, Value>, view: &ModelView) {
         let Some(tool) = self.registry.get(&call.name).filter(|tool| tool.kind == ToolKind::Assertion) else { return };
-        let element = args.get("ref").and_then(Value::as_str).and_then(|reference| sight.line(reference));
+        let element = args.get("ref").and_then(Value::as_str).and_then(|reference| view.line(reference));
         let held = Held { tool: &call.name, is_custom: tool.is_custom(), args, element };
         let proof = {
             let memory = self.cx.attempt.memory();
@@ -64,7 +64,7 @@ impl StepAgent<'_> {
     }
 
     /// Lets the model judge, apart from everything else that it was told, whether assertions that held prove the check.
-    pub async fn is_judged_proof(&mut self, explanation: &str, sight: &ModelView) -> Result<bool, StepResult> {
+    pub async fn is_judged_proof(&mut self, explanation: &str, view: &ModelView) -> Result<bool, StepResult> {
         let nonce = &self.access.settings.nonce;
         let doubtful = self.evidence.doubtful.join("\n");
         let text = format!(
@@ -72,7 +72,7 @@ impl StepAgent<'_> {
             self.task.text.trim(),
             prompt::fenced(&doubtful, nonce),
             prompt::fenced(&prompt::cut(explanation, 1_000), nonce),
-            prompt::fenced(&prompt::cut(&sight.text, prompt::SCREEN), nonce),
+            prompt::fenced(&prompt::cut(&view.text, prompt::SCREEN), nonce),
         );
         let judged = judge(self.cx, &prompt::judging_proof(nonce), vec![Part::Text(text)]).await.map_err(unanswered)?;
         Ok(match judged {

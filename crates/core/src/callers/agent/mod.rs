@@ -8,7 +8,7 @@ pub mod offer;
 mod origin;
 mod proof;
 pub mod prompt;
-pub(crate) mod sight;
+pub(crate) mod view;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub use self::limits::{CALLS_PER_REPLY, MISTAKES, REPEATED_REPLY, REPEATS};
 use self::offer::{COMPLETES, STATUS};
 use self::origin::Bounds;
 pub use self::prompt::Task;
-use self::sight::ModelView;
+use self::view::ModelView;
 use crate::callers::step_result::StepResult;
 use crate::engine::ask::{AskError, ModelAccess, Spent, ask};
 use crate::engine::cx::Cx;
@@ -69,10 +69,10 @@ pub async fn carry_out(cx: &Cx, task: Task<'_>, offer: &Offer) -> Result<(), Ste
 pub async fn answer(cx: &Cx, question: &str) -> Result<String, StepResult> {
     let access = cx.attempt.model().ok_or_else(|| unanswered(AskError::NoModel))?;
     let nonce = &access.settings.nonce;
-    let sight = sight::look(cx, access, question).await.map_err(|stop| StepResult::stopped("screenshot", &stop))?;
-    let screen = prompt::fenced(&prompt::cut(&sight.text, prompt::SCREEN), nonce);
+    let view = view::look(cx, access, question).await.map_err(|stop| StepResult::stopped("screenshot", &stop))?;
+    let screen = prompt::fenced(&prompt::cut(&view.text, prompt::SCREEN), nonce);
     let text = format!("Question: {question}\nScreen:\n<app {nonce}>\n{screen}\n</app {nonce}>");
-    let message = prompt::message(vec![Part::Text(text)], sight.picture);
+    let message = prompt::message(vec![Part::Text(text)], view.picture);
     let reply = ask(cx, ModelPurpose::Question, Request::new(prompt::answering(nonce), vec![message])).await;
     let reply = reply.map_err(unanswered)?;
     match reply.text.trim() {
@@ -117,16 +117,16 @@ impl StepAgent<'_> {
         let mut last: Option<String> = None;
         let mut n_remarks = self.cx.session.device.n_remarks();
         loop {
-            let sight = sight::look(self.cx, self.access, self.task.text).await;
-            let sight = sight.map_err(|stop| StepResult::stopped("screenshot", &stop))?;
-            self.trust(sight.app.as_deref(), last.is_none());
-            let changes = last.as_ref().map(|last| crate::snapshot::changes(last, &sight.text));
+            let view = view::look(self.cx, self.access, self.task.text).await;
+            let view = view.map_err(|stop| StepResult::stopped("screenshot", &stop))?;
+            self.trust(view.app.as_deref(), last.is_none());
+            let changes = last.as_ref().map(|last| crate::snapshot::changes(last, &view.text));
             let remarks = self.cx.session.device.remarks_since(&mut n_remarks);
-            match self.turn(&sight, changes.as_deref(), &remarks).await? {
+            match self.turn(&view, changes.as_deref(), &remarks).await? {
                 AgentTurn::Completed => return Ok(()),
                 AgentTurn::Acted | AgentTurn::Mistaken(_) => {}
             }
-            last = Some(sight.text);
+            last = Some(view.text);
         }
     }
 
@@ -143,14 +143,14 @@ impl StepAgent<'_> {
     /// Asks until the model asks for calls that can be made, and makes them.
     async fn turn(
         &mut self,
-        sight: &ModelView,
+        view: &ModelView,
         changes: Option<&str>,
         remarks: &[String],
     ) -> Result<AgentTurn, StepResult> {
         let nonce = &self.access.settings.nonce;
-        let mut parts = prompt::turn(&self.task, &self.log, &sight.text, changes, nonce);
+        let mut parts = prompt::turn(&self.task, &self.log, &view.text, changes, nonce);
         parts.extend(prompt::remarks(remarks, nonce));
-        let mut messages = vec![prompt::message(parts, sight.picture.clone())];
+        let mut messages = vec![prompt::message(parts, view.picture.clone())];
         let mut is_shortened = false;
         loop {
             self.check_budget()?;
@@ -159,13 +159,13 @@ impl StepAgent<'_> {
                 Err(AskError::Model(error)) if error.kind == ModelErrorKind::TooLong && !is_shortened => {
                     // The screen is what can be shortened; most of it is seldom needed.
                     is_shortened = true;
-                    let short = prompt::cut(&sight.text, prompt::SCREEN / 8);
+                    let short = prompt::cut(&view.text, prompt::SCREEN / 8);
                     messages = vec![prompt::message(prompt::turn(&self.task, &self.log, &short, None, nonce), None)];
                     continue;
                 }
                 Err(error) => return Err(unanswered(error)),
             };
-            match self.perform(reply, sight).await? {
+            match self.perform(reply, view).await? {
                 AgentTurn::Mistaken(more) => messages.extend(more),
                 turn => return Ok(turn),
             }
@@ -195,7 +195,7 @@ impl StepAgent<'_> {
     }
 
     /// Makes the calls of a reply, in order, up to the first that fails or that no longer means what the model saw.
-    async fn perform(&mut self, reply: Reply, sight: &ModelView) -> Result<AgentTurn, StepResult> {
+    async fn perform(&mut self, reply: Reply, view: &ModelView) -> Result<AgentTurn, StepResult> {
         match &reply.stop {
             StopReason::End => {}
             StopReason::Refused(why) => {
@@ -218,10 +218,10 @@ impl StepAgent<'_> {
             let answer = repeated(&reply, |_| Message::user(&text), &text);
             return self.mistaken(&format!("the model replied without calling a tool: {said}"), answer);
         }
-        self.note_repeat(&reply.calls, sight)?;
+        self.note_repeat(&reply.calls, view)?;
         let mut is_completed = false;
         for (number, call) in reply.calls.iter().enumerate() {
-            let mut args = match self.checked(call, sight) {
+            let mut args = match self.checked(call, view) {
                 Ok(args) => args,
                 Err(mistake) if number == 0 => return self.corrected(&reply, &mistake),
                 Err(mistake) => {
@@ -238,11 +238,11 @@ impl StepAgent<'_> {
                 0 => None,
                 _ => Some(self.look_again().await?),
             };
-            if let Some(changed) = newer.as_ref().and_then(|newer| sight.changed_ref(newer, refs(&args))) {
+            if let Some(changed) = newer.as_ref().and_then(|newer| view.changed_ref(newer, refs(&args))) {
                 self.note(call, &format!("not called: the screen changed, and `{changed}` is not what it was"));
                 return Ok(AgentTurn::Acted);
             }
-            let newest = newer.as_ref().unwrap_or(sight);
+            let newest = newer.as_ref().unwrap_or(view);
             if let Err(mistake) = self.bounds(newest, &self.cx.pages().trusted).check(&call.name, &args) {
                 self.note(call, &mistake);
                 return Ok(AgentTurn::Acted);
@@ -341,14 +341,14 @@ impl StepAgent<'_> {
         call: &RequestedCall,
         args: &Map<String, Value>,
         outcome: &Outcome,
-        sight: &ModelView,
+        view: &ModelView,
     ) -> Result<AgentTurn, StepResult> {
         let explanation = args.get("explanation").and_then(Value::as_str).unwrap_or_default().trim();
         let status = args.get("status").and_then(Value::as_str).unwrap_or_default().to_uppercase();
         match status.as_str() {
             "COMPLETED" => {
                 let may_be_judged = self.evidence.is_told && !self.evidence.is_proof;
-                if may_be_judged && self.is_judged_proof(explanation, sight).await? || self.is_accepted() {
+                if may_be_judged && self.is_judged_proof(explanation, view).await? || self.is_accepted() {
                     return Ok(AgentTurn::Completed);
                 }
                 let message = "the model said that the check holds, but no assertion proved it";
@@ -368,7 +368,7 @@ impl StepAgent<'_> {
     }
 
     /// The arguments of a call that may be made, or what is wrong with it.
-    fn checked(&self, call: &RequestedCall, sight: &ModelView) -> Result<Map<String, Value>, String> {
+    fn checked(&self, call: &RequestedCall, view: &ModelView) -> Result<Map<String, Value>, String> {
         let name = &call.name;
         let args = match &call.arguments {
             Arguments::Object(args) => args.clone(),
@@ -383,7 +383,7 @@ impl StepAgent<'_> {
         if self.task.kind == StepKind::Verify && kind == Some(ToolKind::Action) {
             return Err(format!("`{name}` acts; a check may only look and assert"));
         }
-        self.bounds(sight, &self.cx.pages().trusted).check(name, &args)?;
+        self.bounds(view, &self.cx.pages().trusted).check(name, &args)?;
         self.check_secrets(&args)?;
         let is_assertion = kind == Some(ToolKind::Assertion);
         let is_blank = |value: &Value| value.as_str().is_some_and(|text| text.trim().is_empty());
@@ -405,34 +405,34 @@ impl StepAgent<'_> {
         }
     }
 
-    fn bounds<'b>(&'b self, sight: &'b ModelView, trusted: &'b BTreeSet<String>) -> Bounds<'b> {
-        Bounds { registry: &self.registry, task: &self.task, trusted, here: sight.app.as_deref() }
+    fn bounds<'b>(&'b self, view: &'b ModelView, trusted: &'b BTreeSet<String>) -> Bounds<'b> {
+        Bounds { registry: &self.registry, task: &self.task, trusted, here: view.app.as_deref() }
     }
 
     /// The screen after an earlier call of the same reply.
     async fn look_again(&self) -> Result<ModelView, StepResult> {
-        let sight = sight::as_text(self.cx, self.access).await;
-        sight.map_err(|stop| StepResult::stopped("screen", &stop))
+        let view = view::as_text(self.cx, self.access).await;
+        view.map_err(|stop| StepResult::stopped("screen", &stop))
     }
 
     /// States what the model means, so that it is recorded as precisely as it was seen: the one element that a description fits, and
     /// the text of an element that a check points at.
-    fn state(&self, tool: &str, args: &mut Map<String, Value>, sight: &ModelView) {
+    fn state(&self, tool: &str, args: &mut Map<String, Value>, view: &ModelView) {
         for name in ["ref", "toRef"] {
-            let described = args.get(name).and_then(Value::as_str).and_then(|text| sight.described(text));
+            let described = args.get(name).and_then(Value::as_str).and_then(|text| view.described(text));
             if let Some(reference) = described {
                 args.insert(name.to_string(), reference.into());
             }
         }
         let points_at = args.get("ref").and_then(Value::as_str).filter(|_| args.get("expectedText").is_none());
-        if let Some(text) = points_at.filter(|_| tool == "assertVisible").and_then(|text| sight.shown_text(text)) {
+        if let Some(text) = points_at.filter(|_| tool == "assertVisible").and_then(|text| view.shown_text(text)) {
             args.insert("expectedText".to_string(), text.into());
         }
     }
 
     /// Fails the step if the same calls were made too often on the same screen.
-    fn note_repeat(&mut self, calls: &[RequestedCall], sight: &ModelView) -> Result<(), StepResult> {
-        let key = (sight.text.clone(), calls.iter().map(shown).collect::<Vec<_>>().join("\n"));
+    fn note_repeat(&mut self, calls: &[RequestedCall], view: &ModelView) -> Result<(), StepResult> {
+        let key = (view.text.clone(), calls.iter().map(shown).collect::<Vec<_>>().join("\n"));
         let times = self.tried.entry(key).or_default();
         *times += 1;
         if *times <= REPEATS {

@@ -26,7 +26,7 @@ const PROMPT: &str = "trailblaze> ";
 const REMARKS: usize = 64;
 
 /// What the user entered at the prompt.
-pub enum Heard {
+pub enum ShellInput {
     Line(String),
     /// Ctrl-C: the line is discarded.
     Interrupted,
@@ -36,7 +36,7 @@ pub enum Heard {
 
 pub struct LineEditor {
     asks: mpsc::Sender<Ask>,
-    heard: channel::Receiver<Heard>,
+    heard: channel::Receiver<ShellInput>,
     /// Prints while the prompt is shown.
     remarks: mpsc::SyncSender<String>,
     /// The terminal's original settings, restored if the thread is abandoned in the middle of a line.
@@ -77,12 +77,12 @@ impl LineEditor {
     }
 
     /// Prompts for a line.
-    pub async fn next(&mut self, vocabulary: CompletionWords, last: Option<String>) -> Heard {
+    pub async fn next(&mut self, vocabulary: CompletionWords, last: Option<String>) -> ShellInput {
         if self.asks.send(Ask { vocabulary, last }).is_err() {
-            return Heard::End;
+            return ShellInput::End;
         }
         let _above = std::io::stderr().is_terminal().then(|| print::above_prompt(self.remarks.clone()));
-        self.heard.recv().await.unwrap_or(Heard::End)
+        self.heard.recv().await.unwrap_or(ShellInput::End)
     }
 }
 
@@ -94,7 +94,7 @@ impl Drop for LineEditor {
     }
 }
 
-fn read(mut editor: Editor<Words, MemHistory>, asked: &mpsc::Receiver<Ask>, say: &channel::Sender<Heard>) {
+fn read(mut editor: Editor<Words, MemHistory>, asked: &mpsc::Receiver<Ask>, say: &channel::Sender<ShellInput>) {
     while let Ok(Ask { vocabulary, last }) = asked.recv() {
         if let Some(last) = last {
             let _ = editor.add_history_entry(last);
@@ -103,9 +103,9 @@ fn read(mut editor: Editor<Words, MemHistory>, asked: &mpsc::Receiver<Ask>, say:
             words.vocabulary = vocabulary;
         }
         let heard = match editor.readline(PROMPT) {
-            Ok(line) => Heard::Line(line),
-            Err(ReadlineError::Interrupted) => Heard::Interrupted,
-            Err(_) => Heard::End,
+            Ok(line) => ShellInput::Line(line),
+            Err(ReadlineError::Interrupted) => ShellInput::Interrupted,
+            Err(_) => ShellInput::End,
         };
         if say.blocking_send(heard).is_err() {
             return;

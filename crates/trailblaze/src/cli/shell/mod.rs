@@ -31,7 +31,7 @@ use crate::sessions::interactive::{self, ClosedInteractive, Command, Interactive
 use crate::sessions::wiring::{self, Wiring};
 use complete::CompletionWords;
 use history::{ShellHistory, fit_to_keep};
-use line_editor::{Heard, LineEditor};
+use line_editor::{LineEditor, ShellInput};
 use parse::help;
 pub use parse::{ShellLine, parse};
 
@@ -225,9 +225,9 @@ async fn talk(
             }
         };
         let line = match heard {
-            Heard::Line(line) => line,
-            Heard::Interrupted => continue,
-            Heard::End => return Ok(Exit::Passed),
+            ShellInput::Line(line) => line,
+            ShellInput::Interrupted => continue,
+            ShellInput::End => return Ok(Exit::Passed),
         };
         last = fit_to_keep(session, &line);
         last.iter().for_each(|line| history.add(line));

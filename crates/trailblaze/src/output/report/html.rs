@@ -17,13 +17,13 @@ use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::geometry::{Point, Rect, Size};
 use trailblaze_protocol::outcome::{Attachment, Variant};
 
-use super::album::{Album, FileInPage};
 use super::alike;
 use super::clip::clip;
 use super::heals::{self, HealView};
 use super::model::{
     AttemptRecord, CallRecord, Note, PictureRecord, RunRecord, ServerRecord, SessionRecord, Standing, StepRecord, Wait,
 };
+use super::page_files::{FileInPage, PageFiles};
 use super::summary::{Counts, count, headline, totals};
 use super::turns::{self, ModelUse, TurnView};
 
@@ -38,25 +38,25 @@ const LONGEST_IN_INDEX: usize = 4 << 10;
 const LOG_LINES: usize = 40;
 
 pub fn html(run: &RunRecord, folder: &Path) -> String {
-    let mut album = Album::new(folder);
-    // Attempts that need attention come first, in case the album gets full.
+    let mut page_files = PageFiles::new(folder);
+    // Attempts that need attention come first, in case the page_files gets full.
     let (bad, good): (Vec<_>, Vec<_>) = run.attempts.iter().partition(|attempt| attempt.state().is_bad());
     for picture in bad.into_iter().chain(good).flat_map(AttemptRecord::pictures) {
-        album.picture(&picture.file);
+        page_files.picture(&picture.file);
         if let Some(tree) = &picture.tree {
-            album.tree(tree);
+            page_files.tree(tree);
         }
     }
 
-    let index = json(&index(run, &mut album));
+    let index = json(&index(run, &mut page_files));
     let mut store = String::new();
     for (idx, attempt) in run.attempts.iter().enumerate() {
-        shelve(&mut store, "attempt", idx, &json(&detail(attempt, &mut album)));
+        shelve(&mut store, "attempt", idx, &json(&detail(attempt, &mut page_files)));
     }
-    for (idx, tree) in album.trees().iter().enumerate() {
+    for (idx, tree) in page_files.trees().iter().enumerate() {
         shelve(&mut store, "tree", idx, &json(tree));
     }
-    for (idx, picture) in album.pictures().iter().enumerate() {
+    for (idx, picture) in page_files.pictures().iter().enumerate() {
         shelve(&mut store, "picture", idx, &json(picture));
     }
     let slots = [
@@ -284,7 +284,7 @@ struct AttachmentView<'a> {
     kept: Option<FileInPage>,
 }
 
-pub(super) fn index<'a>(run: &'a RunRecord, album: &mut Album) -> Index<'a> {
+pub(super) fn index<'a>(run: &'a RunRecord, page_files: &mut PageFiles) -> Index<'a> {
     let header = run.header.as_ref();
     let start = run.start.as_ref();
     let devices = run.devices();
@@ -306,7 +306,7 @@ pub(super) fn index<'a>(run: &'a RunRecord, album: &mut Album) -> Index<'a> {
         counts: count(run),
         model_use: ModelUse::of_run(run).map(|sum| sum.to_string()),
         lanes: devices.iter().map(|device| lane(run, device.as_str())).collect(),
-        servers: run.servers.iter().map(|known| server(run, known, album)).collect(),
+        servers: run.servers.iter().map(|known| server(run, known, page_files)).collect(),
         leaked_processes: run.end.map_or(0, |end| end.leaked_processes),
         notes: run.notes.iter().map(note).collect(),
         attempts: run
@@ -314,7 +314,7 @@ pub(super) fn index<'a>(run: &'a RunRecord, album: &mut Album) -> Index<'a> {
             .iter()
             .map(|attempt| {
                 let lane = devices.iter().position(|device| **device == attempt.device);
-                row(attempt, lane.expect("an attempt's device is one of the run's"), album)
+                row(attempt, lane.expect("an attempt's device is one of the run's"), page_files)
             })
             .collect(),
         failures: alike::failures(run),
@@ -342,19 +342,19 @@ fn session(session: &SessionRecord) -> SessionView<'_> {
     }
 }
 
-fn server<'a>(run: &'a RunRecord, server: &'a ServerRecord, album: &Album) -> ServerView<'a> {
+fn server<'a>(run: &'a RunRecord, server: &'a ServerRecord, page_files: &PageFiles) -> ServerView<'a> {
     let session = run.sessions.iter().find(|session| Some(&session.id) == server.session.as_ref());
     ServerView {
         name: &server.name,
         device: session.map(|session| session.device.id.as_str()),
         protocol: &server.protocol,
         log: &server.log,
-        tail: album.tail(&server.log, LOG_LINES),
+        tail: page_files.tail(&server.log, LOG_LINES),
         ended: server.ended.as_ref().map(|ended| ended.message.as_str()),
     }
 }
 
-fn row<'a>(attempt: &'a AttemptRecord, lane: usize, album: &mut Album) -> HtmlRow<'a> {
+fn row<'a>(attempt: &'a AttemptRecord, lane: usize, page_files: &mut PageFiles) -> HtmlRow<'a> {
     HtmlRow {
         id: attempt.id.as_str(),
         name: attempt.name(),
@@ -374,11 +374,11 @@ fn row<'a>(attempt: &'a AttemptRecord, lane: usize, album: &mut Album) -> HtmlRo
         message: clip(attempt.message(), LONGEST_IN_INDEX).into_owned(),
         n_steps: attempt.steps.len(),
         n_calls: attempt.calls.len(),
-        trouble: attempt.state().is_bad().then(|| trouble(attempt, album)),
+        trouble: attempt.state().is_bad().then(|| trouble(attempt, page_files)),
     }
 }
 
-fn trouble(attempt: &AttemptRecord, album: &mut Album) -> Trouble {
+fn trouble(attempt: &AttemptRecord, page_files: &mut PageFiles) -> Trouble {
     let short = |text: &str| clip(text, LONGEST_IN_INDEX).into_owned();
     let failure = attempt.failure();
     let step = attempt.failing_step();
@@ -391,20 +391,25 @@ fn trouble(attempt: &AttemptRecord, album: &mut Album) -> Trouble {
         message: short(failure.map_or(attempt.message(), |failure| &failure.message)),
         expected: failure.and_then(|failure| failure.expected.as_deref()).map(short),
         saw: failure.and_then(|failure| failure.saw.as_deref()).map(short),
-        picture: taken.map(|picture| picture_view(picture, album)),
+        picture: taken.map(|picture| picture_view(picture, page_files)),
     }
 }
 
-pub(super) fn detail<'a>(attempt: &'a AttemptRecord, album: &mut Album) -> Detail<'a> {
+pub(super) fn detail<'a>(attempt: &'a AttemptRecord, page_files: &mut PageFiles) -> Detail<'a> {
     let failing = attempt.failing_step().map(|step| &step.id);
     Detail {
         failing_step: attempt.steps.iter().rposition(|step| Some(&step.id) == failing),
-        steps: attempt.steps.iter().enumerate().map(|(idx, step)| step_view(attempt, idx, step, album)).collect(),
-        loose: calls(attempt, &attempt.loose, album),
+        steps: attempt.steps.iter().enumerate().map(|(idx, step)| step_view(attempt, idx, step, page_files)).collect(),
+        loose: calls(attempt, &attempt.loose, page_files),
     }
 }
 
-fn step_view<'a>(attempt: &'a AttemptRecord, idx: usize, step: &'a StepRecord, album: &mut Album) -> StepView<'a> {
+fn step_view<'a>(
+    attempt: &'a AttemptRecord,
+    idx: usize,
+    step: &'a StepRecord,
+    page_files: &mut PageFiles,
+) -> StepView<'a> {
     StepView {
         number: attempt.step_number(step),
         kind: step.kind,
@@ -413,20 +418,20 @@ fn step_view<'a>(attempt: &'a AttemptRecord, idx: usize, step: &'a StepRecord, a
         state: step.state().name(),
         message: step.end.as_ref().map_or_else(String::new, |end| clip(&end.message, LONGEST).into_owned()),
         micros: step.end.as_ref().map(|end| end.at.saturating_sub(step.started_at)),
-        calls: calls(attempt, &step.calls, album),
-        pictures: step.pictures.iter().map(|picture| picture_view(picture, album)).collect(),
+        calls: calls(attempt, &step.calls, page_files),
+        pictures: step.pictures.iter().map(|picture| picture_view(picture, page_files)).collect(),
         notes: step.notes.iter().map(note).collect(),
-        turns: turns::of_step(attempt, idx, album),
+        turns: turns::of_step(attempt, idx, page_files),
         model_use: ModelUse::of(attempt.turns.iter().filter(|turn| turn.step == Some(idx))).map(|sum| sum.to_string()),
         heals: heals::of_step(attempt, step, LONGEST),
     }
 }
 
-fn calls<'a>(attempt: &'a AttemptRecord, roots: &[usize], album: &mut Album) -> Vec<CallView<'a>> {
-    attempt.walk(roots).into_iter().map(|(depth, call)| call_view(depth, call, album)).collect()
+fn calls<'a>(attempt: &'a AttemptRecord, roots: &[usize], page_files: &mut PageFiles) -> Vec<CallView<'a>> {
+    attempt.walk(roots).into_iter().map(|(depth, call)| call_view(depth, call, page_files)).collect()
 }
 
-fn call_view<'a>(depth: usize, call: &'a CallRecord, album: &mut Album) -> CallView<'a> {
+fn call_view<'a>(depth: usize, call: &'a CallRecord, page_files: &mut PageFiles) -> CallView<'a> {
     CallView {
         id: call.id.as_str(),
         at: call.at,
@@ -450,19 +455,19 @@ fn call_view<'a>(depth: usize, call: &'a CallRecord, album: &mut Album) -> CallV
             .collect(),
         waits: call.waits.iter().map(wait).collect(),
         notes: call.notes.iter().map(note).collect(),
-        pictures: call.pictures.iter().map(|picture| picture_view(picture, album)).collect(),
-        answer: call.answer.as_ref().map(|answered| answer(&answered.answer, album)),
+        pictures: call.pictures.iter().map(|picture| picture_view(picture, page_files)).collect(),
+        answer: call.answer.as_ref().map(|answered| answer(&answered.answer, page_files)),
         judged_by: call.judgement().map(|judgement| judgement.judged_by),
     }
 }
 
-fn answer<'a>(answer: &'a CallResult, album: &mut Album) -> AnswerView<'a> {
+fn answer<'a>(answer: &'a CallResult, page_files: &mut PageFiles) -> AnswerView<'a> {
     match answer {
         CallResult::Outcome(outcome) => AnswerView::Outcome {
             variant: &outcome.variant,
             text: clip(&outcome.text, LONGEST).into_owned(),
             structured: outcome.structured.as_ref().map(value),
-            attachments: outcome.attachments.iter().map(|attachment| attachment_view(attachment, album)).collect(),
+            attachments: outcome.attachments.iter().map(|attachment| attachment_view(attachment, page_files)).collect(),
             delegates: outcome
                 .delegates
                 .iter()
@@ -477,12 +482,12 @@ fn answer<'a>(answer: &'a CallResult, album: &mut Album) -> AnswerView<'a> {
     }
 }
 
-fn attachment_view<'a>(attachment: &'a Attachment, album: &mut Album) -> AttachmentView<'a> {
+fn attachment_view<'a>(attachment: &'a Attachment, page_files: &mut PageFiles) -> AttachmentView<'a> {
     AttachmentView {
         name: &attachment.name,
         mime: &attachment.mime,
         file: attachment.file.as_deref(),
-        kept: attachment.file.as_deref().map(|file| album.attachment(file, &attachment.mime)),
+        kept: attachment.file.as_deref().map(|file| page_files.attachment(file, &attachment.mime)),
     }
 }
 
@@ -499,13 +504,13 @@ fn note(note: &Note) -> NoteView<'_> {
     NoteView { level: note.level, text: clip(&note.text, LONGEST) }
 }
 
-fn picture_view(picture: &PictureRecord, album: &mut Album) -> PictureView {
+fn picture_view(picture: &PictureRecord, page_files: &mut PageFiles) -> PictureView {
     PictureView {
         moment: picture.moment,
         file: picture.file.clone(),
         screen: picture.screen,
-        kept: album.picture(&picture.file),
-        tree: picture.tree.as_ref().map(|tree| album.tree(tree)),
+        kept: page_files.picture(&picture.file),
+        tree: picture.tree.as_ref().map(|tree| page_files.tree(tree)),
         tree_file: picture.tree.clone(),
     }
 }

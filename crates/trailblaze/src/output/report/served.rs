@@ -4,24 +4,24 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::album::{self, Album};
 use super::html;
 use super::model::{ReadError, RunRecord};
+use super::page_files::{self, PageFiles};
 use crate::output::run_folder::is_inert;
 
 /// The index of a run, as in its page. All files are next to the page.
 pub fn index(run: &RunRecord, folder: &Path) -> Value {
-    json!(html::index(run, &mut Album::served(folder)))
+    json!(html::index(run, &mut PageFiles::served(folder)))
 }
 
 /// The details of an attempt. `None` if there is no such attempt.
 pub fn detail(folder: &Path, attempt: usize) -> Result<Option<Value>, ReadError> {
     let run = RunRecord::read(folder)?;
-    Ok(run.attempts.get(attempt).map(|attempt| json!(html::detail(attempt, &mut Album::served(folder)))))
+    Ok(run.attempts.get(attempt).map(|attempt| json!(html::detail(attempt, &mut PageFiles::served(folder)))))
 }
 
 /// A file of a run that may be shown: its report, or one that a browser does not run as a page.
 pub fn file(folder: &Path, name: &str) -> Option<PathBuf> {
     let is_shown = name == "report.html" || is_inert(name);
-    album::find(folder, name).ok().filter(|path| is_shown && path.is_file())
+    page_files::find(folder, name).ok().filter(|path| is_shown && path.is_file())
 }

@@ -5,9 +5,9 @@ use serde_json::Value;
 use trailblaze_core::trail::parts_of;
 use trailblaze_protocol::event::{ModelPurpose, ModelReplied};
 
-use super::album::{Album, FileInPage};
 use super::clip::clip;
 use super::model::{AttemptRecord, RunRecord, Turn};
+use super::page_files::{FileInPage, PageFiles};
 
 /// Characters of one message in the page.
 const LONGEST: usize = 64 * 1024;
@@ -99,12 +99,12 @@ struct ReplyView<'a> {
 }
 
 /// The requests of a step.
-pub fn of_step<'a>(attempt: &'a AttemptRecord, step: usize, album: &mut Album) -> Vec<TurnView<'a>> {
+pub fn of_step<'a>(attempt: &'a AttemptRecord, step: usize, page_files: &mut PageFiles) -> Vec<TurnView<'a>> {
     let own = attempt.turns.iter().filter(|turn| turn.step == Some(step));
-    own.map(|turn| view(turn, album)).collect()
+    own.map(|turn| view(turn, page_files)).collect()
 }
 
-fn view<'a>(turn: &'a Turn, album: &mut Album) -> TurnView<'a> {
+fn view<'a>(turn: &'a Turn, page_files: &mut PageFiles) -> TurnView<'a> {
     let asked = &turn.asked;
     TurnView {
         at: turn.at,
@@ -112,7 +112,7 @@ fn view<'a>(turn: &'a Turn, album: &mut Album) -> TurnView<'a> {
         model: &asked.model,
         setup: &asked.setup,
         messages: asked.messages.iter().map(|message| clip(message, LONGEST).into_owned()).collect(),
-        pictures: asked.pictures.iter().map(|file| (file.as_str(), album.attachment(file, "image/png"))).collect(),
+        pictures: asked.pictures.iter().map(|file| (file.as_str(), page_files.attachment(file, "image/png"))).collect(),
         reply: turn.replied.as_ref().map(reply),
     }
 }

@@ -1,7 +1,7 @@
 //! `logs/<run>/`: events as they happen, pictures and attachments named by content. Other threads write everything, so that a
 //! run waits for the disk only when their queues are full. They exist only while there is something to write.
 
-mod album;
+mod encoder;
 mod endings;
 mod writer;
 
@@ -22,8 +22,8 @@ use trailblaze_protocol::ids::RunId;
 use trailblaze_protocol::outcome::Attachment;
 
 use crate::files::private;
-use album::Painter;
-pub use album::{cover, encode, pack, scaled, unpacked};
+use encoder::Painter;
+pub use encoder::{cover, encode, pack, scaled, unpacked};
 pub use endings::is_inert;
 use writer::Writer;
 
@@ -106,7 +106,7 @@ impl ArtifactStore for RunFolder {
     }
 
     fn picture_file(&self, shot: &Shot) -> Option<String> {
-        Some(self.path.join(album::file_of(shot)).display().to_string())
+        Some(self.path.join(encoder::file_of(shot)).display().to_string())
     }
 
     fn keep(&self, kind: ArtifactKind, file: &Attachment) -> String {
@@ -119,7 +119,7 @@ impl ArtifactStore for RunFolder {
     }
 
     fn encode_within(&self, picture: &Picture, masks: &[Rect], screen: Size, longest: u32) -> Option<Arc<[u8]>> {
-        album::encode_within(picture, &album::scaled(masks, screen, picture.size), longest).ok().map(Into::into)
+        encoder::encode_within(picture, &encoder::scaled(masks, screen, picture.size), longest).ok().map(Into::into)
     }
 }
 

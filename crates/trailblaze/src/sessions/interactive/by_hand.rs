@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::callers::passwords;
-use trailblaze_core::driver::{Button, Click, Deed, Person, PersonAction};
+use trailblaze_core::driver::{Button, Click, ObservedAction, Person, PersonAction};
 use trailblaze_core::ids;
 use trailblaze_core::query::{Stable, alternatives, stable};
 use trailblaze_core::screen::{Field, Node, Screen};
@@ -26,13 +26,13 @@ pub struct ByHand {
     person: Option<Person>,
     /// Whether what appears is asserted.
     has_assertions: bool,
-    /// The screen before the last deed, until what appeared after it is asserted.
+    /// The screen before the last action, until what appeared after it is asserted.
     before: Option<Screen>,
-    /// The screen after the last deed, if there was time to look at it.
+    /// The screen after the last action, if there was time to look at it.
     after: Option<Screen>,
 }
 
-/// The step that a deed becomes.
+/// The step that an action becomes.
 #[derive(Debug, PartialEq)]
 struct MadeByHand {
     text: String,
@@ -53,11 +53,11 @@ impl Interactive {
         }
     }
 
-    /// Waits for the next deed of the person who is followed; `None` if the window was closed. Does not return if nobody is
+    /// Waits for the next action of the person who is followed; `None` if the window was closed. Does not return if nobody is
     /// followed.
-    pub async fn next_deed(&mut self) -> Option<Deed> {
+    pub async fn next_observed(&mut self) -> Option<ObservedAction> {
         match &mut self.by_hand.person {
-            Some(person) => person.deeds.recv().await,
+            Some(person) => person.actions.recv().await,
             None => std::future::pending().await,
         }
     }
@@ -69,8 +69,8 @@ impl Interactive {
         if person.flush.send(done).await.is_err() || is_done.await.is_err() {
             return;
         }
-        while let Some(Ok(deed)) = self.by_hand.person.as_mut().map(|person| person.deeds.try_recv()) {
-            self.record_deed(Some(deed), cancel).await;
+        while let Some(Ok(observed)) = self.by_hand.person.as_mut().map(|person| person.actions.try_recv()) {
+            self.record_observed(Some(observed), cancel).await;
         }
         let cx = self.cx(cancel);
         if self.by_hand.before.is_some()
@@ -80,7 +80,7 @@ impl Interactive {
         }
     }
 
-    /// Records an assertion for what appeared after the last deed. Nothing is looked at now, because another deed may have
+    /// Records an assertion for what appeared after the last action. Nothing is looked at now, because another action may have
     /// changed the screen already.
     fn assert_appeared(&mut self, after: &Screen) {
         let Some(before) = self.by_hand.before.take() else { return };
@@ -94,42 +94,42 @@ impl Interactive {
         }
     }
 
-    /// Records a deed as a step of its own.
-    pub async fn record_deed(&mut self, deed: Option<Deed>, cancel: &CancellationToken) {
-        let Some(mut deed) = deed else {
+    /// Records an action as a step of its own.
+    pub async fn record_observed(&mut self, observed: Option<ObservedAction>, cancel: &CancellationToken) {
+        let Some(mut observed) = observed else {
             self.by_hand.person = None;
             self.lost = Some("the window was closed".to_string());
             return;
         };
-        self.session.device.redact_deed(&mut deed);
-        let Some(MadeByHand { text, call }) = made(&deed) else { return };
-        if deed.node.is_none() && matches!(deed.what, PersonAction::Click { .. }) {
+        self.session.device.redact_observed(&mut observed);
+        let Some(MadeByHand { text, call }) = made(&observed) else { return };
+        if observed.node.is_none() && matches!(observed.what, PersonAction::Click { .. }) {
             let cx = self.cx(cancel);
             let after = self.session.device.look(&cx).await;
-            if after.is_ok_and(|after| is_same(&deed.screen, &after)) {
+            if after.is_ok_and(|after| is_same(&observed.screen, &after)) {
                 return;
             }
         }
-        // What the person saw before this deed is what appeared after the last one.
+        // What the person saw before this action is what appeared after the last one.
         match self.by_hand.after.take() {
-            Some(after) if deed.screen.root.children.is_empty() => self.assert_appeared(&after),
-            _ if deed.screen.root.children.is_empty() => self.by_hand.before = None,
-            _ => self.assert_appeared(&deed.screen),
+            Some(after) if observed.screen.root.children.is_empty() => self.assert_appeared(&after),
+            _ if observed.screen.root.children.is_empty() => self.by_hand.before = None,
+            _ => self.assert_appeared(&observed.screen),
         }
         self.begin(StepKind::Step, &text, Plan::Interactive);
         let cx = self.cx(cancel);
-        if let Some(hover) = hover(&deed) {
+        if let Some(hover) = hover(&observed) {
             self.note_call(hover);
         }
         self.note_call(call);
-        let is_last = self.by_hand.person.as_ref().is_none_or(|person| person.deeds.is_empty());
+        let is_last = self.by_hand.person.as_ref().is_none_or(|person| person.actions.is_empty());
         self.proposals.clear();
-        // What another deed has changed already is not the effect of this one.
+        // What another action has changed already is not the effect of this one.
         if is_last && let Ok(after) = self.session.device.look(&cx).await {
-            self.proposals = proposals(&deed.screen, &after);
+            self.proposals = proposals(&observed.screen, &after);
             self.by_hand.after = Some(after);
         }
-        self.by_hand.before = Some(deed.screen).filter(|_| self.by_hand.has_assertions);
+        self.by_hand.before = Some(observed.screen).filter(|_| self.by_hand.has_assertions);
         self.end_step();
         self.note_steps();
         self.keep();
@@ -162,10 +162,10 @@ impl Interactive {
     }
 }
 
-/// The step and the call that replays a deed; `None` if nothing can.
-fn made(deed: &Deed) -> Option<MadeByHand> {
-    let screen = &deed.screen;
-    let node = deed.node.and_then(|id| screen.root.walk().find(|node| node.id == id));
+/// The step and the call that replays an action; `None` if nothing can.
+fn made(observed: &ObservedAction) -> Option<MadeByHand> {
+    let screen = &observed.screen;
+    let node = observed.node.and_then(|id| screen.root.walk().find(|node| node.id == id));
     let name = node.map(called).unwrap_or_default();
     let on = |tool: &str, args: Value| {
         let selector = alternatives(screen, node?).into_iter().next()?;
@@ -173,7 +173,7 @@ fn made(deed: &Deed) -> Option<MadeByHand> {
         delegate.args.extend(args.as_object().cloned().unwrap_or_default());
         Some(delegate)
     };
-    let (text, call) = match &deed.what {
+    let (text, call) = match &observed.what {
         PersonAction::Click { click, point } => return clicked(screen, node, click, *point),
         PersonAction::Drag { onto, point } => {
             let target = screen.root.walk().find(|node| Some(node.id) == *onto);
@@ -235,10 +235,10 @@ fn made(deed: &Deed) -> Option<MadeByHand> {
     Some(MadeByHand { text, call })
 }
 
-/// Makes the element visible that a deed was done to.
-fn hover(deed: &Deed) -> Option<Delegate> {
-    let over = deed.screen.root.walk().find(|node| Some(node.id) == deed.over)?;
-    let selector = alternatives(&deed.screen, over).into_iter().next()?;
+/// Makes the element visible that an action was done to.
+fn hover(observed: &ObservedAction) -> Option<Delegate> {
+    let over = observed.screen.root.walk().find(|node| Some(node.id) == observed.over)?;
+    let selector = alternatives(&observed.screen, over).into_iter().next()?;
     Some(call("web_hover", json!({"nodeSelector": selector.to_json()})))
 }
 

@@ -8,7 +8,7 @@ mod edit;
 mod keep;
 mod open;
 mod replay;
-mod sight;
+mod snapshots;
 mod undo;
 
 pub use command::{CallArguments, Command, Save, Snapshot};
@@ -54,7 +54,7 @@ use crate::sessions::viewing::Viewer;
 use by_hand::ByHand;
 use edit::EditHistory;
 use keep::{EXPLORE, Home};
-use sight::Sights;
+use snapshots::ShownSnapshots;
 
 /// A session on one device that is used call by call. It has one step open at a time, records what passes, and can be saved as a
 /// trail. Commands are executed one after the other.
@@ -70,7 +70,7 @@ pub struct Interactive {
     /// The steps that the model has carried out.
     earlier: Vec<String>,
     failures: Failures,
-    sights: Sights,
+    sights: ShownSnapshots,
     /// The recording in the run folder, as it was last written.
     kept: Option<String>,
     /// What the session remembered when it was opened.
@@ -178,7 +178,7 @@ impl Interactive {
             n_steps: 0,
             earlier: Vec::new(),
             failures: Failures { worst: Exit::Passed, first: None },
-            sights: Sights::default(),
+            sights: ShownSnapshots::default(),
             kept: None,
             initial_memory,
             saved: Vec::new(),

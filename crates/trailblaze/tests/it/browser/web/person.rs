@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use serde_json::json;
 use tokio::time::timeout;
-use trailblaze_core::driver::{Action, Button, Click, Deed, DeviceCommand, Driver, Person, PersonAction, Target};
+use trailblaze_core::driver::{
+    Action, Button, Click, DeviceCommand, Driver, ObservedAction, Person, PersonAction, Target,
+};
 
 use crate::browser::web::live::{Bare, budget};
 use crate::support::PATIENCE;
@@ -27,28 +29,28 @@ impl Watched {
         Some(Watched { bare, hand, person })
     }
 
-    /// The next deed.
-    async fn next(&mut self) -> Deed {
-        let next = timeout(PATIENCE, self.person.deeds.recv()).await;
-        next.expect("a deed in time").expect("the window is open")
+    /// The next action.
+    async fn next(&mut self) -> ObservedAction {
+        let next = timeout(PATIENCE, self.person.actions.recv()).await;
+        next.expect("an action in time").expect("the window is open")
     }
 
-    /// The next deeds, each with the element that it was done to.
+    /// The next actions, each with the element that it was done to.
     async fn expect(&mut self, expected: &[&str]) {
         for expected in expected {
-            let deed = self.next().await;
-            assert_eq!(words(&deed), *expected);
+            let observed = self.next().await;
+            assert_eq!(words(&observed), *expected);
         }
     }
 
-    /// Lets unfinished deeds be reported, and expects no others.
+    /// Lets unfinished actions be reported, and expects no others.
     async fn expect_last(&mut self, expected: &[&str]) {
         let (done, is_done) = tokio::sync::oneshot::channel();
         self.person.flush.send(done).await.expect("it is followed");
         is_done.await.expect("it was flushed");
         self.expect(expected).await;
-        let more = self.person.deeds.try_recv().ok();
-        assert!(more.is_none(), "{:?}", more.map(|deed| words(&deed)));
+        let more = self.person.actions.try_recv().ok();
+        assert!(more.is_none(), "{:?}", more.map(|observed| words(&observed)));
     }
 
     async fn close(self) {
@@ -56,10 +58,10 @@ impl Watched {
     }
 }
 
-fn words(deed: &Deed) -> String {
-    let node = deed.node.and_then(|id| deed.screen.root.walk().find(|node| node.id == id));
+fn words(observed: &ObservedAction) -> String {
+    let node = observed.node.and_then(|id| observed.screen.root.walk().find(|node| node.id == id));
     let node = node.map_or("nothing".to_string(), |node| node.summary());
-    match &deed.what {
+    match &observed.what {
         PersonAction::Click { click: Click { button: Button::Left, count: 1, modifiers, .. }, .. }
             if modifiers.is_empty() =>
         {
@@ -69,7 +71,7 @@ fn words(deed: &Deed) -> String {
             format!("click {} {} {:?} {node}", click.button.name(), click.count, click.modifiers)
         }
         PersonAction::Drag { onto, .. } => {
-            let onto = deed.screen.root.walk().find(|node| Some(node.id) == *onto);
+            let onto = observed.screen.root.walk().find(|node| Some(node.id) == *onto);
             format!("drag {node} onto {}", onto.map_or("nothing".to_string(), |onto| onto.summary()))
         }
         PersonAction::Type { text } => format!("type {text:?} {node}"),
@@ -341,7 +343,7 @@ async fn addresses_history_and_tabs_are_reported_unless_a_page_causes_them() {
     watched.expect_last(&[]).await;
     // The last window closes.
     watched.hand.call(None, "Target.closeTarget", json!({"targetId": tab.target})).await;
-    let end = timeout(PATIENCE, watched.person.deeds.recv()).await;
+    let end = timeout(PATIENCE, watched.person.actions.recv()).await;
     assert!(end.expect("it ends in time").is_none());
     watched.close().await;
 }

@@ -29,7 +29,7 @@ const SETTLE: Duration = Duration::from_secs(1);
 
 /// The snapshots that were shown, with their numbers.
 #[derive(Default)]
-pub struct Sights {
+pub struct ShownSnapshots {
     shown: VecDeque<LastLook>,
     n_shown: u64,
 }
@@ -52,7 +52,7 @@ impl LastLook {
     }
 }
 
-impl Sights {
+impl ShownSnapshots {
     /// The text of the last snapshot.
     pub fn last(&self) -> Option<&str> {
         self.shown.back().map(|sight| sight.text.as_str())

@@ -20,7 +20,7 @@ const RECENT: usize = 8;
 
 /// Encodes and writes pictures on a thread that exists only while there are some.
 pub struct Painter {
-    album: Mutex<Album>,
+    encoder: Mutex<PictureEncoder>,
     writer: Arc<Writer>,
     queue: Mutex<Queue>,
     changed: Condvar,
@@ -36,8 +36,8 @@ struct Queue {
 
 impl Painter {
     pub fn new(folder: PathBuf, writer: Arc<Writer>) -> Arc<Painter> {
-        let album = Mutex::new(Album { folder, stored: HashSet::new(), recent: VecDeque::new() });
-        Arc::new(Painter { album, writer, queue: Mutex::default(), changed: Condvar::new() })
+        let encoder = Mutex::new(PictureEncoder { folder, stored: HashSet::new(), recent: VecDeque::new() });
+        Arc::new(Painter { encoder, writer, queue: Mutex::default(), changed: Condvar::new() })
     }
 
     pub fn add(self: &Arc<Self>, shot: Shot) {
@@ -73,7 +73,7 @@ impl Painter {
 
     fn paint(&self) {
         let _gone = PainterGone(self);
-        let mut album = self.album.lock();
+        let mut encoder = self.encoder.lock();
         loop {
             let shot = {
                 let mut queue = self.queue.lock();
@@ -82,7 +82,7 @@ impl Painter {
             };
             self.changed.notify_all();
             let Some(shot) = shot else { return };
-            match album.store(&shot) {
+            match encoder.store(&shot) {
                 Ok(event) => self.writer.event(&event),
                 Err(error) => self.writer.failed(Path::new("pictures"), &error),
             }
@@ -105,14 +105,14 @@ impl Drop for PainterGone<'_> {
 }
 
 /// Encodes pictures. One that was stored before is not encoded again.
-struct Album {
+struct PictureEncoder {
     folder: PathBuf,
     stored: HashSet<String>,
     /// The last pictures that were hashed.
     recent: VecDeque<(Arc<[u8]>, String)>,
 }
 
-impl Album {
+impl PictureEncoder {
     /// The hash of some pixels. The picture after a step comes again as the one before the next.
     fn content(&mut self, bytes: &Arc<[u8]>) -> String {
         if let Some((_, known)) = self.recent.iter().find(|(recent, _)| Arc::ptr_eq(recent, bytes)) {

@@ -34,31 +34,31 @@ pub enum FileInPage {
     Missing(&'static str),
 }
 
-pub struct Album {
+pub struct PageFiles {
     folder: PathBuf,
     /// Whether nothing is embedded: a server provides the files.
     is_served: bool,
-    pictures: PictureShelf,
-    trees: PictureShelf,
+    pictures: PageFileList,
+    trees: PageFileList,
 }
 
 /// Contents in the order they came, and which file holds which.
-struct PictureShelf {
+struct PageFileList {
     contents: Vec<String>,
     room: usize,
     by_digest: HashMap<[u8; 32], usize>,
     by_file: HashMap<String, FileInPage>,
 }
 
-impl Album {
-    pub fn new(folder: &Path) -> Album {
-        let (pictures, trees) = (PictureShelf::new(MOST_PICTURES), PictureShelf::new(MOST_TREES));
-        Album { folder: folder.to_path_buf(), is_served: false, pictures, trees }
+impl PageFiles {
+    pub fn new(folder: &Path) -> PageFiles {
+        let (pictures, trees) = (PageFileList::new(MOST_PICTURES), PageFileList::new(MOST_TREES));
+        PageFiles { folder: folder.to_path_buf(), is_served: false, pictures, trees }
     }
 
-    /// An album for a page that gets all files from a server.
-    pub fn served(folder: &Path) -> Album {
-        Album { is_served: true, ..Album::new(folder) }
+    /// An page_files for a page that gets all files from a server.
+    pub fn served(folder: &Path) -> PageFiles {
+        PageFiles { is_served: true, ..PageFiles::new(folder) }
     }
 
     fn next_to_page(&self, file: &str) -> FileInPage {
@@ -69,7 +69,7 @@ impl Album {
         if self.is_served {
             return self.next_to_page(file);
         }
-        let Album { folder, pictures, .. } = self;
+        let PageFiles { folder, pictures, .. } = self;
         pictures.keep(folder, file, |bytes| {
             let mime = mime(bytes)?;
             Some(format!("data:{mime};base64,{}", STANDARD.encode(bytes)))
@@ -80,7 +80,7 @@ impl Album {
         if self.is_served {
             return self.next_to_page(file);
         }
-        let Album { folder, trees, .. } = self;
+        let PageFiles { folder, trees, .. } = self;
         trees.keep(folder, file, |bytes| Some(clip(&String::from_utf8_lossy(bytes), LONGEST_TREE).into_owned()))
     }
 
@@ -109,9 +109,9 @@ impl Album {
     }
 }
 
-impl PictureShelf {
-    fn new(room: usize) -> PictureShelf {
-        PictureShelf { contents: Vec::new(), room, by_digest: HashMap::new(), by_file: HashMap::new() }
+impl PageFileList {
+    fn new(room: usize) -> PageFileList {
+        PageFileList { contents: Vec::new(), room, by_digest: HashMap::new(), by_file: HashMap::new() }
     }
 
     fn keep(&mut self, folder: &Path, file: &str, content: impl Fn(&[u8]) -> Option<String>) -> FileInPage {
@@ -144,7 +144,7 @@ impl PictureShelf {
     }
 }
 
-impl Album {
+impl PageFiles {
     /// The last lines of a text file of the run folder; nothing where it cannot be read.
     pub fn tail(&self, file: &str, n_lines: usize) -> String {
         let text = read(&self.folder, file).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
