@@ -9,6 +9,7 @@ use super::in_session::{self, SessionArgs};
 use super::shell::OnDeviceArgs;
 use super::{Context, Refusal};
 use crate::output::print;
+use crate::project::devices::DeviceSpec;
 use crate::sessions::service::OpenRequest;
 
 /// Options that choose devices.
@@ -39,8 +40,12 @@ enum DeviceVerb {
     },
     /// Check whether everything is there that devices need: browsers, programs, connections
     ///
+    /// With the id of a device, it also opens that device as a session would, looks at its screen, and puts it back as it was.
+    ///
     /// Exit codes: 0 all is well · 2 something that a device of this project needs is missing
     Doctor {
+        /// A device to try, such as android/emulator-5554
+        device: Option<String>,
         /// Print the findings as JSON
         #[arg(long)]
         json: bool,
@@ -69,7 +74,7 @@ struct ConnectArgs {
 pub async fn device(context: &Context, command: DeviceVerbArgs) -> Result<Exit, Refusal> {
     match command.verb {
         DeviceVerb::List { json } => list(context, json).await,
-        DeviceVerb::Doctor { json } => doctor(context, json).await,
+        DeviceVerb::Doctor { device, json } => doctor(context, device, json).await,
         DeviceVerb::Connect(args) => connect(context, *args).await,
     }
 }
@@ -98,11 +103,19 @@ async fn connect(context: &Context, args: ConnectArgs) -> Result<Exit, Refusal> 
     Ok(Exit::Passed)
 }
 
-async fn doctor(context: &Context, json: bool) -> Result<Exit, Refusal> {
+async fn doctor(context: &Context, device: Option<String>, json: bool) -> Result<Exit, Refusal> {
     let loaded = context.load(None)?;
     Refusal::unless_sound(&loaded.problems)?;
+    let named: Vec<DeviceSpec> = match device {
+        Some(device) => loaded.devices(&[device])?,
+        None => Vec::new(),
+    };
     let wiring = context.wiring(&loaded, None);
-    let mut found = wiring.devices.check(&loaded.all_devices()?).await;
+    let wanted = if named.is_empty() { loaded.all_devices()? } else { named.clone() };
+    let mut found = wiring.devices.check(&wanted).await;
+    for device in &named {
+        found.extend(wiring.devices.examine(device).await);
+    }
     wiring.close().await;
     if found.is_empty() {
         found.push(Finding::good("devices", "the devices of this project need nothing"));

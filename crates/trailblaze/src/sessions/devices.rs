@@ -7,13 +7,14 @@ use futures::future::join_all;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::device_source::{DeviceSource, DeviceSpec};
-use trailblaze_core::driver::{Budget, Driver, DriverError};
+use trailblaze_core::driver::{Budget, Driver, DriverError, Want};
 use trailblaze_core::engine::session::DeviceClaim;
 use trailblaze_core::finding::Finding;
 use trailblaze_core::limits;
 use trailblaze_drivers::provider::Machine;
 
 use crate::files::device_lock::{DeviceLock, LockError};
+use crate::output::words::count;
 use crate::project::providers::DeviceProviders;
 
 /// The sources of a run's devices.
@@ -90,10 +91,44 @@ impl DeviceSources {
         join_all(checks).await.into_iter().flatten().collect()
     }
 
+    /// What is wrong with one device, if anything: opens it as a session would, looks at its screen, and puts it back as it was.
+    pub async fn examine(&self, device: &DeviceSpec) -> Vec<Finding> {
+        const ABOUT: &str = "device";
+        let started = Instant::now();
+        let Acquired { driver, claim: _claim } = match self.acquire(device).await {
+            Ok(acquired) => acquired,
+            Err(error) => return vec![Finding::bad(ABOUT, error.to_string())],
+        };
+        let description = driver.describe();
+        let (kind, size) = (description.classifiers.join("-"), description.size);
+        let about = format!("{}, {kind}, {}×{}", description.summary, size.width, size.height);
+        let mut found = vec![Finding::good(ABOUT, format!("{about}; ready after {}", millis(started)))];
+        let started = Instant::now();
+        let looking = Budget::new(started + limits::DRIVER_COMMAND, CancellationToken::new());
+        found.push(match driver.observe(&looking, Want::PICTURE).await {
+            Ok(screen) => {
+                let n_elements = screen.root.walk().count();
+                let picture = match &screen.picture {
+                    Some(picture) => format!("a picture of {}×{}", picture.size.width, picture.size.height),
+                    None => "no picture".to_string(),
+                };
+                let shown = count(n_elements, "element");
+                Finding::good(ABOUT, format!("its screen was looked at in {}: {shown}, {picture}", millis(started)))
+            }
+            Err(error) => Finding::bad(ABOUT, format!("its screen cannot be looked at: {error}")),
+        });
+        driver.close().await;
+        found
+    }
+
     /// Ends what devices share.
     pub async fn close(&self) {
         join_all(self.sources.iter().map(|(_, source)| source.close())).await;
     }
+}
+
+fn millis(since: Instant) -> String {
+    format!("{} ms", since.elapsed().as_millis())
 }
 
 /// How long finding and acquiring devices may take. A command that is interrupted drops what it waits for.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 
+use serde_json::Value;
 use trailblaze_android_stand_in::launch::{AdbServer, AndroidParts, StandInPhone, StartError};
 
 use crate::support::{PATIENCE, Project, Ran, example, is_full_tier, repository, skip};
@@ -101,6 +102,21 @@ fn a_phone_that_is_unplugged_is_named_with_what_to_do() {
     let said = format!("{}{}", ran.stdout, ran.stderr);
     assert!(said.contains(&wallet.phone.serial()), "{said}");
     assert!(said.contains("adb devices") || said.contains("not connected") || said.contains("offline"), "{said}");
+}
+
+#[test]
+fn the_doctor_tries_one_phone_and_says_what_is_wrong_with_it() {
+    let Some(wallet) = ProjectPhone::connect() else { return };
+    let before = wallet.animation_scale();
+    let well = wallet.run(&["device", "doctor", &wallet.device()]).exits(0);
+    assert!(well.stdout.contains("its screen was looked at in "), "{}", well.stdout);
+    assert_eq!(wallet.animation_scale(), before);
+    wallet.phone.unplug();
+    let found = wallet.run(&["device", "doctor", &wallet.device(), "--json"]).exits(2).json();
+    let is_bad = |finding: &Value| {
+        finding["state"] == "error" && finding["message"].to_string().contains(&wallet.phone.serial())
+    };
+    assert!(found["findings"].as_array().expect("findings").iter().any(is_bad), "{found}");
 }
 
 /// Appium's ApiDemos in the real Android 14 framework on a JVM. It ends with its standard input.
