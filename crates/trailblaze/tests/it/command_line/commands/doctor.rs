@@ -209,3 +209,12 @@ fn devices_alone_can_be_checked() {
     let told = project.run(&["device", "doctor", "--json"]).exits(0).json();
     assert_eq!(finding(&told, "browser", "this project does not need it")["state"], "note");
 }
+
+#[test]
+fn one_device_is_tried_by_its_name() {
+    let project = Project::counter();
+    let tried = project.run(&["device", "doctor", "android/sim-1"]).exits(0);
+    assert!(tried.stdout.contains("its screen was looked at in "), "{}", tried.stdout);
+    let unknown = project.run(&["device", "doctor", "ios/nowhere"]).exits(3);
+    assert!(unknown.stderr.contains("there is no device `ios/nowhere`"), "{}", unknown.stderr);
+}
