@@ -35,7 +35,7 @@ pub async fn check(context: &Context, args: CheckArgs) -> Result<Exit, Refusal> 
     let loaded = context.load(args.paths.first())?;
     let options = CheckOptions {
         paths: args.paths,
-        devices: args.devices.device,
+        devices: context.resolve_devices(&loaded, &args.devices.device).await?,
         is_strict: args.strict,
         is_offline: args.offline,
         without_trails: false,

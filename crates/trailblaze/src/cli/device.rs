@@ -15,7 +15,7 @@ use crate::sessions::service::OpenRequest;
 /// Options that choose devices.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct DeviceArgs {
-    /// Use this device, written platform/name, such as android/sim-1; repeat or separate by commas for several
+    /// Use this device, written platform/name, such as android/sim-1, or only the platform if it has one device; repeat or separate by commas for several
     #[arg(short, long = "device", value_name = "DEVICE", value_delimiter = ',', env = "TRAILBLAZE_DEVICE")]
     pub device: Vec<String>,
     /// Show the browser window of web devices
@@ -107,7 +107,7 @@ async fn doctor(context: &Context, device: Option<String>, json: bool) -> Result
     let loaded = context.load(None)?;
     Refusal::unless_sound(&loaded.problems)?;
     let named: Vec<DeviceSpec> = match device {
-        Some(device) => loaded.devices(&[device])?,
+        Some(device) => loaded.devices(&context.resolve_devices(&loaded, &[device]).await?)?,
         None => Vec::new(),
     };
     let wiring = context.wiring(&loaded, None);

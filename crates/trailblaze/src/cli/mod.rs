@@ -74,7 +74,7 @@ use crate::run::preflight::n_errors;
 use crate::sessions::host::Host;
 use crate::sessions::interactive::OpenError;
 use crate::sessions::service::ServiceError;
-use crate::sessions::wiring::{NotOpenedError, SecretError, UnknownTarget, Wiring};
+use crate::sessions::wiring::{NotOpenedError, SecretError, UnknownTarget, Wiring, resolve_devices};
 
 pub use schema::schemas;
 
@@ -435,6 +435,11 @@ impl Context {
         let wiring = Wiring::new(loaded, &self.host(None), target);
         print::hide(&wiring.secrets);
         wiring
+    }
+
+    /// The devices that a command names, where a platform stands for its only device.
+    async fn resolve_devices(&self, loaded: &Arc<Loaded>, names: &[String]) -> Result<Vec<String>, Refusal> {
+        Ok(resolve_devices(loaded, &self.host(None), names).await?)
     }
 
     /// The command line as it is recorded.

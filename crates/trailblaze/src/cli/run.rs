@@ -308,7 +308,10 @@ pub async fn run_once(
     watch: Option<&mut Watch>,
 ) -> Result<Exit, Refusal> {
     let loaded = context.load(args.paths.first())?;
-    let options = RunOptions { only, ..args.options(context, &loaded.root)? };
+    let mut options = RunOptions { only, ..args.options(context, &loaded.root)? };
+    if let DeviceChoice::Named(named) = &mut options.devices {
+        *named = context.resolve_devices(&loaded, named).await?;
+    }
     let mut plan = RunPlan::new(&loaded, &context.host(args.port), options)?;
     print::hide(&plan.wiring.secrets);
     if args.choice.dry_run {

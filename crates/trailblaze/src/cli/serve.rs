@@ -44,7 +44,7 @@ const KEEP_EVERY: Duration = Duration::from_secs(1);
 pub async fn serve(context: &Context, args: ServeArgs) -> Result<Exit, Refusal> {
     let loaded = context.load(None)?;
     Refusal::unless_sound(&loaded.problems)?;
-    let device = args.on.device(&loaded, "`trailblaze serve` uses")?;
+    let device = args.on.device(context, &loaded, "`trailblaze serve` uses").await?;
     let name = device.id.clone();
     let callback = context.host(args.port).process.callback;
     let served = on_device(context, &loaded, &args.on, (Usage::Serve, device), async |session, _, cancel| {

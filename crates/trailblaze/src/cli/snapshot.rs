@@ -109,7 +109,7 @@ pub async fn snapshot(context: &Context, args: SnapshotArgs) -> Result<Exit, Ref
     }
     let loaded = context.load(None)?;
     Refusal::unless_sound(&loaded.problems)?;
-    let devices = loaded.devices(&args.devices.device)?;
+    let devices = loaded.devices(&context.resolve_devices(&loaded, &args.devices.device).await?)?;
     let [device] = devices.as_slice() else {
         return Err(Refusal::Usage {
             message: "`trailblaze snapshot` uses one device".into(),

@@ -111,7 +111,7 @@ async fn call(context: &Context, args: CallArgs) -> Result<Exit, Refusal> {
     Refusal::unless_sound(&loaded.problems)?;
     let device = match args.help_tool {
         true => args.on.first(&loaded)?,
-        false => args.on.device(&loaded, "`trailblaze tool` uses")?,
+        false => args.on.device(context, &loaded, "`trailblaze tool` uses").await?,
     };
     let mut wiring = context.wiring(&loaded, args.on.target.clone());
     wiring.check_target()?;

@@ -28,7 +28,7 @@ use crate::sessions::service::{
     ReplayRequest, Request, Service, ServiceError, SessionChoice, SessionInfo, StudioAddress, ToolboxRequest,
 };
 use crate::sessions::toolbox::{self, Listed};
-use crate::sessions::wiring::{self, Wiring};
+use crate::sessions::wiring::{self, Wiring, resolve_devices};
 
 /// The daemon's sessions, and what they share.
 pub struct LocalService {
@@ -90,6 +90,18 @@ impl LocalService {
         futures::future::join_all(all.iter().map(|live| live.close())).await;
     }
 
+    /// The device that a session is opened on.
+    pub(super) async fn device(&self, loaded: &Arc<Loaded>, named: Option<&str>) -> Result<DeviceSpec, ServiceError> {
+        let names: Vec<String> = named.map(str::to_string).into_iter().collect();
+        let names = resolve_devices(loaded, &self.projects.host, &names).await.map_err(unknown_device)?;
+        let mut devices = loaded.devices(&names).map_err(unknown_device)?;
+        if devices.len() == 1 {
+            return Ok(devices.remove(0));
+        }
+        let hint = format!("choose one, such as `-d {}`", devices[0].id);
+        Err(ServiceError::invalid("a session uses one device").with_hint(hint))
+    }
+
     pub(super) async fn open(
         &self,
         request: OpenRequest,
@@ -105,7 +117,7 @@ impl LocalService {
         // A session that is named and open decides about the device.
         let named = request.name.as_deref().filter(|_| request.device.is_none());
         let wanted = named.and_then(|name| self.table.device_of(&loaded.root, name)).or_else(|| request.device.clone());
-        let device = device(&loaded, wanted.as_deref())?;
+        let device = self.device(&loaded, wanted.as_deref()).await?;
         let device_id = device.id.to_string();
         let mut took_over = None;
         loop {
@@ -447,17 +459,6 @@ impl<S: Borrow<LocalService>> Drop for Counted<S> {
         *service.activity.lock() = Instant::now();
         service.n_requests.fetch_sub(1, Ordering::Relaxed);
     }
-}
-
-/// The device that a session is opened on.
-pub(super) fn device(loaded: &Loaded, named: Option<&str>) -> Result<DeviceSpec, ServiceError> {
-    let named: Vec<String> = named.map(str::to_string).into_iter().collect();
-    let mut devices = loaded.devices(&named).map_err(unknown_device)?;
-    if devices.len() == 1 {
-        return Ok(devices.remove(0));
-    }
-    let hint = format!("choose one, such as `-d {}`", devices[0].id);
-    Err(ServiceError::invalid("a session uses one device").with_hint(hint))
 }
 
 fn unknown_device(error: DeviceError) -> ServiceError {

@@ -144,7 +144,7 @@ impl SessionTable {
                 choice.project.as_ref().is_none_or(|project| slot.project == *project)
                     && match &choice.name {
                         Some(name) => slot.name == *name,
-                        None => choice.device.as_ref().is_none_or(|device| slot.device == *device),
+                        None => choice.device.as_ref().is_none_or(|device| is_on(&slot.device, device)),
                     }
             };
             slots.iter().filter(fits).cloned().collect()
@@ -210,6 +210,11 @@ fn no_session(choice: &SessionChoice) -> ServiceError {
 }
 
 /// `wallet-android-sim-1`, with a number if another project has the name.
+/// Whether a device is the one that is meant, or one of the platform that is.
+fn is_on(device: &str, wanted: &str) -> bool {
+    device == wanted || device.strip_prefix(wanted).is_some_and(|name| name.starts_with('/'))
+}
+
 fn default_name(slots: &[SessionSlot], project: &Path, device: &str) -> String {
     let folder = project.file_name().and_then(|name| name.to_str()).unwrap_or("project");
     let name = slug(&format!("{folder}-{device}"));

@@ -37,7 +37,7 @@ use crate::sessions::service::{
     Answer, CheckRequest, Checked, ClientPlace, EditRequest, Edited, ProgressSink, Ran, ReportRequest, RunRequest,
     ServiceError,
 };
-use crate::sessions::wiring::Wiring;
+use crate::sessions::wiring::{Wiring, resolve_devices};
 
 /// The longest trail that is read or written, in bytes.
 const MOST_BYTES: usize = 1 << 20;
@@ -65,12 +65,14 @@ pub async fn run_with(
     let loaded = projects.load(&request.client)?;
     let limits = projects::agent_limits(&loaded, &request.secrets, &request.allowed_secrets)?;
     let command = command_of(&request, &loaded.root);
+    let devices = resolve_devices(&loaded, &projects.host, &request.devices).await;
+    let devices = devices.map_err(|error| ServiceError::invalid(error.to_string()))?;
     let options = RunOptions {
         paths: request.paths,
         only: None,
         filter: Filter::default(),
         until: None,
-        devices: DeviceChoice::Named(request.devices),
+        devices: DeviceChoice::Named(devices),
         is_headed: false,
         target: request.target,
         record: request.records.then_some(RecordLevel::Calls),

@@ -13,7 +13,7 @@ use crate::project::providers::default_device;
 
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum DeviceError {
-    #[error("`{text}` is not a device; write platform/name, such as android/sim-1")]
+    #[error("`{text}` is not a device; write platform/name, such as android/sim-1, or a platform")]
     Form { text: String },
     #[error("unknown platform `{platform}` in `{text}`{}", .near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
     Platform { text: String, platform: String, near: Option<&'static str> },
@@ -29,6 +29,8 @@ pub enum DeviceError {
     UnknownDriver { text: String },
     #[error("the device `{text}` is named twice")]
     Twice { text: String },
+    #[error("there are several {platform} devices; name one of {}", ids.join(", "))]
+    Several { platform: Platform, ids: Vec<String> },
     #[error("no device matches `{wanted}`; add one to `devices:` of {PROJECT_FILE}")]
     NoneFit { wanted: String },
     #[error(
@@ -301,7 +303,17 @@ impl Loaded {
         Ok(specs)
     }
 
+    /// The ids of the project's devices of a platform.
+    pub fn own_devices(&self, platform: Platform) -> Vec<String> {
+        let is_of_platform = |id: &&String| id.split_once('/').is_some_and(|(name, _)| name == platform.name());
+        self.project.devices.iter().map(|entry| &entry.id.value).filter(is_of_platform).cloned().collect()
+    }
+
     fn spec(&self, text: &str) -> Result<DeviceSpec, DeviceError> {
+        if let Some(platform) = Platform::parse(text) {
+            let own = self.own_devices(platform);
+            return self.spec(own.first().map_or(default_device(platform), String::as_str));
+        }
         let entry = self.project.devices.iter().find(|entry| entry.id.value == text);
         self.spec_with(text, entry).map_err(|error| match entry {
             Some(DeviceEntry { id, .. }) => {

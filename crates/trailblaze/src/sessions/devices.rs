@@ -12,10 +12,13 @@ use trailblaze_core::engine::session::DeviceClaim;
 use trailblaze_core::finding::Finding;
 use trailblaze_core::limits;
 use trailblaze_drivers::provider::Machine;
+use trailblaze_protocol::driver::Platform;
 
 use crate::files::device_lock::{DeviceLock, LockError};
 use crate::output::words::count;
-use crate::project::providers::DeviceProviders;
+use crate::project::devices::DeviceError;
+use crate::project::loaded::Loaded;
+use crate::project::providers::{DeviceProviders, default_device};
 
 /// The sources of a run's devices.
 pub struct DeviceSources {
@@ -81,6 +84,34 @@ impl DeviceSources {
         let budget = budget();
         let found = join_all(self.sources.iter().map(|(_, source)| source.discover(&budget))).await;
         found.into_iter().flat_map(Result::unwrap_or_default).collect()
+    }
+
+    /// The devices of a command, where a platform stands for its only device: that of the project, or else the only one that is
+    /// connected, or else the default one.
+    pub async fn resolve(&self, loaded: &Loaded, names: &[String]) -> Result<Vec<String>, DeviceError> {
+        let mut resolved = Vec::new();
+        for name in names {
+            resolved.push(match Platform::parse(name) {
+                Some(platform) => self.only_device(loaded, platform).await?,
+                None => name.clone(),
+            });
+        }
+        Ok(resolved)
+    }
+
+    async fn only_device(&self, loaded: &Loaded, platform: Platform) -> Result<String, DeviceError> {
+        let mut ids = loaded.own_devices(platform);
+        if ids.is_empty() {
+            let is_real = |device: &DeviceSpec| device.platform == platform && !device.id.is_simulated();
+            ids.extend(
+                self.discover().await.iter().filter(|device| is_real(device)).map(|device| device.id.to_string()),
+            );
+        }
+        match ids.as_slice() {
+            [] => Ok(default_device(platform).to_string()),
+            [id] => Ok(id.clone()),
+            _ => Err(DeviceError::Several { platform, ids }),
+        }
     }
 
     /// Whether everything is there that these devices need.

@@ -29,7 +29,7 @@ use trailblaze_supervise::Supervisor;
 
 use crate::files::runtime;
 use crate::files::stamp::Stamp;
-use crate::project::devices::DeviceSpec;
+use crate::project::devices::{DeviceError, DeviceSpec};
 use crate::project::environment::Environment;
 use crate::project::loaded::Loaded;
 use crate::project::models::{ModelChoiceError, all_key_variables};
@@ -398,6 +398,17 @@ impl Wiring {
         }
         Memory::new(values, args)
     }
+}
+
+/// The devices of a command, where a platform stands for its only device.
+pub async fn resolve_devices(loaded: &Arc<Loaded>, host: &Host, names: &[String]) -> Result<Vec<String>, DeviceError> {
+    if names.iter().all(|name| name.contains('/')) {
+        return Ok(names.to_vec());
+    }
+    let wiring = Wiring::new(loaded, host, None);
+    let resolved = wiring.devices.resolve(loaded, names).await;
+    wiring.close().await;
+    resolved
 }
 
 impl Prepared {

@@ -111,8 +111,8 @@ impl OnDeviceArgs {
     }
 
     /// The selected device; fails if there are several.
-    pub fn device(&self, loaded: &Loaded, what: &str) -> Result<DeviceSpec, Refusal> {
-        let mut devices = loaded.devices(&self.device)?;
+    pub async fn device(&self, context: &Context, loaded: &Arc<Loaded>, what: &str) -> Result<DeviceSpec, Refusal> {
+        let mut devices = loaded.devices(&context.resolve_devices(loaded, &self.device).await?)?;
         if devices.len() == 1 {
             return Ok(devices.remove(0));
         }
@@ -124,7 +124,7 @@ impl OnDeviceArgs {
 pub async fn shell(context: &Context, args: ShellArgs) -> Result<Exit, Refusal> {
     let loaded = context.load(None)?;
     Refusal::unless_sound(&loaded.problems)?;
-    let device = args.on.device(&loaded, "`trailblaze shell` uses")?;
+    let device = args.on.device(context, &loaded, "`trailblaze shell` uses").await?;
     let is_person = std::io::stdin().is_terminal() && !args.json;
     on_device(context, &loaded, &args.on, (Usage::Shell, device), async |session, wiring, cancel| {
         let root = &loaded.root;

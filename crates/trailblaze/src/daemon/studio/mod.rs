@@ -23,7 +23,7 @@ use runs::Runs;
 
 use super::live::Live;
 use super::projects::sound;
-use super::service::{LocalService, device};
+use super::service::LocalService;
 use super::studio_access::Workplace;
 use super::trails;
 use crate::files::in_address;
@@ -159,7 +159,7 @@ impl Studio for LocalStudio {
         let place = self.place(&request.workspace)?;
         let named = Some(request.device).filter(|device| !device.is_empty());
         let loaded = self.service.projects.load(&place.client)?;
-        let device = device(&loaded, named.as_deref())?;
+        let device = self.service.device(&loaded, named.as_deref()).await?;
         let wanted = OpenRequest {
             client: place.client.clone(),
             is_headed: request.headed,

@@ -449,3 +449,21 @@ fn a_changed_tool_file_runs_again_the_trails_that_call_it() {
     running.interrupt();
     project.ended(running).exits(0);
 }
+
+#[test]
+fn a_platform_stands_for_its_only_device() {
+    let trail = "trail:\n  - step: Count\n    tools: [launchApp: {packageId: com.example.counter}]\n";
+    let project = Project::counter().with("trails/a.trail.yaml", trail);
+    let config = project.read("trailblaze.yaml");
+    let ran_on = |expected: &str| {
+        let ran = project.run(&["run", "-d", "ios"]).exits(0);
+        assert!(ran.stderr.contains(expected), "{}", ran.stderr);
+    };
+    ran_on("ios/sim-1");
+    project.write("trailblaze.yaml", format!("{config}devices:\n  - {{id: ios/sim-3}}\n  - {{id: android/sim-1}}\n"));
+    ran_on("ios/sim-3");
+    project.write("trailblaze.yaml", format!("{config}devices:\n  - {{id: ios/sim-3}}\n  - {{id: ios/sim-4}}\n"));
+    let refused = project.run(&["run", "-d", "ios"]).exits(3);
+    let expected = "there are several ios devices; name one of ios/sim-3, ios/sim-4";
+    assert!(refused.stderr.contains(expected), "{}", refused.stderr);
+}

@@ -105,6 +105,16 @@ fn a_phone_that_is_unplugged_is_named_with_what_to_do() {
 }
 
 #[test]
+fn a_platform_stands_for_the_only_phone_that_is_connected() {
+    let Some(wallet) = ProjectPhone::connect() else { return };
+    let project = wallet.project.read("trailblaze.yaml");
+    let (before, _) = project.split_once("devices:\n").expect("its devices");
+    wallet.project.write("trailblaze.yaml", before);
+    let ran = wallet.run(&["run", "trails/send-money.trail.yaml", "-d", "android"]).exits(0);
+    assert!(ran.stderr.contains(&wallet.device()), "{}", ran.stderr);
+}
+
+#[test]
 fn the_doctor_tries_one_phone_and_says_what_is_wrong_with_it() {
     let Some(wallet) = ProjectPhone::connect() else { return };
     let before = wallet.animation_scale();

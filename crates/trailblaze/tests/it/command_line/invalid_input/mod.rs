@@ -664,7 +664,7 @@ fn devices_that_are_not_there() {
     let refused = |device: &str| project.run(&["run", "-d", device]).refusal();
     insta::assert_snapshot!(refused("phone"), @"
     exit 3
-    error: `phone` is not a device; write platform/name, such as android/sim-1
+    error: `phone` is not a device; write platform/name, such as android/sim-1, or a platform
     ");
     insta::assert_snapshot!(refused("andriod/sim-1"), @"
     exit 3
@@ -690,7 +690,7 @@ fn devices_that_are_not_there() {
     ");
     insta::assert_snapshot!(refused(""), @"
     exit 3
-    error: `` is not a device; write platform/name, such as android/sim-1
+    error: `` is not a device; write platform/name, such as android/sim-1, or a platform
     ");
 }
 
