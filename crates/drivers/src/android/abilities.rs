@@ -12,10 +12,12 @@ use super::driver::AndroidDriver;
 #[async_trait]
 impl AppControl for AndroidDriver {
     async fn launch(&self, budget: &Budget, app: &str, mode: LaunchMode) -> Result<(), DriverError> {
-        match app.contains("://") {
-            true => apps::open_url(&self.phone, budget, app).await,
-            false => apps::launch(&self.phone, budget, app, mode).await,
+        if app.contains("://") {
+            return apps::open_url(&self.phone, budget, app).await;
         }
+        apps::launch(&self.phone, budget, app, mode).await?;
+        self.app_log.follow(&self.phone, &self.events, budget, (app, mode)).await;
+        Ok(())
     }
 
     async fn stop(&self, budget: &Budget, app: &str) -> Result<(), DriverError> {

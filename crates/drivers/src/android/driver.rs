@@ -18,6 +18,7 @@ use trailblaze_protocol::event::Level;
 use trailblaze_protocol::geometry::Size;
 
 use super::adb::{AdbDevice, AdbError};
+use super::app_log::AppLog;
 use super::automation::{self, Automation};
 use super::dialogs::SystemDialog;
 use super::facts::PhoneFacts;
@@ -40,8 +41,9 @@ pub struct AndroidDriver {
     pub(super) phone: Phone,
     pub(super) undo: Arc<UndoShell>,
     pub(super) automation: Arc<dyn Automation>,
+    pub(super) app_log: AppLog,
     seen: Mutex<Seen>,
-    events: Arc<DeviceEvents>,
+    pub(super) events: Arc<DeviceEvents>,
 }
 
 /// What the driver remembers between commands.
@@ -71,7 +73,8 @@ impl AndroidDriver {
         let (undo, events) = (Arc::new(UndoShell::default()), Arc::new(DeviceEvents::default()));
         let looking = spec.settings.get::<PhoneSettings>().map(|settings| settings.looking).unwrap_or_default();
         let automation = automation::open(looking, &phone, &undo, &events, description.shape, budget).await?;
-        let driver = AndroidDriver { description, facts, phone, undo, automation, seen: Mutex::default(), events };
+        let (app_log, seen) = (AppLog::default(), Mutex::default());
+        let driver = AndroidDriver { description, facts, phone, undo, automation, app_log, seen, events };
         if let Err(error) = driver.stop_animations(budget).await {
             let text = format!("animations stay on, so that waits may take longer: {error}");
             driver.events.add(DeviceEvent::Log { level: Level::Warning, text });
@@ -224,6 +227,7 @@ impl Driver for AndroidDriver {
     }
 
     async fn close(&self) {
+        self.app_log.stop();
         self.automation.close().await;
         let budget = Budget::new(Instant::now() + CLOSING, CancellationToken::new());
         if let Err(error) = self.undo.run(&budget).await {

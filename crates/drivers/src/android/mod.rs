@@ -7,6 +7,7 @@
 mod abilities;
 mod act;
 pub mod adb;
+mod app_log;
 mod apps;
 mod automation;
 mod dialogs;

@@ -44,6 +44,11 @@ impl Reply {
         )
     }
 
+    /// A command that printed this, and runs on.
+    pub fn open_shell(stdout: &str) -> Reply {
+        Reply::Open([b"OKAY".to_vec(), packet(1, stdout.as_bytes())].concat())
+    }
+
     pub fn printed(bytes: &[u8]) -> Reply {
         Reply::Bytes([b"OKAY", bytes].concat())
     }

@@ -81,7 +81,7 @@ async fn an_app_is_launched_as_a_launcher_does() {
     assert!(
         resumed[1].starts_with("am start -W -a android.intent.action.MAIN") && resumed[1].ends_with(" -n com.x/.Main")
     );
-    assert_eq!(resumed.len(), 2);
+    assert_eq!(resumed[2..], ["pidof com.x"]);
     assert_eq!(launch(LaunchMode::ForceRestart).await[1], "pm path com.x && am force-stop com.x");
     assert_eq!(launch(LaunchMode::Reinstall).await[1], "pm clear com.x");
 }

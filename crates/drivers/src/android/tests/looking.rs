@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use trailblaze_core::driver::{DriverError, Want};
+use trailblaze_core::driver::{DriverError, LaunchMode, Want};
 use trailblaze_protocol::device_event::DeviceEvent;
+use trailblaze_protocol::event::Level;
 use trailblaze_protocol::geometry::Size;
 
 use super::*;
@@ -134,4 +135,34 @@ async fn a_crash_is_told_once_with_the_start_of_its_trace() {
     assert!(why.ends_with("java.lang.IllegalStateException: no card"), "{why}");
     driver.observe(&budget(), Want::TREE).await.expect("a screen");
     assert_eq!(events.take(), [], "it is the same dialog");
+}
+
+#[tokio::test]
+async fn what_a_launched_app_logs_is_told_until_the_phone_is_closed() {
+    let adb = FakeAdb::start(|service| match service.strip_prefix("shell,v2,raw:") {
+        Some(command) if command.starts_with("cmd package resolve-activity") => {
+            Some(Reply::shell("priority=0\ncom.x/.Main\n", "", 0))
+        }
+        Some(command) if command.starts_with("pm path") => Some(Reply::shell("", "", 0)),
+        Some(command) if command.starts_with("am start") => Some(Reply::shell("Status: ok\n", "", 0)),
+        Some("pidof com.x") => Some(Reply::shell("4242\n", "", 0)),
+        Some("logcat -v brief --pid=4242 '*:I'") => {
+            Some(Reply::open_shell("--------- beginning of main\nW/Wallet  ( 4242): no card\n"))
+        }
+        _ => answer_ready(service, super::FORM),
+    })
+    .await;
+    let driver = open(&adb).await.expect("it opens");
+    let events = driver.events().expect("a phone has events");
+    events.take();
+    let launch = DeviceCommand::LaunchApp { app: "com.x".to_string(), mode: LaunchMode::ForceRestart };
+    launch.carry_out(&*driver, &budget()).await.expect("it is launched");
+    budget().run("a line of the log", events.any()).await.expect("the app has logged");
+    let text = "Wallet: no card".to_string();
+    assert_eq!(events.take(), [DeviceEvent::Log { level: Level::Warning, text }]);
+    // The same process is followed once.
+    launch.carry_out(&*driver, &budget()).await.expect("it is launched");
+    let n_logs = adb.commands().iter().filter(|command| command.starts_with("logcat -v brief")).count();
+    assert_eq!(n_logs, 1);
+    driver.close().await;
 }
