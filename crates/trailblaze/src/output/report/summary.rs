@@ -1,5 +1,7 @@
 //! `summary.json`: the result of a run, for scripts.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use trailblaze_protocol::event::{Place, TrailRef};
 use trailblaze_protocol::exit::Exit;
@@ -71,6 +73,9 @@ pub struct AttemptSummary {
     pub attempt: String,
     pub trail: TrailRef,
     pub device: String,
+    /// The device of each role, if it ran on several.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub roles: BTreeMap<String, String>,
     pub number: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeat: Option<u32>,
@@ -192,6 +197,7 @@ fn summarise(attempt: &AttemptRecord) -> AttemptSummary {
         attempt: attempt.id.to_string(),
         trail: attempt.trail.clone(),
         device: attempt.device.to_string(),
+        roles: attempt.roles.iter().map(|role| (role.name.clone(), role.device.to_string())).collect(),
         number: attempt.number,
         repeat: attempt.repeat,
         verdict: attempt.state().name(),

@@ -85,6 +85,8 @@ fn each_step_runs_on_the_device_of_its_role_and_all_share_one_memory() {
     assert_eq!(called.len(), 3, "calls are made in the session of their device");
     let n_closed = events.iter().filter(|event| matches!(event, Event::SessionClosed { .. })).count();
     assert_eq!(n_closed, 3);
+    let attempt = &project.last_run().summary()["attempts"][0];
+    assert_eq!(attempt["roles"]["bob"], "android/sim-2", "{attempt}");
 }
 
 #[test]
