@@ -162,7 +162,7 @@ fn a_trailhead_is_a_step_with_at_most_one_call() {
     check(
         &with("{verify: Open}"),
         &[
-            "a:1:13: unknown key `verify` (expected one of: step, recording, tools, recordable, maxRetries)",
+            "a:1:13: unknown key `verify` (expected one of: step, recording, tools, recordable, maxRetries, on)",
             "a:1:12: `step` is missing",
         ],
     );
