@@ -15,7 +15,7 @@ use crate::sessions::service::OpenRequest;
 /// Options that choose devices.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct DeviceArgs {
-    /// Use this device, written platform/name, such as android/sim-1, or only the platform if it has one device; repeat or separate by commas for several
+    /// Use this device, written platform/name, such as android/sim-1, or the only one of a platform; repeat or separate by commas for several
     #[arg(short, long = "device", value_name = "DEVICE", value_delimiter = ',', env = "TRAILBLAZE_DEVICE")]
     pub device: Vec<String>,
     /// Show the browser window of web devices

@@ -54,7 +54,7 @@ pub struct ShellArgs {
 /// Options shared by `shell`, `tool` and `serve`: one device, and a run folder for its session.
 #[derive(Args, Default)]
 pub struct OnDeviceArgs {
-    /// Use this device, written platform/name, such as android/sim-1
+    /// Use this device, written platform/name, such as android/sim-1, or the only one of a platform
     #[arg(short, long = "device", value_name = "DEVICE", value_delimiter = ',', env = "TRAILBLAZE_DEVICE")]
     pub device: Vec<String>,
     /// Show the browser window of a web device

@@ -620,8 +620,8 @@ fn help_of_run() {
               The project's folder [default: the nearest one upward that contains a trailblaze.yaml]
 
       -d, --device <DEVICE>
-              Use this device, written platform/name, such as android/sim-1; repeat or separate by
-              commas for several
+              Use this device, written platform/name, such as android/sim-1, or the only one of a
+              platform; repeat or separate by commas for several
               
               [env: TRAILBLAZE_DEVICE=]
 
