@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use trailblaze_core::device_source::{DeviceSource, DeviceSpec};
 use trailblaze_core::finding::FindingState;
-use trailblaze_core::yaml::{Kind, Node, Source, read};
+use trailblaze_core::yaml::{Kind, Node, Problems, Source, read};
 use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_supervise::Supervisor;
 
@@ -17,7 +17,7 @@ fn config(devices: &[(&str, &str)]) -> Arc<dyn ProviderConfig> {
     let empty = || Node { span: Default::default(), kind: Kind::Map(Vec::new()) };
     let entry = |text: &str| {
         let source = Source::new("trailblaze.yaml", text);
-        read(&source).ok().flatten().unwrap_or_else(empty)
+        read(&source, &mut Problems::new(&source)).unwrap_or_else(empty)
     };
     let devices: Vec<(&str, Node)> = devices.iter().map(|(id, keys)| (*id, entry(keys))).collect();
     let (source, problems) = (Source::new("trailblaze.yaml", ""), &mut Vec::new());
