@@ -75,7 +75,9 @@ impl Requests {
         let query = pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")));
         let query =
             query.map(|(key, value)| (key.to_string(), value.replace("%2C", ",").replace("%2c", ","))).collect();
-        Ok(Some(Request { method, path: path.to_string(), query, body }))
+        // WebDriverAgent takes no notice of slashes at the end.
+        let path: String = path.split('/').filter(|part| !part.is_empty()).map(|part| format!("/{part}")).collect();
+        Ok(Some(Request { method, path, query, body }))
     }
 
     async fn more(&mut self) -> io::Result<usize> {

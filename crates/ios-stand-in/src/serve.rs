@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 
 use parking_lot::Mutex;
@@ -40,24 +40,37 @@ pub fn start(apps: &[PathBuf]) -> io::Result<StandIn> {
     if apps.is_empty() {
         apps.push(demo_app());
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let (listener, shared) = runtime.block_on(async {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
-        let (behaviour, requests, turn) = (Mutex::default(), Mutex::default(), tokio::sync::Mutex::default());
-        let shared = Shared { iphone: Iphone::new(apps), behaviour, requests, turn };
-        Ok::<_, io::Error>((listener, Arc::new(shared)))
-    })?;
-    let port = listener.local_addr()?.port();
     let ended = CancellationToken::new();
-    let (serving, until) = (Arc::clone(&shared), ended.clone());
-    let thread = std::thread::spawn(move || {
-        runtime.block_on(until.run_until_cancelled(serve(listener, serving)));
-    });
+    let until = ended.clone();
+    let (ready, is_ready) = mpsc::channel();
+    // Of its own, so that those who have a runtime can start one as well.
+    let thread = std::thread::spawn(move || run(apps, &until, &ready));
+    let started = is_ready.recv().unwrap_or_else(|_| Err(io::Error::other("its thread ended")));
+    let (port, shared) = started?;
     Ok(StandIn { port, shared, ended, thread: Some(thread) })
 }
 
+type Started = io::Result<(u16, Arc<Shared>)>;
+
+/// Says when it is ready, and answers until it is ended.
+fn run(apps: Vec<Arc<App>>, until: &CancellationToken, ready: &mpsc::Sender<Started>) {
+    let serving = async {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+        let port = listener.local_addr()?.port();
+        let (behaviour, requests, turn) = (Mutex::default(), Mutex::default(), tokio::sync::Mutex::default());
+        let shared = Arc::new(Shared { iphone: Iphone::new(apps), behaviour, requests, turn });
+        let _ = ready.send(Ok((port, Arc::clone(&shared))));
+        until.run_until_cancelled(serve(listener, shared)).await;
+        Ok::<(), io::Error>(())
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    if let Err(error) = runtime.and_then(|runtime| runtime.block_on(serving)) {
+        let _ = ready.send(Err(error));
+    }
+}
+
 fn read_app(file: &Path) -> io::Result<Arc<App>> {
-    let source = Source::new(&file.display().to_string(), &std::fs::read_to_string(file)?);
+    let source = Source::new(file.display().to_string(), std::fs::read_to_string(file)?);
     let mut problems = Problems::new(&source);
     let app = App::read(&source, &mut problems);
     app.map(Arc::new).ok_or_else(|| io::Error::other(format!("{} is not a simulated app", file.display())))

@@ -117,6 +117,14 @@ impl Stroke {
     fn distance(&self) -> f64 {
         (self.from.0 - self.to.0).hypot(self.from.1 - self.to.1)
     }
+
+    fn is_long(&self) -> bool {
+        self.millis >= LONG_PRESS.as_secs_f64() * 1000.0
+    }
+
+    fn is_tap(&self) -> bool {
+        self.distance() <= SLOP && !self.is_long()
+    }
 }
 
 /// The pointers of WebDriver: one finger taps, presses or swipes, and two pinch.
@@ -126,8 +134,15 @@ pub async fn actions(iphone: &Iphone, body: &Value) -> Answer {
     let fingers: Vec<Vec<Stroke>> = sources.iter().map(strokes).collect::<Result<_, _>>()?;
     match fingers.as_slice() {
         [finger] => {
+            if let [first, second] = finger.as_slice()
+                && first.is_tap()
+                && second.is_tap()
+            {
+                touch(iphone, first.from, Action::DoubleTap).await;
+                return Ok(Value::Null);
+            }
             for stroke in finger {
-                match (stroke.distance() > SLOP, stroke.millis >= LONG_PRESS.as_secs_f64() * 1000.0) {
+                match (stroke.distance() > SLOP, stroke.is_long()) {
                     (true, _) => {
                         let duration = Duration::from_millis(stroke.millis as u64);
                         swipe(iphone, stroke.from, stroke.to, duration).await;

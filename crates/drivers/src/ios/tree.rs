@@ -7,7 +7,7 @@ use trailblaze_protocol::geometry::{Rect, Size};
 /// The most elements that a screen may have.
 const MOST_ELEMENTS: usize = 20_000;
 /// The deepest nesting of elements.
-const DEEPEST: usize = 400;
+const DEEPEST: usize = 120;
 /// The largest coordinate that is taken for one. WebDriverAgent reports broken frames with larger ones.
 const FARTHEST: f64 = 100_000.0;
 

@@ -61,7 +61,7 @@ fn seen(node: &Node) -> Vec<String> {
 /// The wallet on the simulated device.
 fn simulated() -> Sim {
     let text = std::fs::read_to_string(wallet_app()).expect("the app");
-    let source = Source::new("wallet.app.yaml", &text);
+    let source = Source::new("wallet.app.yaml", text);
     let app = App::read(&source, &mut Problems::new(&source)).expect("an app");
     let driver = DriverKey::default_for(Platform::Ios);
     Sim::open(DeviceId::new("ios/sim-1"), Platform::Ios, driver, vec![Arc::new(app)], Options::default())

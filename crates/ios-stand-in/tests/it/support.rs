@@ -87,7 +87,7 @@ impl Connected {
 /// The device of a project that names the address of the stand-in.
 pub fn device(stand_in: &StandIn) -> (Arc<dyn DeviceSource>, DeviceSpec) {
     let keys = format!("wda: {}\nclearDataArguments: [{CLEAR_DATA}]\n", stand_in.address());
-    let entry = Source::new("trailblaze.yaml", &keys);
+    let entry = Source::new("trailblaze.yaml", keys);
     let entry = read(&entry, &mut Problems::new(&entry)).expect("keys");
     let source = Source::new("trailblaze.yaml", "");
     let section = Node { span: Default::default(), kind: Kind::Map(Vec::new()) };

@@ -7,8 +7,8 @@ use trailblaze_core::screen::fold;
 
 use super::error::WdaCode;
 
-/// The deepest nesting of an answer. Each element of a tree takes two levels.
-const DEEPEST: usize = 1000;
+/// The deepest nesting of an answer: WebDriverAgent returns trees of about 60 elements, each of which takes two levels.
+const DEEPEST: usize = 256;
 /// How much is quoted of an answer that is none.
 const QUOTED: usize = 120;
 
