@@ -95,7 +95,7 @@ async fn lists_scroll_and_pictures_have_every_pixel() {
     let iphone = Connected::open().await;
     sign_in(&iphone).await;
     iphone.act(iphone.text("Activity").await, Action::Tap).await;
-    iphone.text("Coffee").await;
+    iphone.text("Rent").await;
     let before = iphone.screen().await;
     let scroll = Action::Scroll { direction: Direction::Down, amount: None };
     iphone.try_act(Target::Device, scroll).await.expect("it scrolls");

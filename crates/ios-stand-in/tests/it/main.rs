@@ -2,4 +2,7 @@
 
 mod driving;
 mod faults;
+mod peers;
+#[path = "../../../trailblaze/tests/it/support/skip.rs"]
+mod skip;
 mod support;

@@ -54,11 +54,13 @@ impl Connected {
 
     async fn search(&self, element: Element) -> Found {
         let query = Query { what: What::Element(element), index: None };
+        let budget = budget();
         // What the app does takes its time.
         loop {
-            match self.driver.find(&budget(), &query, Checks::Actionable).await.expect("a search") {
+            match self.driver.find(&budget, &query, Checks::Actionable).await.expect("a search") {
                 Find::Found(found) => return found,
-                Find::Not(_) => self.driver.changed(&budget(), Default::default()).await.expect("a tick"),
+                Find::Not(why) if budget.remaining().is_zero() => panic!("{why}"),
+                Find::Not(_) => self.driver.changed(&budget, Default::default()).await.expect("a tick"),
             }
         }
     }
