@@ -1,6 +1,9 @@
 //! Devices: where they come from, and their drivers. They know nothing about tools, trails or models.
 
 pub mod android;
+mod gesture;
+pub mod ios;
+mod png;
 pub mod provider;
 pub mod sim;
 pub mod web;

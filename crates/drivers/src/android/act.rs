@@ -4,8 +4,8 @@ use trailblaze_core::driver::{Acted, Action, Budget, DriverError, Target};
 use trailblaze_protocol::geometry::Point;
 
 use super::driver::AndroidDriver;
-use super::touch::Gesture;
-use super::{touch, typing};
+use super::typing;
+use crate::gesture::{self, Gesture};
 
 impl AndroidDriver {
     pub(super) async fn perform(
@@ -39,14 +39,14 @@ impl AndroidDriver {
                 self.touch(budget, &Gesture::Swipe { from: *from, to: *to, duration: *duration }).await?;
             }
             Action::Scroll { direction, amount } => {
-                let gesture = touch::scroll(self.screen_size(), target.point(), *direction, *amount);
+                let gesture = gesture::scroll(self.screen_size(), target.point(), *direction, *amount);
                 self.touch(budget, &gesture).await?;
             }
             Action::Pinch { scale } => {
-                self.touch(budget, &touch::pinch(self.screen_size(), target.point(), *scale)).await?;
+                self.touch(budget, &gesture::pinch(self.screen_size(), target.point(), *scale)).await?;
             }
             Action::Drag { at, to } => {
-                let gesture = touch::drag(target, *at, to).ok_or_else(|| needs_a_place(action))?;
+                let gesture = gesture::drag(target, *at, to).ok_or_else(|| needs_a_place(action))?;
                 self.touch(budget, &gesture).await?;
             }
             Action::Click(_)

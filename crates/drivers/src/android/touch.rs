@@ -1,47 +1,11 @@
-//! Fingers on the screen.
+//! Gestures as commands of the phone's shell.
 
 use std::time::Duration;
 
-use trailblaze_core::driver::{Direction, DragEnd, DriverError, Offset, Target};
-use trailblaze_protocol::geometry::{Point, Size};
+use trailblaze_core::driver::DriverError;
+use trailblaze_protocol::geometry::Point;
 
-/// How long a finger rests for a long press; Android takes half a second for one.
-const LONG_PRESS: Duration = Duration::from_millis(1000);
-/// How long a scroll takes: slowly enough that the list does not go on by itself.
-const SCROLL: Duration = Duration::from_millis(500);
-const DRAG: Duration = Duration::from_millis(1000);
-const PINCH: Duration = Duration::from_millis(500);
-/// The longest gesture.
-const LONGEST: Duration = Duration::from_secs(60);
-
-#[derive(Debug, Clone, PartialEq)]
-pub enum Gesture {
-    Tap(Point),
-    DoubleTap(Point),
-    LongPress(Point),
-    Swipe {
-        from: Point,
-        to: Point,
-        duration: Duration,
-    },
-    /// Grabs what is at `from`, and drops it at `to`.
-    Drag {
-        from: Point,
-        to: Point,
-    },
-    /// Two fingers, each from one point to another.
-    Pinch([(Point, Point); 2]),
-}
-
-/// A gesture as the times and places of its fingers.
-#[derive(Debug, PartialEq)]
-pub struct FingerMotion {
-    pub times: u8,
-    /// How long the fingers rest before they move, and how long they move.
-    pub rest: Duration,
-    pub duration: Duration,
-    pub fingers: Vec<(Point, Point)>,
-}
+use crate::gesture::{DRAG, Gesture, LONG_PRESS, bounded};
 
 impl Gesture {
     /// The command of the phone's shell that makes it.
@@ -66,104 +30,17 @@ impl Gesture {
             }
         })
     }
-
-    pub fn motion(&self) -> FingerMotion {
-        let one = |from: Point, to: Point, rest: Duration, duration: Duration| FingerMotion {
-            times: 1,
-            rest,
-            duration,
-            fingers: vec![(from, to)],
-        };
-        match *self {
-            Gesture::Tap(at) => one(at, at, Duration::ZERO, Duration::ZERO),
-            Gesture::DoubleTap(at) => FingerMotion { times: 2, ..one(at, at, Duration::ZERO, Duration::ZERO) },
-            Gesture::LongPress(at) => one(at, at, LONG_PRESS, Duration::ZERO),
-            Gesture::Swipe { from, to, duration } => one(from, to, Duration::ZERO, bounded(duration)),
-            Gesture::Drag { from, to } => one(from, to, LONG_PRESS, DRAG),
-            Gesture::Pinch(fingers) => {
-                FingerMotion { times: 1, rest: Duration::ZERO, duration: PINCH, fingers: fingers.to_vec() }
-            }
-        }
-    }
-}
-
-fn bounded(duration: Duration) -> Duration {
-    duration.clamp(Duration::from_millis(1), LONGEST)
-}
-
-/// Where a drag starts and ends. Offsets are from the corner of an element.
-pub fn drag(target: &Target, at: Option<Offset>, to: &DragEnd) -> Option<Gesture> {
-    let from = match (target, at) {
-        (Target::Element(found), Some(at)) => moved(Point { x: found.bounds.left, y: found.bounds.top }, at),
-        _ => target.point()?,
-    };
-    let to = match to {
-        DragEnd::Element { found, at: Some(at) } => moved(Point { x: found.bounds.left, y: found.bounds.top }, *at),
-        DragEnd::Element { found, at: None } => found.point,
-        DragEnd::Point(point) => *point,
-        DragEnd::By(by) => moved(from, *by),
-    };
-    Some(Gesture::Drag { from, to })
-}
-
-fn moved(from: Point, by: Offset) -> Point {
-    Point { x: from.x.saturating_add(by.x), y: from.y.saturating_add(by.y) }
-}
-
-/// A place on the screen, for one that may be outside of it.
-fn on_screen(size: Size, x: i32, y: i32) -> Point {
-    let most = |length: u32| side(length).saturating_sub(2).max(1);
-    Point { x: x.clamp(1, most(size.width)), y: y.clamp(1, most(size.height)) }
-}
-
-fn side(length: u32) -> i32 {
-    i32::try_from(length).unwrap_or(i32::MAX)
-}
-
-fn middle(size: Size, at: Option<Point>) -> Point {
-    at.unwrap_or(Point { x: side(size.width) / 2, y: side(size.height) / 2 })
-}
-
-/// Moves the view by so many pixels: to scroll down, the finger moves up. It stays on the screen.
-pub fn scroll(size: Size, at: Option<Point>, direction: Direction, amount: Option<u32>) -> Gesture {
-    let middle = middle(size, at);
-    let length = side(if matches!(direction, Direction::Up | Direction::Down) { size.height } else { size.width });
-    let half = amount.map_or(length / 5 * 2, side).min(length) / 2;
-    let (x, y) = match direction {
-        Direction::Down => (0, half),
-        Direction::Up => (0, -half),
-        Direction::Right => (half, 0),
-        Direction::Left => (-half, 0),
-    };
-    let (from, to) = (on_screen(size, middle.x + x, middle.y + y), on_screen(size, middle.x - x, middle.y - y));
-    Gesture::Swipe { from, to, duration: SCROLL }
-}
-
-/// Two fingers that move apart or together, so that what they hold becomes `scale` times as large.
-pub fn pinch(size: Size, at: Option<Point>, scale: f64) -> Gesture {
-    let middle = middle(size, at);
-    // The farther of the two distances is a third of the screen's width.
-    let far = f64::from(side(size.width)) / 6.0;
-    let (before, after) = if scale >= 1.0 { (far / scale, far) } else { (far, far * scale) };
-    let place = |distance: f64| on_screen(size, middle.x.saturating_add(distance.round() as i32), middle.y);
-    Gesture::Pinch([(place(-before), place(-after)), (place(before), place(after))])
 }
 
 #[cfg(test)]
 mod tests {
+    use trailblaze_protocol::geometry::Size;
+
     use super::*;
+    use crate::gesture::pinch;
 
     fn command(gesture: Gesture) -> String {
         gesture.command().expect("a command")
-    }
-
-    #[test]
-    fn scrolling_down_moves_the_finger_up() {
-        let size = Size { width: 1000, height: 2000 };
-        assert_eq!(command(scroll(size, None, Direction::Down, None)), "input swipe 500 1400 500 600 500");
-        assert_eq!(command(scroll(size, None, Direction::Left, Some(200))), "input swipe 400 1000 600 1000 500");
-        let edge = Some(Point { x: 500, y: 1990 });
-        assert_eq!(command(scroll(size, edge, Direction::Down, Some(9999))), "input swipe 500 1998 500 990 500");
     }
 
     #[test]
@@ -176,12 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn two_fingers_move_apart_to_enlarge() {
-        let size = Size { width: 600, height: 1000 };
-        let at = |x| Point { x, y: 500 };
-        assert_eq!(pinch(size, None, 2.0), Gesture::Pinch([(at(250), at(200)), (at(350), at(400))]));
-        assert_eq!(pinch(size, None, 0.5), Gesture::Pinch([(at(200), at(250)), (at(400), at(350))]));
-        assert!(pinch(size, None, 2.0).command().is_err());
-        assert_eq!(pinch(size, None, 2.0).motion().fingers.len(), 2);
+    fn the_shell_has_one_finger() {
+        assert!(pinch(Size { width: 600, height: 1000 }, None, 2.0).command().is_err());
     }
 }

@@ -13,7 +13,7 @@ use super::Automation;
 use super::server::ServerAutomation;
 use super::shell::ShellAutomation;
 use crate::android::hierarchy::ViewHierarchy;
-use crate::android::touch::Gesture;
+use crate::gesture::Gesture;
 
 pub struct FallbackAutomation {
     fast: ServerAutomation,

@@ -8,18 +8,16 @@ mod shell;
 
 pub use choice::open;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use trailblaze_core::driver::{Budget, DriverError};
-use trailblaze_core::screen::{Picture, Pixels};
+use trailblaze_core::screen::Picture;
 use trailblaze_core::words;
-use trailblaze_protocol::geometry::Size;
 
 use super::hierarchy::ViewHierarchy;
-use super::touch::Gesture;
 use super::typing;
+use crate::gesture::Gesture;
 
 /// The most that a tree and a picture may have.
 const TREE: usize = 32 * 1024 * 1024;
@@ -28,10 +26,6 @@ const PICTURE: usize = 128 * 1024 * 1024;
 const TRIES: u32 = 5;
 /// The pause before the second try; each one after it is longer by this.
 const PAUSE: Duration = Duration::from_millis(100);
-
-const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
-/// The last chunk of a picture.
-const PNG_END: &[u8] = b"IEND\xaeB`\x82";
 
 words! {
     /// Which way is used.
@@ -87,20 +81,6 @@ pub trait Automation: Send + Sync {
     async fn close(&self) {}
 }
 
-/// A picture, if it is whole.
-fn read_picture(bytes: Vec<u8>) -> Result<Picture, Vec<u8>> {
-    match picture_size(&bytes) {
-        Some(size) => Ok(Picture { size, pixels: Pixels::Png(Arc::from(bytes)) }),
-        None => Err(bytes),
-    }
-}
-
-fn picture_size(bytes: &[u8]) -> Option<Size> {
-    let number = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
-    let is_whole = bytes.starts_with(PNG) && bytes.ends_with(PNG_END);
-    is_whole.then(|| Some(Size { width: number(16)?, height: number(20)? }))?
-}
-
 /// Waits before another try; an error if none is left or the time is up.
 async fn pause(budget: &Budget, number: u32) -> Result<(), DriverError> {
     let pause = PAUSE * number;
@@ -108,18 +88,4 @@ async fn pause(budget: &Budget, number: u32) -> Result<(), DriverError> {
         return Err(DriverError::TimedOut { what: "looking at the screen".to_string() });
     }
     budget.run("looking at the screen", tokio::time::sleep(pause)).await
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_picture_has_a_size_only_if_it_is_whole() {
-        let whole = [PNG, b"\0\0\0\x0dIHDR\0\0\x04\x38\0\0\x09\x60\x08\x06\0\0\0", PNG_END].concat();
-        assert_eq!(picture_size(&whole), Some(Size { width: 1080, height: 2400 }));
-        assert_eq!(picture_size(&whole[..whole.len() - 1]), None);
-        assert_eq!(picture_size(&[PNG, PNG_END].concat()), None);
-        assert_eq!(picture_size(b""), None);
-    }
 }

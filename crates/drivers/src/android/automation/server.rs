@@ -10,13 +10,14 @@ use tokio::time::Instant;
 use trailblaze_core::driver::{Budget, DriverError};
 use trailblaze_core::screen::{Picture, Shape};
 
-use super::{Automation, PICTURE, TREE, TRIES, pause, read_picture};
+use super::{Automation, PICTURE, TREE, TRIES, pause};
 use crate::android::adb::{AdbConnection, AdbError, ShellSession};
 use crate::android::hierarchy::ViewHierarchy;
 use crate::android::phone::{Phone, with_hint};
 use crate::android::readiness;
-use crate::android::touch::Gesture;
 use crate::android::undo::UndoShell;
+use crate::gesture::Gesture;
+use crate::png::read_picture;
 
 /// What is copied to the phone.
 const PROGRAM: &[u8] = include_bytes!("../server/server.dex");

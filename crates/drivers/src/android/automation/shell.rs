@@ -5,12 +5,13 @@ use tokio::time::Instant;
 use trailblaze_core::driver::{Budget, DriverError};
 use trailblaze_core::screen::{Picture, Shape};
 
-use super::{Automation, PICTURE, PNG, TREE, TRIES, pause, read_picture};
+use super::{Automation, PICTURE, TREE, TRIES, pause};
 use crate::android::adb::{AdbError, AdbShellOutput};
 use crate::android::hierarchy::{DumpFault, ViewHierarchy};
 use crate::android::phone::Phone;
-use crate::android::touch::Gesture;
 use crate::android::{readiness, typing};
+use crate::gesture::Gesture;
+use crate::png::{PNG, read_picture};
 
 pub struct ShellAutomation {
     phone: Phone,

@@ -1,5 +1,6 @@
 //! Kinds of devices: a new one, and who may use a device that exists only once.
 
+mod iphone;
 mod lamp;
 mod phone;
 

@@ -55,6 +55,7 @@ pages! {
     guide_in_ci: "docs/guide/in-ci.md",
     guide_real_browser: "docs/guide/real-browser.md",
     guide_recording: "docs/guide/recording.md",
+    guide_your_iphone: "docs/guide/your-iphone.md",
     guide_your_phone: "docs/guide/your-phone.md",
     healing: "docs/healing.md",
     index: "docs/index.md",

@@ -15,6 +15,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("trailblaze-models", &["trailblaze-core"]),
     ("trailblaze-supervise", &[]),
     ("trailblaze-android-stand-in", &["trailblaze-core", "trailblaze-drivers", "trailblaze-protocol"]),
+    ("trailblaze-ios-stand-in", &["trailblaze-core", "trailblaze-drivers", "trailblaze-protocol"]),
     ("trailblaze-script", &[]),
     (
         "trailblaze-toolhost",

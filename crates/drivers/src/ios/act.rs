@@ -1,0 +1,222 @@
+//! Performs one action on the device.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use trailblaze_core::driver::{Acted, Action, Budget, DriverError, Key, Target};
+use trailblaze_protocol::driver::Platform;
+use trailblaze_protocol::geometry::Point;
+
+use super::alerts::explained;
+use super::driver::IosDriver;
+use super::wda::{WdaCode, WdaError};
+use crate::gesture::{self, FingerMotion, Gesture, LONG_PRESS};
+
+/// The key that erases, as WebDriverAgent types it.
+const ERASE: &str = "\u{8}";
+/// The most characters that are erased one by one.
+const MOST_ERASED: u32 = 5_000;
+/// How long fingers rest before they let go, so that a list does not go on by itself.
+const HOLD: Duration = Duration::from_millis(100);
+
+impl IosDriver {
+    pub(super) async fn perform(
+        &self,
+        budget: &Budget,
+        target: &Target,
+        action: &Action,
+    ) -> Result<Acted, DriverError> {
+        match action {
+            Action::Tap => self.touch(budget, &Gesture::Tap(aim(target, action)?)).await?,
+            Action::DoubleTap => self.touch(budget, &Gesture::DoubleTap(aim(target, action)?)).await?,
+            Action::LongPress => self.touch(budget, &Gesture::LongPress(aim(target, action)?)).await?,
+            Action::InputText { text } => {
+                let field = self.focus_on(budget, target).await?;
+                self.type_into(budget, &field, text).await?;
+            }
+            Action::SetText { text } => {
+                let field = self.focus_on(budget, target).await?;
+                self.clear(budget, &field).await?;
+                self.type_into(budget, &field, text).await?;
+            }
+            Action::EraseText { count } => {
+                let field = self.focus_on(budget, target).await?;
+                match count {
+                    None => self.clear(budget, &field).await?,
+                    Some(count) => {
+                        let keys = ERASE.repeat((*count).min(MOST_ERASED) as usize);
+                        self.type_into(budget, &field, &keys).await?;
+                    }
+                }
+            }
+            Action::PressKey { key } => self.press(budget, *key).await?,
+            Action::HideKeyboard => self.hide_keyboard(budget).await?,
+            Action::Swipe { from, to, duration } => {
+                self.touch(budget, &Gesture::Swipe { from: *from, to: *to, duration: *duration }).await?;
+            }
+            Action::Scroll { direction, amount } => {
+                let gesture = gesture::scroll(self.screen_size(), target.point(), *direction, *amount);
+                self.touch(budget, &gesture).await?;
+            }
+            Action::Pinch { scale } => {
+                self.touch(budget, &gesture::pinch(self.screen_size(), target.point(), *scale)).await?;
+            }
+            Action::Drag { at, to } => {
+                let gesture = gesture::drag(target, *at, to).ok_or_else(|| needs_a_place(action))?;
+                self.touch(budget, &gesture).await?;
+            }
+            Action::Click(_)
+            | Action::Hover { .. }
+            | Action::ScrollIntoView
+            | Action::PressChord { .. }
+            | Action::Choose { .. }
+            | Action::SetChecked { .. }
+            | Action::Upload { .. }
+            | Action::Attribute { .. } => {
+                let reason = format!("a phone cannot `{}`", action.name());
+                return Err(DriverError::Refused { reason });
+            }
+        }
+        Ok(Acted::default())
+    }
+
+    /// Does something in the session. An alert that is in the way is named.
+    pub(super) async fn post(&self, budget: &Budget, route: &str, body: Value) -> Result<Value, DriverError> {
+        match self.wda.session_post(budget, route, body).await {
+            Ok(value) => Ok(value),
+            Err(error) => Err(explained(error, &self.wda, budget).await),
+        }
+    }
+
+    async fn touch(&self, budget: &Budget, gesture: &Gesture) -> Result<(), DriverError> {
+        let place = |at: Point| {
+            let (x, y) = self.in_points(at);
+            json!({"x": x, "y": y})
+        };
+        let (route, body) = match gesture {
+            Gesture::Tap(at) => ("/wda/tap", place(*at)),
+            Gesture::DoubleTap(at) => ("/wda/doubleTap", place(*at)),
+            Gesture::LongPress(at) => {
+                let (x, y) = self.in_points(*at);
+                ("/wda/touchAndHold", json!({"x": x, "y": y, "duration": LONG_PRESS.as_secs_f64()}))
+            }
+            Gesture::Swipe { .. } | Gesture::Drag { .. } | Gesture::Pinch(_) => {
+                ("/actions", self.pointers(&gesture.motion()))
+            }
+        };
+        self.post(budget, route, body).await.map(drop)
+    }
+
+    /// The fingers of a gesture as WebDriver describes them.
+    fn pointers(&self, motion: &FingerMotion) -> Value {
+        let finger = |(index, (from, to)): (usize, &(Point, Point))| {
+            let move_to = |at: Point, duration: Duration| {
+                let (x, y) = self.in_points(at);
+                let duration = millis(duration);
+                json!({"type": "pointerMove", "origin": "viewport", "x": x, "y": y, "duration": duration})
+            };
+            let actions = [
+                move_to(*from, Duration::ZERO),
+                json!({"type": "pointerDown", "button": 0}),
+                json!({"type": "pause", "duration": millis(motion.rest)}),
+                move_to(*to, motion.duration),
+                json!({"type": "pause", "duration": millis(HOLD)}),
+                json!({"type": "pointerUp", "button": 0}),
+            ];
+            json!({
+                "type": "pointer", "id": format!("finger{}", index + 1),
+                "parameters": {"pointerType": "touch"}, "actions": actions,
+            })
+        };
+        let fingers: Vec<Value> = motion.fingers.iter().enumerate().map(finger).collect();
+        json!({"actions": fingers})
+    }
+
+    /// A tap focuses the target, if there is one. Returns the field that then has the focus.
+    async fn focus_on(&self, budget: &Budget, target: &Target) -> Result<String, DriverError> {
+        if let Some(point) = target.point() {
+            self.touch(budget, &Gesture::Tap(point)).await?;
+        }
+        let no_focus = || DriverError::Refused { reason: "no field has the focus; tap a field first".to_string() };
+        match self.wda.focused_element(budget).await {
+            Ok(field) => field.ok_or_else(no_focus),
+            Err(error) => Err(explained(error, &self.wda, budget).await),
+        }
+    }
+
+    pub(super) async fn type_text(&self, budget: &Budget, text: &str) -> Result<(), DriverError> {
+        let field = self.focus_on(budget, &Target::Device).await?;
+        self.type_into(budget, &field, text).await
+    }
+
+    async fn type_into(&self, budget: &Budget, field: &str, text: &str) -> Result<(), DriverError> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        let text = text.replace("\r\n", "\n");
+        self.in_field(budget, field, "value", json!({"value": [text]})).await
+    }
+
+    async fn clear(&self, budget: &Budget, field: &str) -> Result<(), DriverError> {
+        self.in_field(budget, field, "clear", json!({})).await
+    }
+
+    async fn in_field(&self, budget: &Budget, field: &str, what: &str, body: Value) -> Result<(), DriverError> {
+        match self.wda.element_post(budget, field, what, body).await {
+            Ok(_) => Ok(()),
+            Err(error) => Err(self.not_typed(error, budget).await),
+        }
+    }
+
+    /// What WebDriverAgent says about typing quotes the text, which may be a secret.
+    async fn not_typed(&self, error: WdaError, budget: &Budget) -> DriverError {
+        match error.code() {
+            Some(WdaCode::InvalidElementState | WdaCode::UnknownError | WdaCode::InvalidArgument) => {
+                let reason = "WebDriverAgent could not type into the field that has the focus; \
+                              it may be disabled, or its keyboard may not be shown"
+                    .to_string();
+                DriverError::Refused { reason }
+            }
+            _ => explained(error, &self.wda, budget).await,
+        }
+    }
+
+    async fn press(&self, budget: &Budget, key: Key) -> Result<(), DriverError> {
+        let typed = match key {
+            Key::Enter => "\n",
+            Key::Backspace => ERASE,
+            Key::Home => {
+                let pressed = self.wda.post(budget, "/wda/homescreen", json!({})).await;
+                return pressed.map(drop).map_err(DriverError::from);
+            }
+            Key::Back | Key::Tab | Key::Escape => {
+                let action = format!("pressKey {}", key.name());
+                return Err(DriverError::Unsupported { action, platform: Platform::Ios });
+            }
+        };
+        self.post(budget, "/wda/keys", json!({"value": [typed]})).await.map(drop)
+    }
+
+    async fn hide_keyboard(&self, budget: &Budget) -> Result<(), DriverError> {
+        match self.wda.session_post(budget, "/wda/keyboard/dismiss", json!({})).await {
+            Ok(_) => Ok(()),
+            Err(error) if error.code() == Some(&WdaCode::InvalidElementState) => {
+                let reason = "this keyboard has no key that hides it; tap beside the field, or press ENTER".to_string();
+                Err(DriverError::Refused { reason })
+            }
+            Err(error) => Err(explained(error, &self.wda, budget).await),
+        }
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn aim(target: &Target, action: &Action) -> Result<Point, DriverError> {
+    target.point().ok_or_else(|| needs_a_place(action))
+}
+
+fn needs_a_place(action: &Action) -> DriverError {
+    DriverError::Refused { reason: format!("`{}` needs an element or a point", action.name()) }
+}

@@ -1,0 +1,246 @@
+//! An iPhone as the engine sees it.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use trailblaze_core::device_source::DeviceSpec;
+use trailblaze_core::driver::{
+    Acted, Action, AppControl, AppInventory, Budget, ClipboardControl, Description, DeviceEvents, Driver, DriverError,
+    Target, Want,
+};
+use trailblaze_core::query::{Checks, Find, Query};
+use trailblaze_core::screen::{Node, Picture, Screen, Shape, SnapshotId};
+use trailblaze_protocol::device_event::DeviceEvent;
+use trailblaze_protocol::geometry::{Point, Size};
+
+use super::alerts::{self, Alert, SPRINGBOARD};
+use super::facts::IosFacts;
+use super::provider::IosSettings;
+use super::tree::ElementTree;
+use super::wda::{WdaClient, WdaError};
+use crate::png::read_picture;
+
+/// How often a screen is looked at while something is awaited. WebDriverAgent does not say when a screen changes.
+const TICK: Duration = Duration::from_millis(100);
+/// How long it may take to end the session.
+const CLOSING: Duration = Duration::from_secs(5);
+/// What is left out of a tree because WebDriverAgent asks the device about it for each element, or because nobody needs it.
+const LEFT_OUT: &str = "frame,nativeFrame,accessible,nativeAccessibilityElement,minValue,maxValue";
+/// What costs most, and is asked for only if it is needed.
+const VISIBLE: &str = "visible";
+
+/// An iPhone, an iPad or a simulator behind WebDriverAgent.
+pub struct IosDriver {
+    description: Description,
+    facts: IosFacts,
+    pub(super) settings: IosSettings,
+    pub(super) wda: WdaClient,
+    seen: Mutex<Seen>,
+    events: DeviceEvents,
+}
+
+/// What the driver remembers between commands.
+#[derive(Default)]
+struct Seen {
+    snapshot: u64,
+    /// The tree of the last look, to know whether the screen changed.
+    root: Option<Node>,
+    size: Option<Size>,
+    alert: Option<Alert>,
+    clipboard: Option<String>,
+}
+
+impl IosDriver {
+    /// Makes a device ready: awake and unlocked.
+    pub async fn open(spec: &DeviceSpec, settings: IosSettings, budget: &Budget) -> Result<IosDriver, DriverError> {
+        let wda = WdaClient::new(settings.address.clone());
+        let facts = IosFacts::ask(&wda, budget).await?;
+        unlock(&wda, budget).await?;
+        let description = describe(spec, &settings, &facts);
+        let (seen, events) = (Mutex::default(), DeviceEvents::default());
+        Ok(IosDriver { description, facts, settings, wda, seen, events })
+    }
+
+    /// The tree of the screen.
+    async fn tree(&self, budget: &Budget, want: Want) -> Result<ElementTree, DriverError> {
+        let left_out = if want.covers { LEFT_OUT.to_string() } else { format!("{LEFT_OUT},{VISIBLE}") };
+        let source = self.wda.get_tree(budget, &format!("/source?format=json&excluded_attributes={left_out}")).await?;
+        let tree = ElementTree::read(&source, self.facts.scale, self.description.shape)
+            .map_err(|fault| DriverError::Refused { reason: fault.to_string() })?;
+        self.seen.lock().size = Some(tree.size);
+        Ok(tree)
+    }
+
+    async fn picture(&self, budget: &Budget) -> Result<Picture, DriverError> {
+        let no_picture =
+            |what: &str| DriverError::Refused { reason: format!("the picture of WebDriverAgent is {what}") };
+        let mut encoded = match self.wda.get_picture(budget).await? {
+            Value::String(text) => text,
+            _ => return Err(no_picture("none")),
+        };
+        // Some versions break it into lines.
+        encoded.retain(|sign| !sign.is_ascii_whitespace());
+        let bytes = STANDARD.decode(encoded).map_err(|_| no_picture("not base64"))?;
+        read_picture(bytes).map_err(|_| no_picture("no whole PNG"))
+    }
+
+    /// Reports an alert of iOS that was not there before. `app` is the one in front, if that is known.
+    async fn notice_alert(&self, budget: &Budget, root: &Node, app: Option<&str>) -> Result<(), DriverError> {
+        let alert = Alert::on(root);
+        let is_new = {
+            let mut seen = self.seen.lock();
+            std::mem::replace(&mut seen.alert, alert.clone()) != alert
+        };
+        let (true, Some(alert)) = (is_new, alert) else { return Ok(()) };
+        let is_system = match app {
+            Some(app) => app == SPRINGBOARD,
+            None => alerts::is_system_in_front(&self.wda, budget).await?,
+        };
+        if is_system {
+            self.events.add(alert.event());
+        }
+        Ok(())
+    }
+
+    /// The size of the screen as the device was turned when it was last looked at.
+    pub(super) fn screen_size(&self) -> Size {
+        self.seen.lock().size.unwrap_or(self.facts.size)
+    }
+
+    /// A place in the points that WebDriverAgent counts in.
+    pub(super) fn in_points(&self, at: Point) -> (f64, f64) {
+        (f64::from(at.x) / self.facts.scale, f64::from(at.y) / self.facts.scale)
+    }
+
+    pub(super) fn set_clipboard(&self, text: &str) {
+        self.seen.lock().clipboard = Some(text.to_string());
+    }
+
+    pub(super) fn clipboard_text(&self) -> Option<String> {
+        self.seen.lock().clipboard.clone()
+    }
+
+    pub(super) fn add_event(&self, event: DeviceEvent) {
+        self.events.add(event);
+    }
+
+    /// A screen that is the same as before keeps its number.
+    fn number(&self, root: &Node) -> SnapshotId {
+        let mut seen = self.seen.lock();
+        if seen.root.as_ref() != Some(root) {
+            seen.snapshot += 1;
+            seen.root = Some(root.clone());
+        }
+        SnapshotId(seen.snapshot)
+    }
+
+    fn screen(&self, tree: ElementTree, app: Option<String>, picture: Option<Picture>) -> Screen {
+        let snapshot = self.number(&tree.root);
+        // The home screen is no app.
+        let app = app.filter(|app| app != SPRINGBOARD);
+        Screen { snapshot, size: tree.size, app, root: tree.root, picture, is_moving: false }
+    }
+}
+
+/// Unlocks a device that has no code. WebDriverAgent presses the home button for that.
+async fn unlock(wda: &WdaClient, budget: &Budget) -> Result<(), DriverError> {
+    let is_locked = async || {
+        let locked = wda.get(budget, "/wda/locked").await.map_err(WdaError::not_started)?;
+        Ok::<bool, DriverError>(locked.as_bool().unwrap_or(false))
+    };
+    if !is_locked().await? {
+        return Ok(());
+    }
+    // What remains locked says more than why.
+    let _ = wda.post(budget, "/wda/unlock", json!({})).await;
+    match is_locked().await? {
+        true => {
+            let evidence = "it is locked; unlock it, and remove its code while tests run".to_string();
+            Err(DriverError::NotStarted { evidence })
+        }
+        false => Ok(()),
+    }
+}
+
+fn describe(spec: &DeviceSpec, settings: &IosSettings, facts: &IosFacts) -> Description {
+    let own = ["ios", facts.status.kind].map(str::to_string).to_vec();
+    Description {
+        id: spec.id.clone(),
+        platform: spec.platform,
+        driver: spec.driver.clone(),
+        shape: Shape::for_driver(&spec.driver, spec.platform),
+        size: facts.size,
+        classifiers: if settings.classifiers.is_empty() { own } else { spec.classifiers.clone() },
+        summary: facts.summary(),
+        knows_elements: false,
+    }
+}
+
+#[async_trait]
+impl Driver for IosDriver {
+    fn describe(&self) -> &Description {
+        &self.description
+    }
+
+    async fn observe(&self, budget: &Budget, want: Want) -> Result<Screen, DriverError> {
+        // At the same time, because each of them takes long.
+        let picture = async {
+            match want.picture {
+                true => self.picture(budget).await.map(Some),
+                false => Ok(None),
+            }
+        };
+        let app = async { alerts::front_app(&self.wda, budget).await.map_err(DriverError::from) };
+        let (tree, picture, app) = tokio::try_join!(self.tree(budget, want), picture, app)?;
+        self.notice_alert(budget, &tree.root, app.as_deref()).await?;
+        Ok(self.screen(tree, app, picture))
+    }
+
+    /// Asks for nothing but the tree.
+    async fn find(&self, budget: &Budget, query: &Query, checks: Checks) -> Result<Find, DriverError> {
+        let tree = self.tree(budget, Want::TREE).await?;
+        self.notice_alert(budget, &tree.root, None).await?;
+        Ok(query.search(&self.screen(tree, None, None), checks))
+    }
+
+    async fn act(&self, budget: &Budget, target: &Target, action: &Action) -> Result<Acted, DriverError> {
+        self.perform(budget, target, action).await
+    }
+
+    fn apps(&self) -> Option<&dyn AppControl> {
+        Some(self)
+    }
+
+    fn app_inventory(&self) -> Option<&dyn AppInventory> {
+        Some(self)
+    }
+
+    fn clipboard(&self) -> Option<&dyn ClipboardControl> {
+        Some(self)
+    }
+
+    async fn changed(&self, budget: &Budget, _: SnapshotId) -> Result<(), DriverError> {
+        let until = budget.deadline.min(Instant::now() + TICK);
+        match budget.cancel.run_until_cancelled(tokio::time::sleep_until(until)).await {
+            Some(()) => Ok(()),
+            None => Err(DriverError::Cancelled),
+        }
+    }
+
+    fn events(&self) -> Option<&DeviceEvents> {
+        Some(&self.events)
+    }
+
+    async fn close(&self) {
+        let budget = Budget::new(Instant::now() + CLOSING, CancellationToken::new());
+        if let Err(error) = self.wda.close(&budget).await {
+            tracing::debug!(target: "trailblaze::ios", %error, "the session of WebDriverAgent was not ended");
+        }
+    }
+}

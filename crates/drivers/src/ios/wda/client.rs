@@ -1,0 +1,161 @@
+//! Requests to WebDriverAgent, with the session that some of them need.
+
+use serde_json::{Value, json};
+use tokio::sync::Mutex;
+use trailblaze_core::driver::{Budget, DriverError};
+
+use super::address::WdaAddress;
+use super::error::{WdaCode, WdaError};
+use super::http::{PICTURE, TREE, WdaHttp, WdaRequest};
+
+/// The longest id of a session or an element.
+const ID: usize = 200;
+/// How long WebDriverAgent waits by itself for an app that does not rest, in seconds. The engine waits for what it needs.
+const IDLE_WAIT: f64 = 1.0;
+
+/// One WebDriverAgent. Its session is made when it is needed, and made anew once if it was dropped.
+pub struct WdaClient {
+    http: WdaHttp,
+    session: Mutex<Option<String>>,
+}
+
+impl WdaClient {
+    pub fn new(address: WdaAddress) -> WdaClient {
+        WdaClient { http: WdaHttp::new(address), session: Mutex::default() }
+    }
+
+    pub fn address(&self) -> &WdaAddress {
+        self.http.address()
+    }
+
+    /// Asks for something that needs no session.
+    pub async fn get(&self, budget: &Budget, path: &str) -> Result<Value, WdaError> {
+        self.http.send(budget, WdaRequest::get(path)).await
+    }
+
+    /// The tree of the screen.
+    pub async fn get_tree(&self, budget: &Budget, path: &str) -> Result<Value, WdaError> {
+        self.http.send(budget, WdaRequest::get(path).limit(TREE)).await
+    }
+
+    /// The picture of the screen.
+    pub async fn get_picture(&self, budget: &Budget) -> Result<Value, WdaError> {
+        self.http.send(budget, WdaRequest::get("/screenshot").limit(PICTURE)).await
+    }
+
+    /// Does something that needs no session.
+    pub async fn post(&self, budget: &Budget, path: &str, body: Value) -> Result<Value, WdaError> {
+        self.http.send(budget, WdaRequest::post(path, body)).await
+    }
+
+    /// Asks for something of the session.
+    pub async fn session_get(&self, budget: &Budget, route: &str) -> Result<Value, WdaError> {
+        self.in_session(budget, WdaRequest::get(route)).await
+    }
+
+    /// Does something in the session.
+    pub async fn session_post(&self, budget: &Budget, route: &str, body: Value) -> Result<Value, WdaError> {
+        self.in_session(budget, WdaRequest::post(route, body)).await
+    }
+
+    /// Does something with an element that an answer named. The id is left out of messages.
+    pub async fn element_post(
+        &self,
+        budget: &Budget,
+        element: &str,
+        what: &str,
+        body: Value,
+    ) -> Result<Value, WdaError> {
+        let request = WdaRequest::post(&format!("/element/{element}/{what}"), body);
+        let shown = format!("/element/…/{what}");
+        self.in_session(budget, WdaRequest { shown, ..request }).await
+    }
+
+    /// The element that has the keyboard's focus, if there is one.
+    pub async fn focused_element(&self, budget: &Budget) -> Result<Option<String>, WdaError> {
+        const ROUTE: &str = "/element/active";
+        let found = match self.session_get(budget, ROUTE).await {
+            Err(error) if error.code() == Some(&WdaCode::NoSuchElement) => return Ok(None),
+            found => found?,
+        };
+        let keys = ["element-6066-11e4-a52e-4f735466cecf", "ELEMENT"];
+        let id = keys.iter().find_map(|key| found.get(key)).and_then(Value::as_str);
+        self.checked_id(ROUTE, id).map(Some)
+    }
+
+    /// Ends the session, if there is one.
+    pub async fn close(&self, budget: &Budget) -> Result<(), WdaError> {
+        let Some(id) = self.session(budget).await?.take() else { return Ok(()) };
+        let request = WdaRequest::delete(&format!("/session/{id}"));
+        let request = WdaRequest { shown: "/session".to_string(), ..request };
+        match self.http.send(budget, request).await {
+            Err(error) if error.code() == Some(&WdaCode::InvalidSessionId) => Ok(()),
+            ended => ended.map(drop),
+        }
+    }
+
+    async fn in_session(&self, budget: &Budget, request: WdaRequest) -> Result<Value, WdaError> {
+        let id = self.session_id(budget).await?;
+        match self.send_in(budget, &id, request.clone()).await {
+            Err(error) if error.code() == Some(&WdaCode::InvalidSessionId) => {
+                self.forget(budget, &id).await?;
+                tracing::debug!(target: "trailblaze::ios", "the session was dropped; another is made");
+                let id = self.session_id(budget).await?;
+                match self.send_in(budget, &id, request).await {
+                    Err(error) if error.code() == Some(&WdaCode::InvalidSessionId) => {
+                        Err(WdaError::SessionTaken { address: self.address().clone() })
+                    }
+                    answer => answer,
+                }
+            }
+            answer => answer,
+        }
+    }
+
+    async fn send_in(&self, budget: &Budget, id: &str, request: WdaRequest) -> Result<Value, WdaError> {
+        let path = format!("/session/{id}{}", request.path);
+        self.http.send(budget, WdaRequest { path, ..request }).await
+    }
+
+    async fn session_id(&self, budget: &Budget) -> Result<String, WdaError> {
+        let mut session = self.session(budget).await?;
+        if let Some(id) = session.as_ref() {
+            return Ok(id.clone());
+        }
+        // No app: the session follows the one that is in front.
+        let wanted = json!({"waitForIdleTimeout": IDLE_WAIT});
+        let body = json!({"capabilities": {"alwaysMatch": wanted, "firstMatch": [{}]}});
+        let made = self.http.send(budget, WdaRequest::post("/session", body)).await?;
+        let id = self.checked_id("/session", made.get("sessionId").and_then(Value::as_str))?;
+        *session = Some(id.clone());
+        Ok(id)
+    }
+
+    /// Forgets a session that is no more, unless another was made meanwhile.
+    async fn forget(&self, budget: &Budget, id: &str) -> Result<(), WdaError> {
+        let mut session = self.session(budget).await?;
+        if session.as_deref() == Some(id) {
+            *session = None;
+        }
+        Ok(())
+    }
+
+    async fn session(&self, budget: &Budget) -> Result<tokio::sync::MutexGuard<'_, Option<String>>, WdaError> {
+        let doing = "a session";
+        budget.run(doing, self.session.lock()).await.map_err(|error| match error {
+            DriverError::Cancelled => WdaError::Cancelled,
+            _ => WdaError::TimedOut { doing: doing.to_string() },
+        })
+    }
+
+    /// An id from outside becomes part of a path, so that it must not be able to change it.
+    fn checked_id(&self, doing: &str, id: Option<&str>) -> Result<String, WdaError> {
+        let is_valid = |id: &&str| {
+            !id.is_empty() && id.len() <= ID && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+        };
+        match id.filter(is_valid) {
+            Some(id) => Ok(id.to_string()),
+            None => Err(self.http.not_wda(doing, "no id")),
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Alerts: of the system, which are in front of every app, and of the app itself.
+
+use serde_json::{Value, json};
+use trailblaze_core::driver::{Action, Target, Want};
+use trailblaze_core::screen::Node;
+use trailblaze_protocol::geometry::{Point, Rect};
+
+use crate::answer::{Answer, WdaFault};
+use crate::iphone::Iphone;
+
+/// An alert of the system, in points.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SystemAlert {
+    pub text: String,
+    pub buttons: Vec<String>,
+}
+
+const LEFT: i32 = 60;
+const TOP: i32 = 300;
+const WIDTH: i32 = 270;
+const ROW: i32 = 50;
+
+impl SystemAlert {
+    pub fn new(text: &str, buttons: &[&str]) -> SystemAlert {
+        SystemAlert { text: text.to_string(), buttons: buttons.iter().map(|button| button.to_string()).collect() }
+    }
+
+    /// Where a row is: the text, and then the buttons.
+    pub fn row(index: usize) -> Rect {
+        Rect::new(LEFT, TOP + ROW * i32::try_from(index).unwrap_or_default(), WIDTH, ROW)
+    }
+
+    pub fn frame(&self) -> Rect {
+        let rows = i32::try_from(self.buttons.len()).unwrap_or_default() + 1;
+        Rect::new(LEFT, TOP, WIDTH, ROW * rows)
+    }
+
+    /// Whether a place, in points, is on one of its buttons.
+    pub fn has_button_at(&self, point: Point) -> bool {
+        (1..=self.buttons.len()).any(|index| SystemAlert::row(index).contains(point))
+    }
+}
+
+/// The alert of the app in front.
+struct AppAlert {
+    texts: Vec<String>,
+    buttons: Vec<(String, Point)>,
+}
+
+async fn app_alert(iphone: &Iphone) -> Option<AppAlert> {
+    let screen = iphone.screen(Want::TREE).await;
+    let alert = screen.root.walk().find(|node| node.class() == Some("Alert"))?;
+    let of = |class: &'static str| alert.walk().filter(move |node| node.class() == Some(class));
+    let texts = of("StaticText").filter_map(Node::text).map(str::to_string).collect();
+    let button = |node: &Node| Some((node.text()?.to_string(), screen.visible_part(node)?.center()));
+    Some(AppAlert { texts, buttons: of("Button").filter_map(button).collect() })
+}
+
+pub async fn text(iphone: &Iphone) -> Answer {
+    if let Some(alert) = &iphone.state().alert {
+        return Ok(json!(alert.text));
+    }
+    let alert = app_alert(iphone).await.ok_or_else(WdaFault::no_alert)?;
+    Ok(json!(alert.texts.join("\n")))
+}
+
+pub async fn buttons(iphone: &Iphone) -> Answer {
+    if let Some(alert) = &iphone.state().alert {
+        return Ok(json!(alert.buttons));
+    }
+    let alert = app_alert(iphone).await.ok_or_else(WdaFault::no_alert)?;
+    Ok(json!(alert.buttons.into_iter().map(|(label, _)| label).collect::<Vec<_>>()))
+}
+
+/// Taps the button of this name; without a name, the last one to accept and the first one to dismiss.
+pub async fn answer(iphone: &Iphone, name: Option<&str>, is_accepted: bool) -> Answer {
+    let missing = |name: &str| WdaFault::invalid_element_state(format!("Failed to find button '{name}' in the alert"));
+    let of_system = iphone.state().alert.clone();
+    if let Some(alert) = of_system {
+        if let Some(name) = name.filter(|name| !alert.buttons.iter().any(|button| button == name)) {
+            return Err(missing(name));
+        }
+        iphone.state().alert = None;
+        return Ok(Value::Null);
+    }
+    let alert = app_alert(iphone).await.ok_or_else(WdaFault::no_alert)?;
+    let chosen = match (name, is_accepted) {
+        (Some(name), _) => alert.buttons.iter().find(|(label, _)| label == name),
+        (None, true) => alert.buttons.last(),
+        (None, false) => alert.buttons.first(),
+    };
+    let (_, point) = chosen.ok_or_else(|| missing(name.unwrap_or_default()))?;
+    let _ = iphone.act(Target::Point(*point), Action::Tap).await;
+    Ok(Value::Null)
+}

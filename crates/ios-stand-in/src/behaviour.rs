@@ -1,0 +1,25 @@
+//! How the stand-in misbehaves.
+
+use std::time::Duration;
+
+/// How it misbehaves; the default is that it does not.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Behaviour {
+    /// How much longer each tree takes.
+    pub slow_tree: Duration,
+    /// How many of the next requests to a session find that it was dropped.
+    pub dropped_sessions: u32,
+    /// How many of the next answers are a status 500 with HTML, as from a proxy that has lost WebDriverAgent.
+    pub html_errors: u32,
+    /// How many of the next requests about an element find that it is gone.
+    pub stale_elements: u32,
+    /// Whether nothing but `GET /status` is answered, from the next request on and until the end.
+    pub hangs: bool,
+}
+
+/// Whether one of so many is left, which is then used up.
+pub fn use_up(count: &mut u32) -> bool {
+    let is_left = *count > 0;
+    *count = count.saturating_sub(1);
+    is_left
+}

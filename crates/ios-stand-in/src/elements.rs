@@ -1,0 +1,139 @@
+//! Elements that a session has found, by their ids.
+
+use serde_json::{Value, json};
+use trailblaze_core::driver::{Action, Target};
+use trailblaze_protocol::geometry::Rect;
+
+use crate::answer::{Answer, WdaFault};
+use crate::iphone::{Iphone, in_pixels};
+use crate::source::{XcElement, tree};
+use crate::touch::{text_of, type_text};
+
+/// What an element is recognized by when it is used again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ElementKey {
+    kind: String,
+    name: Option<String>,
+    /// Which of those that are the same otherwise.
+    index: usize,
+}
+
+fn is_same(element: &XcElement, key: &ElementKey) -> bool {
+    element.kind == key.kind && element.name() == key.name.as_deref()
+}
+
+/// Gives an element of a tree an id.
+fn remember(iphone: &Iphone, all: &[&XcElement], found: &XcElement) -> Value {
+    let mut key = ElementKey { kind: found.kind.clone(), name: found.name().map(str::to_string), index: 0 };
+    let before = all.iter().take_while(|element| !std::ptr::eq(**element, found));
+    key.index = before.filter(|element| is_same(element, &key)).count();
+    let mut state = iphone.state();
+    let id = state.new_id();
+    state.elements.insert(id.clone(), key);
+    json!({"element-6066-11e4-a52e-4f735466cecf": id, "ELEMENT": id})
+}
+
+/// The element of an id as it is now.
+async fn again(iphone: &Iphone, id: &str) -> Result<XcElement, WdaFault> {
+    let key = iphone.state().elements.get(id).cloned().ok_or_else(WdaFault::stale_element)?;
+    let tree = tree(iphone).await;
+    let found = tree.walk().into_iter().filter(|element| is_same(element, &key)).nth(key.index).cloned();
+    found.ok_or_else(WdaFault::stale_element)
+}
+
+/// The element that has the focus.
+pub async fn active(iphone: &Iphone) -> Answer {
+    let tree = tree(iphone).await;
+    let all = tree.walk();
+    let focused = all.iter().find(|element| element.is_focused);
+    let focused = focused.ok_or_else(|| WdaFault::no_element("No element has the keyboard focus"))?;
+    Ok(remember(iphone, &all, focused))
+}
+
+/// Elements by id, type, or label.
+async fn matching(iphone: &Iphone, body: &Value) -> Result<Vec<Value>, WdaFault> {
+    let text = |key: &str| body.get(key).and_then(Value::as_str).unwrap_or_default();
+    let (using, value) = (text("using"), text("value"));
+    let tree = tree(iphone).await;
+    let all = tree.walk();
+    let is_wanted = |element: &&&XcElement| match using {
+        "id" | "name" | "accessibility id" => element.name() == Some(value),
+        "class name" => value.strip_prefix("XCUIElementType") == Some(&element.kind),
+        "link text" => value.strip_prefix("label=") == Some(&element.label),
+        _ => false,
+    };
+    if !["id", "name", "accessibility id", "class name", "link text"].contains(&using) {
+        return Err(WdaFault::invalid_selector(format!("the stand-in does not search by `{using}`")));
+    }
+    Ok(all.iter().filter(is_wanted).map(|element| remember(iphone, &all, element)).collect())
+}
+
+pub async fn find(iphone: &Iphone, body: &Value) -> Answer {
+    let found = matching(iphone, body).await?;
+    let what = body.get("value").and_then(Value::as_str).unwrap_or_default();
+    found.into_iter().next().ok_or_else(|| WdaFault::no_element(format!("unable to find an element using '{what}'")))
+}
+
+pub async fn find_all(iphone: &Iphone, body: &Value) -> Answer {
+    Ok(Value::Array(matching(iphone, body).await?))
+}
+
+/// What can be asked about an element.
+pub async fn ask(iphone: &Iphone, id: &str, what: &[&str]) -> Answer {
+    let element = again(iphone, id).await?;
+    let Rect { left, top, .. } = element.frame;
+    let kind = format!("XCUIElementType{}", element.kind);
+    Ok(match what {
+        ["rect"] => json!({"x": left, "y": top, "width": element.frame.width(), "height": element.frame.height()}),
+        ["text"] => json!(element.wd_value().or_else(|| Some(element.label.clone()))),
+        ["name"] => json!(kind),
+        ["enabled"] => json!(element.is_enabled),
+        ["displayed"] => json!(element.is_visible),
+        ["selected"] => json!(element.is_selected),
+        ["attribute", "label"] => json!(element.label),
+        ["attribute", "name"] => json!(element.name()),
+        ["attribute", "value"] => json!(element.wd_value()),
+        ["attribute", "type"] => json!(kind),
+        ["attribute", "enabled"] => json!(element.is_enabled.to_string()),
+        ["attribute", "visible"] => json!(element.is_visible.to_string()),
+        _ => return Err(WdaFault::unknown_command(&what.join("/"))),
+    })
+}
+
+/// What can be done with an element.
+pub async fn act(iphone: &Iphone, id: &str, what: &str, body: &Value) -> Answer {
+    let element = again(iphone, id).await?;
+    match what {
+        "click" => touch(iphone, &element).await,
+        "clear" => {
+            focus(iphone, &element).await?;
+            let text = String::new();
+            let _ = iphone.act(Target::Device, Action::SetText { text }).await;
+        }
+        "value" => {
+            let text = text_of(body)?;
+            focus(iphone, &element).await?;
+            type_text(iphone, &text).await;
+        }
+        _ => return Err(WdaFault::unknown_command(what)),
+    }
+    Ok(Value::Null)
+}
+
+async fn touch(iphone: &Iphone, element: &XcElement) {
+    let center = element.frame.center();
+    let _ = iphone.act(Target::Point(in_pixels(f64::from(center.x), f64::from(center.y))), Action::Tap).await;
+}
+
+/// Typing taps the element first, unless it has the focus.
+async fn focus(iphone: &Iphone, element: &XcElement) -> Result<(), WdaFault> {
+    if element.is_focused {
+        return Ok(());
+    }
+    touch(iphone, element).await;
+    let tree = tree(iphone).await;
+    match tree.walk().iter().any(|element| element.is_focused) {
+        true => Ok(()),
+        false => Err(WdaFault::invalid_element_state("The element has no keyboard focus")),
+    }
+}

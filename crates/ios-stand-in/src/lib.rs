@@ -1,0 +1,27 @@
+//! A stand-in for WebDriverAgent, for tests. It is neither that program nor an iPhone: what it proves is that a client sends requests that
+//! WebDriverAgent has, and understands its answers.
+//!
+//! [`start`] serves a simulated app of `crates/drivers` over the routes of WebDriverAgent 16.12, in its envelope, with its code words and
+//! its tree. They were written from the source of WebDriverAgent; none was compared with a real device.
+//!
+//! To try things by hand: `cargo run -p trailblaze-ios-stand-in -- --app FILE` prints the address, and ends with the standard input.
+//!
+//! What differs from a device: the screen does not rotate, no keyboard is drawn, trees are JSON only, elements are found by id, type
+//! and label only, two fingers always pinch the app as a whole, and an app clears its data when it is launched with the argument `--clear-data`.
+
+mod alert;
+mod answer;
+mod apps;
+mod behaviour;
+mod elements;
+mod http;
+mod iphone;
+mod picture;
+mod routes;
+mod serve;
+mod source;
+mod touch;
+
+pub use behaviour::Behaviour;
+pub use iphone::CLEAR_DATA;
+pub use serve::{StandIn, start};

@@ -1,0 +1,45 @@
+//! Pictures of the screen, as WebDriverAgent returns them: PNG in base64, in the pixels of the screen.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::json;
+use trailblaze_core::driver::Want;
+use trailblaze_core::screen::{Picture, Pixels};
+use trailblaze_protocol::geometry::Size;
+
+use crate::answer::{Answer, WdaFault};
+use crate::iphone::Iphone;
+
+pub async fn screenshot(iphone: &Iphone) -> Answer {
+    let screen = iphone.screen(Want::PICTURE).await;
+    let picture = screen.picture.ok_or_else(|| WdaFault::unknown("there is no picture"))?;
+    let pixels = in_full(&picture, iphone.size()).ok_or_else(|| WdaFault::unknown("the picture has no pixels"))?;
+    Ok(json!(STANDARD.encode(png(&pixels, iphone.size())?)))
+}
+
+/// The picture in the size of the screen; the painter of simulated devices draws it smaller.
+fn in_full(picture: &Picture, size: Size) -> Option<Vec<u8>> {
+    let Pixels::Rgba(pixels) = &picture.pixels else { return None };
+    let (width, height) = (size.width as usize, size.height as usize);
+    let (own_width, own_height) = (picture.size.width as usize, picture.size.height as usize);
+    let mut full = Vec::with_capacity(width * height * 4);
+    for y in 0..height {
+        let row = pixels.get(y * own_height / height * own_width * 4..)?;
+        for x in 0..width {
+            let at = x * own_width / width * 4;
+            full.extend_from_slice(row.get(at..at + 4)?);
+        }
+    }
+    Some(full)
+}
+
+fn png(pixels: &[u8], size: Size) -> Result<Vec<u8>, WdaFault> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, size.width, size.height);
+    encoder.set_color(png::ColorType::Rgba);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder.set_compression(png::Compression::Fastest);
+    let written = encoder.write_header().and_then(|mut writer| writer.write_image_data(pixels));
+    written.map_err(|error| WdaFault::unknown(error.to_string()))?;
+    Ok(bytes)
+}

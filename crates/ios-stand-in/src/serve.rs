@@ -1,0 +1,175 @@
+//! The thread that answers requests.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, mpsc};
+use std::thread::JoinHandle;
+
+use parking_lot::Mutex;
+use tokio::net::{TcpListener, TcpStream};
+use tokio_util::sync::CancellationToken;
+use trailblaze_core::yaml::{Problems, Source};
+use trailblaze_drivers::sim::{App, demo_app};
+
+use crate::alert::SystemAlert;
+use crate::answer::envelope;
+use crate::behaviour::{Behaviour, use_up};
+use crate::http::{Request, Requests};
+use crate::iphone::Iphone;
+use crate::routes;
+
+/// A stand-in that answers until it is dropped.
+pub struct StandIn {
+    port: u16,
+    shared: Arc<Shared>,
+    ended: CancellationToken,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    iphone: Iphone,
+    behaviour: Mutex<Behaviour>,
+    requests: Mutex<Vec<String>>,
+    /// WebDriverAgent does one thing at a time.
+    turn: tokio::sync::Mutex<()>,
+}
+
+/// Starts a stand-in whose device has these apps; without any, the app that is built in.
+pub fn start(apps: &[PathBuf]) -> io::Result<StandIn> {
+    let mut apps = apps.iter().map(|file| read_app(file)).collect::<io::Result<Vec<_>>>()?;
+    if apps.is_empty() {
+        apps.push(demo_app());
+    }
+    let ended = CancellationToken::new();
+    let until = ended.clone();
+    let (ready, is_ready) = mpsc::channel();
+    // Of its own, so that those who have a runtime can start one as well.
+    let thread = std::thread::spawn(move || run(apps, &until, &ready));
+    let started = is_ready.recv().unwrap_or_else(|_| Err(io::Error::other("its thread ended")));
+    let (port, shared) = started?;
+    Ok(StandIn { port, shared, ended, thread: Some(thread) })
+}
+
+type Started = io::Result<(u16, Arc<Shared>)>;
+
+/// Says when it is ready, and answers until it is ended.
+fn run(apps: Vec<Arc<App>>, until: &CancellationToken, ready: &mpsc::Sender<Started>) {
+    let serving = async {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+        let port = listener.local_addr()?.port();
+        let (behaviour, requests, turn) = (Mutex::default(), Mutex::default(), tokio::sync::Mutex::default());
+        let shared = Arc::new(Shared { iphone: Iphone::new(apps), behaviour, requests, turn });
+        let _ = ready.send(Ok((port, Arc::clone(&shared))));
+        until.run_until_cancelled(serve(listener, shared)).await;
+        Ok::<(), io::Error>(())
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    if let Err(error) = runtime.and_then(|runtime| runtime.block_on(serving)) {
+        let _ = ready.send(Err(error));
+    }
+}
+
+fn read_app(file: &Path) -> io::Result<Arc<App>> {
+    let source = Source::new(file.display().to_string(), std::fs::read_to_string(file)?);
+    let mut problems = Problems::new(&source);
+    let app = App::read(&source, &mut problems);
+    app.map(Arc::new).ok_or_else(|| io::Error::other(format!("{} is not a simulated app", file.display())))
+}
+
+impl StandIn {
+    /// Where it answers: `http://127.0.0.1:49152`.
+    pub fn address(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// Replaces how it misbehaves.
+    pub fn behave(&self, behaviour: Behaviour) {
+        *self.shared.behaviour.lock() = behaviour;
+    }
+
+    /// Shows an alert of the system in front of the app, until one of its buttons is tapped.
+    pub fn show_alert(&self, text: &str, buttons: &[&str]) {
+        self.shared.iphone.state().alert = Some(SystemAlert::new(text, buttons));
+    }
+
+    pub fn has_alert(&self) -> bool {
+        self.shared.iphone.state().alert.is_some()
+    }
+
+    /// Locks the screen.
+    pub fn lock(&self) {
+        self.shared.iphone.state().is_locked = true;
+    }
+
+    /// The requests so far, such as `POST /session`, oldest first.
+    pub fn requests(&self) -> Vec<String> {
+        self.shared.requests.lock().clone()
+    }
+
+    /// Whether a client has a session.
+    pub fn has_session(&self) -> bool {
+        self.shared.iphone.state().session.is_some()
+    }
+
+    /// What is in the clipboard.
+    pub fn clipboard(&self) -> String {
+        self.shared.iphone.state().clipboard.clone()
+    }
+}
+
+impl Drop for StandIn {
+    fn drop(&mut self) {
+        self.ended.cancel();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+async fn serve(listener: TcpListener, shared: Arc<Shared>) {
+    while let Ok((connection, _)) = listener.accept().await {
+        let shared = Arc::clone(&shared);
+        // A client that left no longer reads.
+        tokio::spawn(async move { drop(shared.converse(connection).await) });
+    }
+}
+
+impl Shared {
+    async fn converse(&self, connection: TcpStream) -> io::Result<()> {
+        connection.set_nodelay(true)?;
+        let mut requests = Requests::new(connection);
+        while let Some(request) = requests.next().await? {
+            self.requests.lock().push(format!("{} {}", request.method, request.path));
+            if use_up(&mut self.behaviour.lock().html_errors) {
+                requests.answer(500, "text/html", "<html><body><h1>502 Bad Gateway</h1></body></html>").await?;
+                continue;
+            }
+            let (status, body) = self.answer(&request).await;
+            requests.answer(status, "application/json;charset=UTF-8", &body).await?;
+        }
+        Ok(())
+    }
+
+    async fn answer(&self, request: &Request) -> (u16, String) {
+        let is_status = request.path == "/status";
+        // This one is answered whatever else is going on.
+        let _turn = if is_status { None } else { Some(self.turn.lock().await) };
+        if self.behaviour.lock().hangs && !is_status {
+            std::future::pending::<()>().await;
+        }
+        if request.path.ends_with("/source") {
+            let slow = self.behaviour.lock().slow_tree;
+            tokio::time::sleep(slow).await;
+        }
+        if request.path.starts_with("/session/") && use_up(&mut self.behaviour.lock().dropped_sessions) {
+            self.iphone.state().session = None;
+        }
+        if request.path.contains("/element/") && use_up(&mut self.behaviour.lock().stale_elements) {
+            self.iphone.state().elements.clear();
+        }
+        let answer = routes::answer(&self.iphone, request).await;
+        let session = self.iphone.state().session.clone();
+        let (status, body) = envelope(answer, session.as_deref());
+        (status, body.to_string())
+    }
+}

@@ -1,0 +1,96 @@
+//! What the driver makes of a stand-in that misbehaves.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use trailblaze_core::driver::{Action, Budget, DriverError, LaunchMode, Target, Want};
+use trailblaze_ios_stand_in::Behaviour;
+use trailblaze_protocol::geometry::Point;
+
+use crate::support::{Connected, budget};
+
+const CORNER: Target = Target::Point(Point { x: 5, y: 5 });
+
+#[tokio::test]
+async fn a_dropped_session_is_made_anew() {
+    let iphone = Connected::open().await;
+    iphone.launch(LaunchMode::Resume).await.expect("it is launched");
+    iphone.stand_in.behave(Behaviour { dropped_sessions: 1, ..Behaviour::default() });
+    iphone.act(iphone.id("email").await, Action::Tap).await;
+    let made = iphone.stand_in.requests().iter().filter(|request| *request == "POST /session").count();
+    assert_eq!(made, 2);
+}
+
+#[tokio::test]
+async fn one_that_drops_every_session_is_lost() {
+    let iphone = Connected::open().await;
+    iphone.stand_in.behave(Behaviour { dropped_sessions: 100, ..Behaviour::default() });
+    let error = iphone.try_act(CORNER, Action::Tap).await.expect_err("it is of no use");
+    assert!(error.to_string().contains("drops every session"), "{error}");
+}
+
+#[tokio::test]
+async fn html_in_place_of_an_answer_is_quoted() {
+    let iphone = Connected::open().await;
+    iphone.stand_in.behave(Behaviour { html_errors: 1, ..Behaviour::default() });
+    let query = iphone.driver.observe(&budget(), Want::TREE).await.expect_err("it is no answer");
+    assert!(matches!(&query, DriverError::Refused { reason } if reason.contains("502 Bad Gateway")), "{query:?}");
+    iphone.screen().await;
+}
+
+#[tokio::test]
+async fn a_slow_tree_ends_with_its_budget_and_the_next_one_is_waited_for() {
+    let iphone = Connected::open().await;
+    iphone.stand_in.behave(Behaviour { slow_tree: Duration::from_millis(400), ..Behaviour::default() });
+    let brief = Budget::new(Instant::now() + Duration::from_millis(50), CancellationToken::new());
+    let error = iphone.driver.observe(&brief, Want::TREE).await.expect_err("it takes too long");
+    assert!(matches!(error, DriverError::TimedOut { .. }), "{error:?}");
+    iphone.screen().await;
+}
+
+#[tokio::test]
+async fn a_stale_element_is_searched_for_again() {
+    let iphone = Connected::open().await;
+    iphone.launch(LaunchMode::Resume).await.expect("it is launched");
+    iphone.act(iphone.id("email").await, Action::Tap).await;
+    // The first of the requests about an element asks which has the focus.
+    iphone.stand_in.behave(Behaviour { stale_elements: 2, ..Behaviour::default() });
+    let typing = Action::InputText { text: "x".to_string() };
+    let error = iphone.try_act(Target::Device, typing).await.expect_err("it is gone");
+    assert!(matches!(error, DriverError::Evaded { .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn an_alert_of_the_system_is_reported_and_can_be_answered() {
+    let iphone = Connected::open().await;
+    iphone.launch(LaunchMode::Resume).await.expect("it is launched");
+    iphone.stand_in.show_alert("“Wallet” Would Like to Send You Notifications", &["Don’t Allow", "Allow"]);
+    let screen = iphone.screen().await;
+    assert_eq!(screen.app, None, "it is not the app that asks");
+    let events = format!("{:?}", iphone.driver.events().expect("events").take());
+    assert!(events.contains("an alert of iOS is in front of the app: “Wallet” Would Like"), "{events}");
+    iphone.act(iphone.text("Allow").await, Action::Tap).await;
+    assert!(!iphone.stand_in.has_alert());
+    iphone.id("email").await;
+}
+
+#[tokio::test]
+async fn a_locked_device_is_unlocked() {
+    let iphone = Connected::open().await;
+    iphone.stand_in.lock();
+    let (source, spec) = crate::support::device(&iphone.stand_in);
+    source.acquire(&spec, &budget()).await.expect("it has no code");
+    assert!(iphone.stand_in.requests().iter().any(|request| request == "POST /wda/unlock"));
+}
+
+#[tokio::test]
+async fn two_drivers_take_the_session_from_each_other_and_go_on() {
+    let iphone = Connected::open().await;
+    let (source, spec) = crate::support::device(&iphone.stand_in);
+    let other = source.acquire(&spec, &budget()).await.expect("it is ready");
+    for _ in 0..2 {
+        iphone.try_act(CORNER, Action::Tap).await.expect("it taps");
+        other.act(&budget(), &CORNER, &Action::Tap).await.expect("it taps");
+    }
+}

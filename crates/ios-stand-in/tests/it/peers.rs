@@ -1,0 +1,25 @@
+//! A client that others wrote for the real WebDriverAgent, so that the stand-in does not only agree with ourselves. In the full tier.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::skip;
+use crate::support::wallet_app;
+
+#[test]
+fn facebook_wda_uses_the_stand_in() {
+    if std::env::var_os("SOAK").is_none() {
+        return;
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let python = folder.join("../../.parts/facebook-wda/bin/python");
+    if !python.exists() {
+        skip::without_part(&format!("{} is missing; `scripts/parts full` installs it", python.display()));
+        return;
+    }
+    let stand_in = trailblaze_ios_stand_in::start(&[wallet_app()]).expect("a stand-in");
+    let client = folder.join("tests/peers/facebook_wda_client.py");
+    let output = Command::new(&python).arg(client).arg(stand_in.address()).output().expect("it starts");
+    let said = [output.stdout, output.stderr].concat();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&said));
+}
