@@ -5,18 +5,9 @@ use trailblaze_core::driver::{Action, Target};
 use trailblaze_protocol::geometry::Rect;
 
 use crate::answer::{Answer, WdaFault};
-use crate::iphone::{Iphone, in_pixels};
+use crate::iphone::{ElementKey, Iphone, in_pixels};
 use crate::source::{XcElement, tree};
 use crate::touch::{text_of, type_text};
-
-/// What an element is recognized by when it is used again.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ElementKey {
-    kind: String,
-    name: Option<String>,
-    /// Which of those that are the same otherwise.
-    index: usize,
-}
 
 fn is_same(element: &XcElement, key: &ElementKey) -> bool {
     element.kind == key.kind && element.name() == key.name.as_deref()

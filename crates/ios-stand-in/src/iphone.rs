@@ -14,8 +14,7 @@ use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::geometry::{Point, Size};
 use trailblaze_protocol::ids::DeviceId;
 
-use crate::alert::SystemAlert;
-use crate::elements::ElementKey;
+use crate::system_alert::SystemAlert;
 
 /// Pixels in a row of one point.
 pub const SCALE: f64 = 3.0;
@@ -28,6 +27,15 @@ pub struct Iphone {
     /// The bundle ids of the installed apps, each with its name.
     pub installed: BTreeMap<String, String>,
     state: Mutex<IphoneState>,
+}
+
+/// What an element is recognized by when it is used again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ElementKey {
+    pub kind: String,
+    pub name: Option<String>,
+    /// Which of those that are the same otherwise.
+    pub index: usize,
 }
 
 #[derive(Default)]

@@ -20,6 +20,7 @@ mod picture;
 mod routes;
 mod serve;
 mod source;
+mod system_alert;
 mod touch;
 
 pub use behaviour::Behaviour;

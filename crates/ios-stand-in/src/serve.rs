@@ -11,12 +11,12 @@ use tokio_util::sync::CancellationToken;
 use trailblaze_core::yaml::{Problems, Source};
 use trailblaze_drivers::sim::{App, demo_app};
 
-use crate::alert::SystemAlert;
 use crate::answer::envelope;
 use crate::behaviour::{Behaviour, use_up};
 use crate::http::{Request, Requests};
 use crate::iphone::Iphone;
 use crate::routes;
+use crate::system_alert::SystemAlert;
 
 /// A stand-in that answers until it is dropped.
 pub struct StandIn {

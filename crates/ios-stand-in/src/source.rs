@@ -5,10 +5,10 @@ use trailblaze_core::driver::Want;
 use trailblaze_core::screen::{Field, Node, Screen};
 use trailblaze_protocol::geometry::Rect;
 
-use crate::alert::SystemAlert;
 use crate::answer::{Answer, WdaFault};
 use crate::http::Request;
 use crate::iphone::{Iphone, SCALE};
+use crate::system_alert::SystemAlert;
 
 const FIELDS: [&str; 4] = ["SearchField", "SecureTextField", "TextField", "TextView"];
 

@@ -178,9 +178,9 @@ fn calls_of_a_tool_whose_file_is_broken_are_not_reported_too() {
 #[test]
 fn a_wrong_device_or_model_of_the_project_is_an_error() {
     let project = Project::empty();
-    project.write("trailblaze.yaml", "devices: [{id: ios/pixel}]\n");
+    project.write("trailblaze.yaml", "devices: [{id: ios/sim-0}]\n");
     let told = doctor(&project, &[], &["--json"]).exits(3).json();
-    assert_eq!(finding(&told, "project", "there is no device `ios/pixel`")["state"], "error");
+    assert_eq!(finding(&told, "project", "there is no device `ios/sim-0`")["state"], "error");
     project.write("trailblaze.yaml", "llm: {defaults: {model: scripted/replies.yaml}}\n");
     let told = doctor(&project, &[], &["--json"]).exits(2).json();
     assert_eq!(finding(&told, "model", "`replies.yaml` is not a file of replies")["state"], "error");
@@ -215,6 +215,6 @@ fn one_device_is_tried_by_its_name() {
     let project = Project::counter();
     let tried = project.run(&["device", "doctor", "android/sim-1"]).exits(0);
     assert!(tried.stdout.contains("its screen was looked at in "), "{}", tried.stdout);
-    let unknown = project.run(&["device", "doctor", "ios/nowhere"]).exits(3);
-    assert!(unknown.stderr.contains("there is no device `ios/nowhere`"), "{}", unknown.stderr);
+    let unknown = project.run(&["device", "doctor", "ios/sim-0"]).exits(3);
+    assert!(unknown.stderr.contains("there is no device `ios/sim-0`"), "{}", unknown.stderr);
 }

@@ -220,11 +220,11 @@ fn what_concerns_the_whole_project_hides_no_problems_of_a_trail() {
     editor.open(TRAIL, &text);
     let found = editor.problems(TRAIL, |found| !found.is_empty());
     assert!(found[0]["message"].as_str().is_some_and(|text| text.contains("unknown tool `tapp`")), "{found:#?}");
-    project.write("trailblaze.yaml", "devices: [{id: ios/pixel}]\n");
+    project.write("trailblaze.yaml", "devices: [{id: ios/sim-0}]\n");
     let uri = editor.uri(TRAIL);
     editor.note("textDocument/didSave", json!({"textDocument": {"uri": uri}}));
     let found = editor.problems("trailblaze.yaml", |found| !found.is_empty());
-    assert!(found[0]["message"].as_str().is_some_and(|text| text.contains("no device `ios/pixel`")), "{found:#?}");
+    assert!(found[0]["message"].as_str().is_some_and(|text| text.contains("no device `ios/sim-0`")), "{found:#?}");
     editor.end();
 }
 

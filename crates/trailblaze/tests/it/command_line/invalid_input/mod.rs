@@ -675,9 +675,9 @@ fn devices_that_are_not_there() {
     error: there is no device `android/sim-0`; there are android/sim-1, android/sim-2 and so on
     hint: `trailblaze device list` lists the devices
     ");
-    insta::assert_snapshot!(refused("ios/iphone"), @"
+    insta::assert_snapshot!(refused("ios/sim-0"), @"
     exit 3
-    error: there is no device `ios/iphone`; there are ios/sim-1, ios/sim-2 and so on
+    error: there is no device `ios/sim-0`; there are ios/sim-1, ios/sim-2 and so on
     hint: `trailblaze device list` lists the devices
     ");
     insta::assert_snapshot!(refused("web/Firefox"), @"

@@ -200,7 +200,7 @@ fn mistakes_in_roles_are_reported_at_their_places() {
         |device: &str| format!("config:\n  devices: {{alice: {device}}}\ntrail:\n  - step: Wait\n    tools: []\n");
     check(&one("phone"), "`phone` is not a device");
     check(&one("android-fridge"), "`alice` has no device: no device matches `android-fridge`");
-    check(&one("ios/nowhere"), "`alice` has no device: there is no device `ios/nowhere`");
+    check(&one("ios/sim-0"), "`alice` has no device: there is no device `ios/sim-0`");
     let twice = "config:\n  devices: {alice: android/sim-1, bob: android/sim-1}\ntrail:\n";
     check(
         &format!("{twice}  - step: Wait\n    on: bob\n    tools: []\n"),
