@@ -219,9 +219,9 @@ fn a_shell_is_on_one_known_device_with_a_known_target() {
     error: `trailblaze shell` uses one device
     hint: choose one, such as `-d android/sim-1`
     ");
-    insta::assert_snapshot!(project.feed(&["shell", "-d", "ios/phone"], "").refusal(), @"
+    insta::assert_snapshot!(project.feed(&["shell", "-d", "ios/sim-0"], "").refusal(), @"
     exit 3
-    error: there is no device `ios/phone`; there are ios/sim-1, ios/sim-2 and so on
+    error: there is no device `ios/sim-0`; there are ios/sim-1, ios/sim-2 and so on
     hint: `trailblaze device list` lists the devices
     ");
     insta::assert_snapshot!(project.feed(&["shell", "-d", "ios/sim-1", "--target", "walet"], "").refusal(), @"
