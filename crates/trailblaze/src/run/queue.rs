@@ -157,7 +157,8 @@ impl Turns {
 }
 
 impl Turn {
-    /// Waits for it. Whoever holds a device has its permits, so that holders never wait for those who wait here.
+    /// Waits until all of its devices are free. Permits are taken before devices, so that a worker that holds a device never waits for
+    /// permits.
     async fn take(self) -> Option<Taken> {
         let permits = self.permits.acquire_many_owned(self.n_permits).await.ok()?;
         let mut devices = Vec::new();

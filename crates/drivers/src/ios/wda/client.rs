@@ -13,7 +13,7 @@ const ID: usize = 200;
 /// How long WebDriverAgent waits by itself for an app that does not rest, in seconds. The engine waits for what it needs.
 const IDLE_WAIT: f64 = 1.0;
 
-/// One WebDriverAgent. Its session is made when it is needed, and made anew once if it was dropped.
+/// One WebDriverAgent. Its session is created when it is needed, and created again once if it was dropped.
 pub struct WdaClient {
     http: WdaHttp,
     session: Mutex<Option<String>>,

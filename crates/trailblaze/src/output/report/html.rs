@@ -39,7 +39,7 @@ const LOG_LINES: usize = 40;
 
 pub fn html(run: &RunRecord, folder: &Path) -> String {
     let mut page_files = PageFiles::new(folder);
-    // Attempts that need attention come first, in case the page_files gets full.
+    // Attempts that need attention come first, because the page has room for a limited number of files.
     let (bad, good): (Vec<_>, Vec<_>) = run.attempts.iter().partition(|attempt| attempt.state().is_bad());
     for picture in bad.into_iter().chain(good).flat_map(AttemptRecord::pictures) {
         page_files.picture(&picture.file);

@@ -56,7 +56,7 @@ impl PageFiles {
         PageFiles { folder: folder.to_path_buf(), is_served: false, pictures, trees }
     }
 
-    /// An page_files for a page that gets all files from a server.
+    /// For a page that gets all files from a server.
     pub fn served(folder: &Path) -> PageFiles {
         PageFiles { is_served: true, ..PageFiles::new(folder) }
     }
