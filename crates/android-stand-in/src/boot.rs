@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, WaitOptions};
 use tokio::net::{TcpStream, UnixListener};
 
 use crate::commands;
-use crate::phone::Phone;
+use crate::phone::SimulatedPhone;
 use crate::serve::{serve, until_stdin_ends};
 use crate::wire::SOCKET;
 
@@ -20,7 +20,7 @@ const TOYBOX: &str = "/usr/bin/toybox";
 const ADBD: &str = "/usr/lib/android-sdk/platform-tools/adbd";
 const ADBD_PORT: u16 = 5555;
 
-pub async fn boot(phone: Arc<Phone>) -> io::Result<()> {
+pub async fn boot(phone: Arc<SimulatedPhone>) -> io::Result<()> {
     link_commands()?;
     let up = Command::new(TOYBOX).args(["ifconfig", "lo", "up"]).status()?;
     if !up.success() {

@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use crate::picture;
-use crate::wire::{Frame, Request, SOCKET, SOCKET_VARIABLE, send_request};
+use crate::wire::{SOCKET, SOCKET_VARIABLE, ShellFrame, StandInRequest, send_request};
 
 /// The exit code of a command whose process was killed, which is what the end of the phone's process means.
 const KILLED: u8 = 137;
@@ -34,18 +34,18 @@ fn converse(name: &str, arguments: Vec<String>) -> io::Result<u8> {
     if let Some(size) = size_of_input(&arguments) {
         io::stdin().take(size).read_to_end(&mut input)?;
     }
-    let request = Request::Command { name: name.to_string(), arguments, input: input.len() };
+    let request = StandInRequest::Command { name: name.to_string(), arguments, input: input.len() };
     send_request(&mut connection, &request, &input)?;
     let (mut stdout, mut stderr) = (io::stdout(), io::stderr());
-    while let Some(frame) = Frame::read(&mut connection)? {
+    while let Some(frame) = ShellFrame::read(&mut connection)? {
         match frame {
-            Frame::Stdout(bytes) => {
+            ShellFrame::Stdout(bytes) => {
                 stdout.write_all(&bytes)?;
                 stdout.flush()?;
             }
-            Frame::Stderr(bytes) => stderr.write_all(&bytes)?,
-            Frame::QuietFile(path, bytes) => drop(write_file(&path, &bytes)),
-            Frame::File(path, bytes) => match open_file(&path) {
+            ShellFrame::Stderr(bytes) => stderr.write_all(&bytes)?,
+            ShellFrame::QuietFile(path, bytes) => drop(write_file(&path, &bytes)),
+            ShellFrame::File(path, bytes) => match open_file(&path) {
                 Ok(mut file) => {
                     if file.write_all(&bytes).is_err() {
                         writeln!(stderr, "Failed to compress PNG (error code: -2)")?;
@@ -56,14 +56,14 @@ fn converse(name: &str, arguments: Vec<String>) -> io::Result<u8> {
                     return Ok(1);
                 }
             },
-            Frame::FileAtTheEnd(path, millis) => {
+            ShellFrame::FileAtTheEnd(path, millis) => {
                 wait_for_interrupt(Duration::from_millis(millis));
                 if let Err(error) = write_file(&path, &picture::EMPTY_MOVIE) {
                     writeln!(stderr, "ERROR: unable to open '{path}': {}", reason(&error))?;
                     return Ok(1);
                 }
             }
-            Frame::Exit(code) => return Ok(code),
+            ShellFrame::Exit(code) => return Ok(code),
         }
     }
     writeln!(stderr, "Killed ")?;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Control {
     /// Replaces how the phone misbehaves.
-    Behave(Behaviour),
+    Behave(PhoneBehaviour),
     /// The app in front throws an exception: its process ends, its stack trace is in the log, and a dialog of the system is shown.
     Crash { exception: String },
     /// The app in front does not respond: a dialog of the system is shown, and its log says so.
@@ -23,7 +23,7 @@ pub enum Control {
 /// How the phone misbehaves; the default is that it does not.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Behaviour {
+pub struct PhoneBehaviour {
     /// How many milliseconds each dump takes longer.
     pub slow_dump: u64,
     /// How many of the next dumps never find the screen idle.

@@ -7,7 +7,7 @@ use trailblaze_protocol::geometry::Rect;
 
 /// A view, with what the dump says about it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct View {
+pub struct DumpedView {
     pub text: String,
     pub resource_id: String,
     pub class: String,
@@ -23,13 +23,13 @@ pub struct View {
     pub is_password: bool,
     pub is_selected: bool,
     pub bounds: Rect,
-    pub children: Vec<View>,
+    pub children: Vec<DumpedView>,
 }
 
-impl View {
+impl DumpedView {
     /// A view that only has a place.
-    pub fn new(class: &str, package: &str, bounds: Rect) -> View {
-        View {
+    pub fn new(class: &str, package: &str, bounds: Rect) -> DumpedView {
+        DumpedView {
             text: String::new(),
             resource_id: String::new(),
             class: class.to_string(),
@@ -53,8 +53,8 @@ impl View {
         self.is_clickable || self.is_editable || self.is_scrollable
     }
 
-    pub fn walk(&self) -> Box<dyn Iterator<Item = &View> + '_> {
-        Box::new(std::iter::once(self).chain(self.children.iter().flat_map(View::walk)))
+    pub fn walk(&self) -> Box<dyn Iterator<Item = &DumpedView> + '_> {
+        Box::new(std::iter::once(self).chain(self.children.iter().flat_map(DumpedView::walk)))
     }
 
     /// Whether an accessibility service is told of the view also without the flag for unimportant ones.
@@ -63,9 +63,9 @@ impl View {
     }
 
     /// The tree without views that only hold others, as `--compressed` writes it.
-    pub fn compressed(mut self) -> View {
+    pub fn compressed(mut self) -> DumpedView {
         let children = std::mem::take(&mut self.children);
-        for child in children.into_iter().map(View::compressed) {
+        for child in children.into_iter().map(DumpedView::compressed) {
             if child.is_important() {
                 self.children.push(child);
             } else {
@@ -77,14 +77,15 @@ impl View {
 }
 
 /// The active window of an app. A dialog is a window of its own, and a toast belongs to none.
-pub fn window(screen: &Screen, package: &str) -> View {
+pub fn window(screen: &Screen, package: &str) -> DumpedView {
     let is_dialog = |node: &&Node| node.walk().any(|inner| inner.props.text(Field::PaneTitle).is_some());
     let root = screen.root.children.iter().rev().find(is_dialog).unwrap_or(&screen.root);
-    view(root, screen, package).unwrap_or_else(|| View::new("android.widget.FrameLayout", package, screen.frame()))
+    view(root, screen, package)
+        .unwrap_or_else(|| DumpedView::new("android.widget.FrameLayout", package, screen.frame()))
 }
 
 /// `None` if nobody can see it.
-fn view(node: &Node, screen: &Screen, package: &str) -> Option<View> {
+fn view(node: &Node, screen: &Screen, package: &str) -> Option<DumpedView> {
     let bounds = screen.visible_part(node)?;
     let text = |field| node.props.text(field).unwrap_or_default().to_string();
     let flag = |field| node.props.flag(field).unwrap_or_default();
@@ -94,7 +95,7 @@ fn view(node: &Node, screen: &Screen, package: &str) -> Option<View> {
     }
     // An empty field says what its hint is as its text.
     let shown = Some(text(Field::Text)).filter(|text| !text.is_empty()).unwrap_or_else(|| text(Field::HintText));
-    Some(View {
+    Some(DumpedView {
         text: shown,
         resource_id: text(Field::ResourceId),
         content_desc: text(Field::ContentDescription),
@@ -108,19 +109,19 @@ fn view(node: &Node, screen: &Screen, package: &str) -> Option<View> {
         is_password: flag(Field::IsPassword),
         is_selected: flag(Field::IsSelected),
         children: node.children.iter().filter_map(|child| view(child, screen, package)).collect(),
-        ..View::new(&class, package, bounds)
+        ..DumpedView::new(&class, package, bounds)
     })
 }
 
 /// The file that the dump writes: one line, without a line break at its end.
-pub fn xml(root: &View) -> String {
+pub fn xml(root: &DumpedView) -> String {
     let mut xml = "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?><hierarchy rotation=\"0\">".to_string();
     write_view(&mut xml, root, 0);
     xml.push_str("</hierarchy>");
     xml
 }
 
-fn write_view(xml: &mut String, view: &View, index: usize) {
+fn write_view(xml: &mut String, view: &DumpedView, index: usize) {
     xml.push_str("<node");
     if is_unfriendly(view) {
         attribute(xml, "NAF", "true");
@@ -159,9 +160,9 @@ fn write_view(xml: &mut String, view: &View, index: usize) {
 }
 
 /// "Not accessibility friendly": it can be clicked, but neither it nor anything inside says what it is.
-fn is_unfriendly(view: &View) -> bool {
+fn is_unfriendly(view: &DumpedView) -> bool {
     let is_excluded = ["GridView", "GridLayout", "ListView", "TableLayout"].iter().any(|end| view.class.ends_with(end));
-    let says = |view: &View| !view.text.is_empty() || !view.content_desc.is_empty();
+    let says = |view: &DumpedView| !view.text.is_empty() || !view.content_desc.is_empty();
     !is_excluded && view.is_clickable && view.is_enabled && !view.walk().any(says)
 }
 
@@ -206,9 +207,12 @@ mod tests {
     #[test]
     fn what_can_be_clicked_and_says_nothing_is_marked() {
         let bounds = Rect::new(0, 0, 10, 20);
-        let mut button = View { is_clickable: true, ..View::new("android.widget.ImageButton", "a", bounds) };
+        let mut button =
+            DumpedView { is_clickable: true, ..DumpedView::new("android.widget.ImageButton", "a", bounds) };
         assert!(xml(&button).contains("<node NAF=\"true\" index=\"0\""));
-        button.children.push(View { text: "Send".to_string(), ..View::new("android.widget.TextView", "a", bounds) });
+        button
+            .children
+            .push(DumpedView { text: "Send".to_string(), ..DumpedView::new("android.widget.TextView", "a", bounds) });
         assert!(!xml(&button).contains("NAF"));
         assert!(xml(&button).ends_with("bounds=\"[0,0][10,20]\" /></node></hierarchy>"));
     }
@@ -216,10 +220,10 @@ mod tests {
     #[test]
     fn a_compressed_tree_has_no_views_that_only_hold_others() {
         let bounds = Rect::new(0, 0, 10, 20);
-        let text = View { text: "Send".to_string(), ..View::new("android.widget.TextView", "a", bounds) };
-        let mut layout = View::new("android.widget.LinearLayout", "a", bounds);
+        let text = DumpedView { text: "Send".to_string(), ..DumpedView::new("android.widget.TextView", "a", bounds) };
+        let mut layout = DumpedView::new("android.widget.LinearLayout", "a", bounds);
         layout.children = vec![text.clone()];
-        let mut root = View::new("android.widget.FrameLayout", "a", bounds);
+        let mut root = DumpedView::new("android.widget.FrameLayout", "a", bounds);
         root.children = vec![layout];
         assert_eq!(root.compressed().children, [text]);
     }

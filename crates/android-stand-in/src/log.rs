@@ -9,20 +9,20 @@ use tokio::sync::Notify;
 /// How many entries are kept.
 const MOST: usize = 20_000;
 
-pub struct Log {
+pub struct PhoneLog {
     entries: Mutex<Entries>,
     changed: Notify,
 }
 
 #[derive(Default)]
 struct Entries {
-    kept: VecDeque<LogEntry>,
+    kept: VecDeque<LogcatEntry>,
     /// The number of the first entry that is kept.
     first: u64,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct LogEntry {
+pub struct LogcatEntry {
     /// Since 1970.
     pub millis: u64,
     pub pid: u32,
@@ -31,9 +31,9 @@ pub struct LogEntry {
     pub message: String,
 }
 
-impl Log {
-    pub fn new() -> Log {
-        Log { entries: Mutex::default(), changed: Notify::new() }
+impl PhoneLog {
+    pub fn new() -> PhoneLog {
+        PhoneLog { entries: Mutex::default(), changed: Notify::new() }
     }
 
     pub fn write(&self, pid: u32, level: char, tag: &str, message: &str) {
@@ -42,7 +42,7 @@ impl Log {
         let mut entries = self.entries.lock();
         for line in message.lines() {
             let (tag, message) = (tag.to_string(), line.to_string());
-            entries.kept.push_back(LogEntry { millis, pid, level, tag, message });
+            entries.kept.push_back(LogcatEntry { millis, pid, level, tag, message });
         }
         while entries.kept.len() > MOST {
             entries.kept.pop_front();
@@ -59,7 +59,7 @@ impl Log {
     }
 
     /// The entries from a number on, and the number after the last.
-    pub fn since(&self, number: u64) -> (Vec<LogEntry>, u64) {
+    pub fn since(&self, number: u64) -> (Vec<LogcatEntry>, u64) {
         let entries = self.entries.lock();
         let skipped = usize::try_from(number.saturating_sub(entries.first)).unwrap_or(usize::MAX);
         let next = entries.first + entries.kept.len() as u64;
@@ -80,7 +80,7 @@ impl Log {
     }
 }
 
-impl LogEntry {
+impl LogcatEntry {
     /// `11-18 04:34:20.644`, in UTC.
     pub fn time(&self) -> String {
         let (_, month, day) = date(self.millis);
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn times_are_as_logcat_prints_them() {
-        let entry = |millis| LogEntry { millis, pid: 1, level: 'I', tag: String::new(), message: String::new() };
+        let entry = |millis| LogcatEntry { millis, pid: 1, level: 'I', tag: String::new(), message: String::new() };
         assert_eq!(entry(0).time(), "01-01 00:00:00.000");
         assert_eq!(entry(1_709_164_799_999).time(), "02-28 23:59:59.999");
         assert_eq!(entry(1_709_164_800_000).time(), "02-29 00:00:00.000");

@@ -14,10 +14,10 @@ use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::geometry::{Point, Rect, Size};
 use trailblaze_protocol::ids::DeviceId;
 
-use crate::control::{Behaviour, Control};
-use crate::hierarchy::{View, window};
+use crate::control::{Control, PhoneBehaviour};
+use crate::hierarchy::{DumpedView, window};
 use crate::keycodes::KeyPress;
-use crate::log::Log;
+use crate::log::PhoneLog;
 
 pub const LAUNCHER: &str = "com.android.launcher3";
 pub const KEYBOARD: &str = "com.android.inputmethod.latin/.LatinIME";
@@ -36,17 +36,17 @@ const DOUBLE_TAP_SLOP: u32 = 275;
 /// A finger that moves less than this does not scroll.
 const TOUCH_SLOP: u32 = 22;
 
-pub struct Phone {
+pub struct SimulatedPhone {
     sim: Sim,
     state: Mutex<PhoneState>,
-    pub log: Log,
+    pub log: PhoneLog,
     /// Only one process at a time may use the interface for automation.
     pub automation: tokio::sync::Mutex<()>,
 }
 
 pub struct PhoneState {
-    pub behaviour: Behaviour,
-    pub packages: Vec<Package>,
+    pub behaviour: PhoneBehaviour,
+    pub packages: Vec<InstalledPackage>,
     pub settings: BTreeMap<(String, String), String>,
     pub properties: BTreeMap<String, String>,
     pub is_awake: bool,
@@ -67,7 +67,7 @@ pub struct PhoneState {
     next_pid: u32,
 }
 
-pub struct Package {
+pub struct InstalledPackage {
     pub id: String,
     pub label: String,
     pub is_system: bool,
@@ -83,10 +83,10 @@ struct SystemDialog {
     package: String,
 }
 
-impl Phone {
+impl SimulatedPhone {
     /// Needs a Tokio runtime, whose clock the simulated device uses.
-    pub fn new(apps: Vec<Arc<App>>) -> Phone {
-        let package = |id: &str, label: &str, is_system| Package {
+    pub fn new(apps: Vec<Arc<App>>) -> SimulatedPhone {
+        let package = |id: &str, label: &str, is_system| InstalledPackage {
             id: id.to_string(),
             label: label.to_string(),
             is_system,
@@ -111,7 +111,7 @@ impl Phone {
             (key, value.to_string())
         });
         let state = PhoneState {
-            behaviour: Behaviour::default(),
+            behaviour: PhoneBehaviour::default(),
             packages,
             settings: settings.collect(),
             properties: text(DEFAULT_PROPERTIES),
@@ -131,7 +131,12 @@ impl Phone {
             processes: BTreeMap::new(),
             next_pid: 2417,
         };
-        let phone = Phone { sim, state: Mutex::new(state), log: Log::new(), automation: tokio::sync::Mutex::default() };
+        let phone = SimulatedPhone {
+            sim,
+            state: Mutex::new(state),
+            log: PhoneLog::new(),
+            automation: tokio::sync::Mutex::default(),
+        };
         phone.log.write(SYSTEM_PID, 'I', "SystemServer", "Boot is finished");
         phone
     }
@@ -149,8 +154,11 @@ impl Phone {
     }
 
     pub async fn screen(&self, want: Want) -> Screen {
-        let screen =
-            self.sim.observe(&Phone::budget(), want).await.expect("a simulated device without faults is never lost");
+        let screen = self
+            .sim
+            .observe(&SimulatedPhone::budget(), want)
+            .await
+            .expect("a simulated device without faults is never lost");
         let mut state = self.state();
         // An app may have opened another.
         if let Some(app) = &screen.app {
@@ -162,11 +170,11 @@ impl Phone {
     }
 
     async fn act(&self, target: Target, action: Action) -> Result<(), DriverError> {
-        self.sim.act(&Phone::budget(), &target, &action).await.map(drop)
+        self.sim.act(&SimulatedPhone::budget(), &target, &action).await.map(drop)
     }
 
     async fn send(&self, command: DeviceCommand) -> Result<(), DriverError> {
-        command.carry_out(&self.sim, &Phone::budget()).await.map(drop)
+        command.carry_out(&self.sim, &SimulatedPhone::budget()).await.map(drop)
     }
 
     /// The package of the active window.
@@ -175,7 +183,7 @@ impl Phone {
     }
 
     /// The active window; `None` while the screen is off.
-    pub async fn window(&self) -> Option<View> {
+    pub async fn window(&self) -> Option<DumpedView> {
         let screen = self.screen(Want::TREE).await;
         let state = self.state();
         if !state.is_awake {
@@ -495,11 +503,11 @@ impl Phone {
 }
 
 impl PhoneState {
-    pub fn installed(&self, id: &str) -> Option<&Package> {
+    pub fn installed(&self, id: &str) -> Option<&InstalledPackage> {
         self.packages.iter().find(|package| package.id == id && !package.is_removed)
     }
 
-    pub fn installed_mut(&mut self, id: &str) -> Option<&mut Package> {
+    pub fn installed_mut(&mut self, id: &str) -> Option<&mut InstalledPackage> {
         self.packages.iter_mut().find(|package| package.id == id && !package.is_removed)
     }
 
@@ -532,32 +540,32 @@ impl PhoneState {
 }
 
 impl SystemDialog {
-    fn window(&self, frame: Rect) -> View {
+    fn window(&self, frame: Rect) -> DumpedView {
         let at = |row: i32| Rect::new(120, frame.bottom / 2 - 200 + row * 150, frame.right - 240, 140);
-        let text = |id: &str, class: &str, text: &str, row| View {
+        let text = |id: &str, class: &str, text: &str, row| DumpedView {
             text: text.to_string(),
             resource_id: format!("android:id/{id}"),
-            ..View::new(class, "android", at(row))
+            ..DumpedView::new(class, "android", at(row))
         };
-        let mut root = View::new("android.widget.FrameLayout", "android", frame);
+        let mut root = DumpedView::new("android.widget.FrameLayout", "android", frame);
         root.children.push(text("alertTitle", "android.widget.TextView", &self.title, 0));
         for (row, (id, label)) in (1..).zip(self.buttons) {
             let button = text(id, "android.widget.Button", label, row);
-            root.children.push(View { is_clickable: true, ..button });
+            root.children.push(DumpedView { is_clickable: true, ..button });
         }
         root
     }
 }
 
-fn lock_screen(frame: Rect) -> View {
-    let view = |id: &str, class: &str, bounds| View {
+fn lock_screen(frame: Rect) -> DumpedView {
+    let view = |id: &str, class: &str, bounds| DumpedView {
         resource_id: format!("com.android.systemui:id/{id}"),
-        ..View::new(class, "com.android.systemui", bounds)
+        ..DumpedView::new(class, "com.android.systemui", bounds)
     };
     let mut root = view("notification_shade_window_root", "android.widget.FrameLayout", frame);
     let mut panel = view("keyguard_root_view", "android.widget.FrameLayout", frame);
     let hint = Rect::new(0, frame.bottom - 200, frame.right, 80);
-    panel.children.push(View {
+    panel.children.push(DumpedView {
         text: "Swipe up to open".to_string(),
         ..view("keyguard_indication_text", "android.widget.TextView", hint)
     });

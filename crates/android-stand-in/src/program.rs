@@ -9,8 +9,8 @@ use std::sync::Arc;
 use trailblaze_core::yaml::{Problems, Source};
 use trailblaze_drivers::sim::{App, demo_app};
 
-use crate::launch::{AdbServer, AndroidParts, StandInPhone};
-use crate::phone::Phone;
+use crate::launch::{AndroidParts, StandInPhone, TestAdbServer};
+use crate::phone::SimulatedPhone;
 use crate::{boot, client, commands, serve};
 
 const USAGE: &str = "\
@@ -55,10 +55,10 @@ fn start(arguments: &[String]) -> Result<(), String> {
     match (command.as_str(), socket) {
         ("phone", None) => start_phone(&parts.ok_or(USAGE)?, &files).map_err(|error| error.to_string()),
         ("serve", Some(socket)) => in_runtime(async {
-            let phone = Arc::new(Phone::new(apps));
+            let phone = Arc::new(SimulatedPhone::new(apps));
             serve::until_stdin_ends(serve::serve(phone, &socket)).await
         }),
-        ("boot", None) => in_runtime(async { boot::boot(Arc::new(Phone::new(apps))).await }),
+        ("boot", None) => in_runtime(async { boot::boot(Arc::new(SimulatedPhone::new(apps))).await }),
         _ => Err(USAGE.to_string()),
     }
 }
@@ -66,7 +66,7 @@ fn start(arguments: &[String]) -> Result<(), String> {
 /// For trying things by hand: prints the variables that make adb use the phone.
 fn start_phone(parts: &Path, apps: &[PathBuf]) -> Result<(), Box<dyn std::error::Error>> {
     let parts = AndroidParts::find(parts)?;
-    let server = AdbServer::start(&parts)?;
+    let server = TestAdbServer::start(&parts)?;
     let phone = StandInPhone::start(&parts, &std::env::current_exe()?, apps)?;
     server.connect(&phone)?;
     let mut out = std::io::stdout();

@@ -8,11 +8,11 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 
 use crate::commands;
-use crate::phone::Phone;
-use crate::wire::{Frame, Request};
+use crate::phone::SimulatedPhone;
+use crate::wire::{ShellFrame, StandInRequest};
 
 /// Answers until it is dropped.
-pub async fn serve(phone: Arc<Phone>, socket: &Path) -> io::Result<()> {
+pub async fn serve(phone: Arc<SimulatedPhone>, socket: &Path) -> io::Result<()> {
     let listener = UnixListener::bind(socket)?;
     loop {
         let (connection, _) = listener.accept().await?;
@@ -36,13 +36,13 @@ pub async fn until_stdin_ends(work: impl Future<Output = io::Result<()>>) -> io:
     }
 }
 
-async fn answer(phone: &Arc<Phone>, connection: UnixStream) -> io::Result<()> {
+async fn answer(phone: &Arc<SimulatedPhone>, connection: UnixStream) -> io::Result<()> {
     let (reading, mut writing) = connection.into_split();
     let mut reading = BufReader::new(reading);
     let mut line = String::new();
     reading.read_line(&mut line).await?;
     match serde_json::from_str(&line)? {
-        Request::Command { name, arguments, input } => {
+        StandInRequest::Command { name, arguments, input } => {
             let mut content = vec![0; input];
             reading.read_exact(&mut content).await?;
             let answering = commands::run(phone, &name, &arguments, &content, &mut writing);
@@ -53,10 +53,10 @@ async fn answer(phone: &Arc<Phone>, connection: UnixStream) -> io::Result<()> {
                 _ = reading.read(&mut rest) => Ok(()),
             }
         }
-        Request::Control(control) => {
+        StandInRequest::Control(control) => {
             let text = phone.control(control).await;
-            Frame::Stdout(text.into_bytes()).send(&mut writing).await?;
-            Frame::Exit(0).send(&mut writing).await
+            ShellFrame::Stdout(text.into_bytes()).send(&mut writing).await?;
+            ShellFrame::Exit(0).send(&mut writing).await
         }
     }
 }

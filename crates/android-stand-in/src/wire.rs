@@ -12,7 +12,7 @@ pub const SOCKET: &str = "/dev/socket/stand-in";
 pub const SOCKET_VARIABLE: &str = "ANDROID_STAND_IN_SOCKET";
 
 #[derive(Debug, Serialize, Deserialize)]
-pub enum Request {
+pub enum StandInRequest {
     /// A command of the shell. As many bytes of its standard input follow the line.
     Command { name: String, arguments: Vec<String>, input: usize },
     /// What a test does to the phone.
@@ -21,7 +21,7 @@ pub enum Request {
 
 /// A part of the answer. `Exit` is the last one; without it, the connection broke.
 #[derive(Debug, PartialEq)]
-pub enum Frame {
+pub enum ShellFrame {
     Stdout(Vec<u8>),
     Stderr(Vec<u8>),
     /// A file that the command writes. It says nothing if that fails, as `uiautomator` does.
@@ -33,15 +33,15 @@ pub enum Frame {
     Exit(u8),
 }
 
-impl Frame {
+impl ShellFrame {
     fn encode(&self) -> Vec<u8> {
         let (kind, payload) = match self {
-            Frame::Stdout(bytes) => (1, bytes.clone()),
-            Frame::Stderr(bytes) => (2, bytes.clone()),
-            Frame::Exit(code) => (3, vec![*code]),
-            Frame::QuietFile(path, bytes) => (4, named(path, bytes)),
-            Frame::File(path, bytes) => (5, named(path, bytes)),
-            Frame::FileAtTheEnd(path, millis) => (6, named(path, &millis.to_be_bytes())),
+            ShellFrame::Stdout(bytes) => (1, bytes.clone()),
+            ShellFrame::Stderr(bytes) => (2, bytes.clone()),
+            ShellFrame::Exit(code) => (3, vec![*code]),
+            ShellFrame::QuietFile(path, bytes) => (4, named(path, bytes)),
+            ShellFrame::File(path, bytes) => (5, named(path, bytes)),
+            ShellFrame::FileAtTheEnd(path, millis) => (6, named(path, &millis.to_be_bytes())),
         };
         let length = u32::try_from(payload.len()).unwrap_or(u32::MAX);
         let mut frame = vec![kind];
@@ -55,7 +55,7 @@ impl Frame {
     }
 
     /// The next frame; `None` at the end of the stream.
-    pub fn read(from: &mut impl Read) -> io::Result<Option<Frame>> {
+    pub fn read(from: &mut impl Read) -> io::Result<Option<ShellFrame>> {
         let mut head = [0; 5];
         match from.read_exact(&mut head) {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
@@ -66,17 +66,17 @@ impl Frame {
         from.read_exact(&mut payload)?;
         let wrong = || io::Error::new(io::ErrorKind::InvalidData, "a frame that is not known");
         Ok(Some(match kind {
-            1 => Frame::Stdout(payload),
-            2 => Frame::Stderr(payload),
-            3 => Frame::Exit(payload.first().copied().unwrap_or_default()),
+            1 => ShellFrame::Stdout(payload),
+            2 => ShellFrame::Stderr(payload),
+            3 => ShellFrame::Exit(payload.first().copied().unwrap_or_default()),
             4..=6 => {
                 let end = payload.iter().position(|byte| *byte == 0).ok_or_else(wrong)?;
                 let path = String::from_utf8_lossy(&payload[..end]).into_owned();
                 let content = payload[end + 1..].to_vec();
                 match kind {
-                    4 => Frame::QuietFile(path, content),
-                    5 => Frame::File(path, content),
-                    _ => Frame::FileAtTheEnd(path, u64::from_be_bytes(content.try_into().map_err(|_| wrong())?)),
+                    4 => ShellFrame::QuietFile(path, content),
+                    5 => ShellFrame::File(path, content),
+                    _ => ShellFrame::FileAtTheEnd(path, u64::from_be_bytes(content.try_into().map_err(|_| wrong())?)),
                 }
             }
             _ => return Err(wrong()),
@@ -89,7 +89,7 @@ fn named(path: &str, bytes: &[u8]) -> Vec<u8> {
 }
 
 /// Sends a request, with what follows it.
-pub fn send_request(to: &mut impl Write, request: &Request, input: &[u8]) -> io::Result<()> {
+pub fn send_request(to: &mut impl Write, request: &StandInRequest, input: &[u8]) -> io::Result<()> {
     let mut line = serde_json::to_vec(request)?;
     line.push(b'\n');
     line.extend(input);

@@ -1,16 +1,16 @@
 //! `am`, `monkey` and `pidof`: apps that start and stop.
 
-use super::Answer;
-use crate::phone::Phone;
+use super::CommandOutput;
+use crate::phone::SimulatedPhone;
 
-pub async fn am(phone: &Phone, words: &[&str]) -> Answer {
+pub async fn am(phone: &SimulatedPhone, words: &[&str]) -> CommandOutput {
     match words {
         ["start" | "start-activity", rest @ ..] => start(phone, rest).await,
         ["force-stop", rest @ ..] => {
             if let Some(package) = last_word(rest) {
                 phone.stop(package).await;
             }
-            Answer::ok()
+            CommandOutput::ok()
         }
         // It ends only processes that nobody would miss: not the app in front.
         ["kill", rest @ ..] => {
@@ -19,17 +19,17 @@ pub async fn am(phone: &Phone, words: &[&str]) -> Answer {
             {
                 phone.stop(package).await;
             }
-            Answer::ok()
+            CommandOutput::ok()
         }
         ["broadcast", rest @ ..] => {
             let intent = Intent::of(rest);
-            Answer::ok()
+            CommandOutput::ok()
                 .out(format!("Broadcasting: {}\n", intent.shown("flg=0x400000")))
                 .out("Broadcast completed: result=0\n")
         }
-        ["get-current-user"] => Answer::line("0"),
-        [] => Answer::error(255, "Activity manager (activity) commands:\n  help\n      Print this help text."),
-        [unknown, ..] => Answer::error(255, format!("Unknown command: {unknown}")),
+        ["get-current-user"] => CommandOutput::line("0"),
+        [] => CommandOutput::error(255, "Activity manager (activity) commands:\n  help\n      Print this help text."),
+        [unknown, ..] => CommandOutput::error(255, format!("Unknown command: {unknown}")),
     }
 }
 
@@ -117,9 +117,9 @@ fn in_full(component: &str) -> String {
     }
 }
 
-async fn start(phone: &Phone, words: &[&str]) -> Answer {
+async fn start(phone: &SimulatedPhone, words: &[&str]) -> CommandOutput {
     let intent = Intent::of(words);
-    let starting = Answer::line(format!("Starting: {}", intent.shown("")));
+    let starting = CommandOutput::line(format!("Starting: {}", intent.shown("")));
     let package = intent.component.and_then(|component| component.split('/').next()).or(intent.package);
     if let (Some(package), true) = (package, intent.does_stop) {
         phone.stop(package).await;
@@ -163,9 +163,9 @@ async fn start(phone: &Phone, words: &[&str]) -> Answer {
     ))
 }
 
-pub async fn monkey(phone: &Phone, words: &[&str]) -> Answer {
+pub async fn monkey(phone: &SimulatedPhone, words: &[&str]) -> CommandOutput {
     let said: String = words.iter().map(|word| format!("  bash arg: {word}\n")).collect();
-    let answer = Answer::ok().out(said).err(format!("args: [{}]\n", words.join(", ")));
+    let answer = CommandOutput::ok().out(said).err(format!("args: [{}]\n", words.join(", ")));
     let package = words.iter().position(|word| *word == "-p").and_then(|at| words.get(at + 1));
     let count = words.last().and_then(|word| word.parse::<u32>().ok());
     match (package, count) {
@@ -177,10 +177,10 @@ pub async fn monkey(phone: &Phone, words: &[&str]) -> Answer {
     }
 }
 
-pub fn pidof(phone: &Phone, words: &[&str]) -> Answer {
+pub fn pidof(phone: &SimulatedPhone, words: &[&str]) -> CommandOutput {
     let names = words.iter().filter(|word| !word.starts_with('-'));
     let pids: Vec<String> = names.filter_map(|name| phone.state().running(name)).map(|pid| pid.to_string()).collect();
-    if pids.is_empty() { Answer::ok().code(1) } else { Answer::line(pids.join(" ")) }
+    if pids.is_empty() { CommandOutput::ok().code(1) } else { CommandOutput::line(pids.join(" ")) }
 }
 
 #[cfg(test)]

@@ -14,32 +14,32 @@ use trailblaze_protocol::geometry::Point;
 use super::looking;
 use crate::framework;
 use crate::keycodes::{can_type, key_press};
-use crate::phone::Phone;
-use crate::wire::Frame;
+use crate::phone::SimulatedPhone;
+use crate::wire::ShellFrame;
 
 const CLASS: &str = "dev.trailblaze.server.Main";
 /// The largest request.
 const LARGEST: u32 = 1024 * 1024;
 
-pub async fn run(phone: &Phone, words: &[&str], to: &mut OwnedWriteHalf) -> io::Result<()> {
+pub async fn run(phone: &SimulatedPhone, words: &[&str], to: &mut OwnedWriteHalf) -> io::Result<()> {
     let ["/", CLASS, name] = words else {
         let message = "Error: Could not find or load the main class\n";
-        Frame::Stderr(message.as_bytes().to_vec()).send(to).await?;
-        return Frame::Exit(1).send(to).await;
+        ShellFrame::Stderr(message.as_bytes().to_vec()).send(to).await?;
+        return ShellFrame::Exit(1).send(to).await;
     };
     if phone.state().behaviour.no_programs {
-        Frame::Stderr(b"Aborted\n".to_vec()).send(to).await?;
-        return Frame::Exit(134).send(to).await;
+        ShellFrame::Stderr(b"Aborted\n".to_vec()).send(to).await?;
+        return ShellFrame::Exit(134).send(to).await;
     }
     let Ok(_automation) = phone.automation.try_lock() else {
         let message = format!("failed: {}\n", looking::REGISTERED);
-        Frame::Stdout(message.into_bytes()).send(to).await?;
-        return Frame::Exit(0).send(to).await;
+        ShellFrame::Stdout(message.into_bytes()).send(to).await?;
+        return ShellFrame::Exit(0).send(to).await;
     };
     let listener = StdListener::bind_addr(&SocketAddr::from_abstract_name(name)?)?;
     listener.set_nonblocking(true)?;
     let listener = UnixListener::from_std(listener)?;
-    Frame::Stdout(b"ready\n".to_vec()).send(to).await?;
+    ShellFrame::Stdout(b"ready\n".to_vec()).send(to).await?;
     let (mut client, _) = listener.accept().await?;
     // A client that is gone is the end of the program, not a failure.
     if framework::is_there() {
@@ -48,10 +48,10 @@ pub async fn run(phone: &Phone, words: &[&str], to: &mut OwnedWriteHalf) -> io::
     } else {
         let _ = serve(phone, client).await;
     }
-    Frame::Exit(0).send(to).await
+    ShellFrame::Exit(0).send(to).await
 }
 
-async fn serve(phone: &Phone, mut client: UnixStream) -> io::Result<()> {
+async fn serve(phone: &SimulatedPhone, mut client: UnixStream) -> io::Result<()> {
     loop {
         let length = client.read_u32().await?;
         if !(1..=LARGEST).contains(&length) {
@@ -68,7 +68,7 @@ async fn serve(phone: &Phone, mut client: UnixStream) -> io::Result<()> {
     }
 }
 
-async fn answer(phone: &Phone, kind: u8, content: &[u8]) -> Result<Vec<u8>, String> {
+async fn answer(phone: &SimulatedPhone, kind: u8, content: &[u8]) -> Result<Vec<u8>, String> {
     let text = || String::from_utf8(content.to_vec()).map_err(|error| error.to_string());
     match kind {
         b'T' => return looking::tree(phone).await.map(String::into_bytes).ok_or("null root node".to_string()),
@@ -99,7 +99,7 @@ async fn answer(phone: &Phone, kind: u8, content: &[u8]) -> Result<Vec<u8>, Stri
 }
 
 /// How often, how long the fingers rest and move, and for each of them where from and to.
-async fn gesture(phone: &Phone, content: &[u8]) -> Option<()> {
+async fn gesture(phone: &SimulatedPhone, content: &[u8]) -> Option<()> {
     let (times, rest) = content.split_first()?;
     let number = |at: usize| Some(i32::from_be_bytes(rest.get(at..at + 4)?.try_into().ok()?));
     let milliseconds = |at: usize| u64::try_from(number(at)?).ok().map(Duration::from_millis);

@@ -2,60 +2,62 @@
 
 use trailblaze_protocol::geometry::Size;
 
-use super::Answer;
-use crate::phone::{KEYBOARD, Phone};
+use super::CommandOutput;
+use crate::phone::{KEYBOARD, SimulatedPhone};
 
 const DENSITY: u32 = 440;
 
-pub fn wm(phone: &Phone, words: &[&str]) -> Answer {
+pub fn wm(phone: &SimulatedPhone, words: &[&str]) -> CommandOutput {
     let physical = phone.size();
     let mut state = phone.state();
     match words {
         ["size"] => {
             let over = state.size.map(|size| format!("Override size: {}x{}\n", size.width, size.height));
             let size = format!("Physical size: {}x{}\n", physical.width, physical.height);
-            Answer::ok().out(size + over.as_deref().unwrap_or_default())
+            CommandOutput::ok().out(size + over.as_deref().unwrap_or_default())
         }
         ["size", "reset"] => {
             state.size = None;
-            Answer::ok()
+            CommandOutput::ok()
         }
         ["size", size] => {
             let parts = size.split_once('x').and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
             match parts {
                 Some((width, height)) => {
                     state.size = Some(Size { width, height });
-                    Answer::ok()
+                    CommandOutput::ok()
                 }
-                None => Answer::error(255, format!("Error: bad number {size}")),
+                None => CommandOutput::error(255, format!("Error: bad number {size}")),
             }
         }
         ["density"] => {
             let over = state.density.map(|density| format!("Override density: {density}\n"));
-            Answer::ok().out(format!("Physical density: {DENSITY}\n") + over.as_deref().unwrap_or_default())
+            CommandOutput::ok().out(format!("Physical density: {DENSITY}\n") + over.as_deref().unwrap_or_default())
         }
         ["density", "reset"] => {
             state.density = None;
-            Answer::ok()
+            CommandOutput::ok()
         }
         ["density", density] => match density.parse() {
             Ok(density) => {
                 state.density = Some(density);
-                Answer::ok()
+                CommandOutput::ok()
             }
-            Err(_) => Answer::error(255, format!("Error: bad number {density}")),
+            Err(_) => CommandOutput::error(255, format!("Error: bad number {density}")),
         },
         ["dismiss-keyguard"] => {
             state.is_locked &= !state.is_awake;
-            Answer::ok()
+            CommandOutput::ok()
         }
-        ["user-rotation" | "fixed-to-user-rotation" | "set-ignore-orientation-request", ..] => Answer::ok(),
-        [] => Answer::ok().out("Window manager (window) commands:\n  help\n      Print this help text.\n").code(255),
-        [unknown, ..] => Answer::error(255, format!("Unknown command: {unknown}")),
+        ["user-rotation" | "fixed-to-user-rotation" | "set-ignore-orientation-request", ..] => CommandOutput::ok(),
+        [] => CommandOutput::ok()
+            .out("Window manager (window) commands:\n  help\n      Print this help text.\n")
+            .code(255),
+        [unknown, ..] => CommandOutput::error(255, format!("Unknown command: {unknown}")),
     }
 }
 
-pub fn settings(phone: &Phone, words: &[&str]) -> Answer {
+pub fn settings(phone: &SimulatedPhone, words: &[&str]) -> CommandOutput {
     let words: Vec<&str> = match words {
         ["--user", _, rest @ ..] => rest.to_vec(),
         words => words.to_vec(),
@@ -65,30 +67,30 @@ pub fn settings(phone: &Phone, words: &[&str]) -> Answer {
     let key = |namespace: &str, name: &str| (namespace.to_string(), name.to_string());
     match words[..] {
         [_, namespace, ..] if !is_namespace(namespace) => {
-            Answer::error(255, format!("Invalid namespace '{namespace}'"))
+            CommandOutput::error(255, format!("Invalid namespace '{namespace}'"))
         }
         ["get", namespace, name] => {
-            Answer::line(state.settings.get(&key(namespace, name)).map_or("null", String::as_str))
+            CommandOutput::line(state.settings.get(&key(namespace, name)).map_or("null", String::as_str))
         }
         ["put", namespace, name, value, ..] => {
             state.settings.insert(key(namespace, name), value.to_string());
-            Answer::ok()
+            CommandOutput::ok()
         }
         ["delete", namespace, name] => {
             let count = usize::from(state.settings.remove(&key(namespace, name)).is_some());
-            Answer::line(format!("Deleted {count} rows"))
+            CommandOutput::line(format!("Deleted {count} rows"))
         }
         ["list", namespace] => {
             let own = state.settings.iter().filter(|((known, _), _)| known == namespace);
-            Answer::ok().out(own.map(|((_, name), value)| format!("{name}={value}\n")).collect::<String>())
+            CommandOutput::ok().out(own.map(|((_, name), value)| format!("{name}={value}\n")).collect::<String>())
         }
-        ["put" | "get" | "delete" | "list", ..] => Answer::error(255, "Bad arguments"),
-        _ => Answer::error(255, "Settings provider (settings) commands:\n  help\n      Print this help text."),
+        ["put" | "get" | "delete" | "list", ..] => CommandOutput::error(255, "Bad arguments"),
+        _ => CommandOutput::error(255, "Settings provider (settings) commands:\n  help\n      Print this help text."),
     }
 }
 
 /// `content`, of which clients use only what writes a setting.
-pub fn content(phone: &Phone, words: &[&str]) -> Answer {
+pub fn content(phone: &SimulatedPhone, words: &[&str]) -> CommandOutput {
     let after = |option: &str| words.iter().position(|word| *word == option).and_then(|at| words.get(at + 1)).copied();
     let namespace = after("--uri").and_then(|uri| uri.strip_prefix("content://settings/"));
     let bound = |start: &str| words.iter().find_map(|word| word.strip_prefix(start));
@@ -97,95 +99,99 @@ pub fn content(phone: &Phone, words: &[&str]) -> Answer {
         (Some(&"insert"), Some(namespace), Some(name), Some(value)) => {
             settings(phone, &["put", namespace, name, value])
         }
-        _ => Answer::error(1, "[ERROR] Unsupported operation"),
+        _ => CommandOutput::error(1, "[ERROR] Unsupported operation"),
     }
 }
 
-pub fn getprop(phone: &Phone, words: &[&str]) -> Answer {
+pub fn getprop(phone: &SimulatedPhone, words: &[&str]) -> CommandOutput {
     let state = phone.state();
     match words {
-        [] => Answer::ok()
+        [] => CommandOutput::ok()
             .out(state.properties.iter().map(|(key, value)| format!("[{key}]: [{value}]\n")).collect::<String>()),
         [key, rest @ ..] => {
             let default = rest.first().copied().unwrap_or_default();
-            Answer::line(state.properties.get(*key).map_or(default, String::as_str))
+            CommandOutput::line(state.properties.get(*key).map_or(default, String::as_str))
         }
     }
 }
 
-pub fn setprop(phone: &Phone, words: &[&str]) -> Answer {
+pub fn setprop(phone: &SimulatedPhone, words: &[&str]) -> CommandOutput {
     match words {
         [key, value] if !key.starts_with("ro.") => {
             phone.state().properties.insert(key.to_string(), value.to_string());
-            Answer::ok()
+            CommandOutput::ok()
         }
-        [key, _] => Answer::error(1, format!("Failed to set property '{key}'.\nSee dmesg for error reason.")),
-        _ => Answer::error(1, "setprop: Need 2 arguments (see \"setprop --help\")"),
+        [key, _] => CommandOutput::error(1, format!("Failed to set property '{key}'.\nSee dmesg for error reason.")),
+        _ => CommandOutput::error(1, "setprop: Need 2 arguments (see \"setprop --help\")"),
     }
 }
 
-pub fn ime(phone: &Phone, words: &[&str]) -> Answer {
+pub fn ime(phone: &SimulatedPhone, words: &[&str]) -> CommandOutput {
     match words {
-        ["list", rest @ ..] if rest.contains(&"-s") => Answer::line(KEYBOARD),
-        ["list", ..] => Answer::line(format!(
+        ["list", rest @ ..] if rest.contains(&"-s") => CommandOutput::line(KEYBOARD),
+        ["list", ..] => CommandOutput::line(format!(
             "{KEYBOARD}:\n  mId={KEYBOARD} mSettingsActivityName=null mIsVrOnly=false mSupportsSwitchingToNextInputMethod=true"
         )),
         ["set" | "enable" | "disable", id] if *id != KEYBOARD => {
             let word = if words[0] == "set" { "selected" } else { "enabled" };
-            Answer::error(255, format!("Unknown input method {id} cannot be {word} for user #0"))
+            CommandOutput::error(255, format!("Unknown input method {id} cannot be {word} for user #0"))
         }
         ["set", id] => {
             phone.state().input_method = id.to_string();
-            Answer::line(format!("Input method {id} selected for user #0"))
+            CommandOutput::line(format!("Input method {id} selected for user #0"))
         }
-        ["enable", id] => Answer::line(format!("Input method {id}: already enabled for user #0")),
-        ["disable", id] => Answer::line(format!("Input method {id}: now disabled for user #0")),
-        ["reset"] => Answer::line("Reset current and enabled IMEs for user #0"),
-        _ => Answer::error(255, "ime <command>:\n  list [-a] [-s]\n  set ID"),
+        ["enable", id] => CommandOutput::line(format!("Input method {id}: already enabled for user #0")),
+        ["disable", id] => CommandOutput::line(format!("Input method {id}: now disabled for user #0")),
+        ["reset"] => CommandOutput::line("Reset current and enabled IMEs for user #0"),
+        _ => CommandOutput::error(255, "ime <command>:\n  list [-a] [-s]\n  set ID"),
     }
 }
 
-pub fn svc(words: &[&str]) -> Answer {
+pub fn svc(words: &[&str]) -> CommandOutput {
     match words {
-        ["wifi" | "data", "enable" | "disable"] => Answer::ok(),
-        ["power", "stayon", _] => Answer::ok(),
-        _ => Answer::error(255, "Available commands:\n    help     Show information about the subcommands"),
+        ["wifi" | "data", "enable" | "disable"] => CommandOutput::ok(),
+        ["power", "stayon", _] => CommandOutput::ok(),
+        _ => CommandOutput::error(255, "Available commands:\n    help     Show information about the subcommands"),
     }
 }
 
-pub async fn cmd(phone: &Phone, words: &[&str]) -> Answer {
+pub async fn cmd(phone: &SimulatedPhone, words: &[&str]) -> CommandOutput {
     match words {
-        ["-l"] => Answer::ok().out("Currently running services:\n  activity\n  input\n  package\n  window\n"),
+        ["-l"] => CommandOutput::ok().out("Currently running services:\n  activity\n  input\n  package\n  window\n"),
         ["uimode", "night", rest @ ..] => {
             let mut state = phone.state();
             match rest {
                 ["yes"] => state.is_night = true,
                 ["no"] => state.is_night = false,
                 [] => {}
-                _ => return Answer::error(255, "Invalid mode: use [yes|no|auto|custom_schedule|custom_bedtime]"),
+                _ => {
+                    return CommandOutput::error(255, "Invalid mode: use [yes|no|auto|custom_schedule|custom_bedtime]");
+                }
             }
-            Answer::line(format!("Night mode: {}", if state.is_night { "yes" } else { "no" }))
+            CommandOutput::line(format!("Night mode: {}", if state.is_night { "yes" } else { "no" }))
         }
         ["display", "get-displays"] => {
             let (size, state) = (phone.size(), if phone.state().is_awake { "ON" } else { "OFF" });
-            Answer::line(format!(
+            CommandOutput::line(format!(
                 "Displays:\nDisplay id 0: DisplayInfo{{\"Built-in Screen\", displayId 0, real {} x {}, rotation 0, state {state}, \
                  type INTERNAL, uniqueId \"local:4619827259835644672\", app {} x {}}}",
                 size.width, size.height, size.width, size.height
             ))
         }
         ["connectivity", "airplane-mode"] => {
-            Answer::line(if phone.state().is_airplane { "enabled" } else { "disabled" })
+            CommandOutput::line(if phone.state().is_airplane { "enabled" } else { "disabled" })
         }
         ["connectivity", "airplane-mode", mode @ ("enable" | "disable")] => {
             phone.set_airplane(*mode == "enable").await;
-            Answer::ok()
+            CommandOutput::ok()
         }
-        ["statusbar" | "notification" | "locale" | "location" | "overlay" | "appops" | "power", ..] => Answer::ok(),
-        [] => Answer::error(
+        ["statusbar" | "notification" | "locale" | "location" | "overlay" | "appops" | "power", ..] => {
+            CommandOutput::ok()
+        }
+        [] => CommandOutput::error(
             20,
             "cmd: No service specified; use -l to list all running services. Use -w to start and wait for a service.",
         ),
-        [unknown, ..] => Answer::error(20, format!("cmd: Can't find service: {unknown}")),
+        [unknown, ..] => CommandOutput::error(20, format!("cmd: Can't find service: {unknown}")),
     }
 }

@@ -1,9 +1,9 @@
 //! `dumpsys`: of what the services print, the lines that clients look for, in the form of Android 14.
 
-use super::Answer;
-use crate::phone::{LAUNCHER, Phone};
+use super::CommandOutput;
+use crate::phone::{LAUNCHER, SimulatedPhone};
 
-pub async fn dumpsys(phone: &Phone, words: &[&str]) -> Answer {
+pub async fn dumpsys(phone: &SimulatedPhone, words: &[&str]) -> CommandOutput {
     let front = phone.front().await;
     let size = phone.size();
     let state = phone.state();
@@ -83,7 +83,7 @@ pub async fn dumpsys(phone: &Phone, words: &[&str]) -> Answer {
         }
         ["-l"] => "Currently running services:\n  activity\n  battery\n  display\n  input_method\n  package\n  power\n  window\n".to_string(),
         [] => String::new(),
-        [unknown, ..] => return Answer::error(0, format!("Can't find service: {unknown}")),
+        [unknown, ..] => return CommandOutput::error(0, format!("Can't find service: {unknown}")),
     };
-    Answer::ok().out(text)
+    CommandOutput::ok().out(text)
 }

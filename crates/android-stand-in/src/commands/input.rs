@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use trailblaze_protocol::geometry::Point;
 
-use super::Answer;
+use super::CommandOutput;
 use crate::keycodes::{KeyPress, can_type, key_press};
-use crate::phone::Phone;
+use crate::phone::SimulatedPhone;
 
 const SOURCES: &[&str] = &[
     "dpad",
@@ -40,7 +40,7 @@ The commands and default sources are:
 /// How long a swipe takes if nothing says it.
 const SWIPE: u64 = 300;
 
-pub async fn input(phone: &Phone, words: &[&str]) -> Answer {
+pub async fn input(phone: &SimulatedPhone, words: &[&str]) -> CommandOutput {
     let words = match words {
         [source, rest @ ..] if SOURCES.contains(source) => rest,
         words => words,
@@ -49,7 +49,7 @@ pub async fn input(phone: &Phone, words: &[&str]) -> Answer {
         ["-d", _, rest @ ..] => rest,
         words => words,
     };
-    let Some((command, rest)) = words.split_first() else { return Answer::ok().out(USAGE).code(255) };
+    let Some((command, rest)) = words.split_first() else { return CommandOutput::ok().out(USAGE).code(255) };
     let done = match *command {
         "tap" => tap(phone, rest).await,
         "swipe" | "draganddrop" => swipe(phone, rest).await,
@@ -58,11 +58,11 @@ pub async fn input(phone: &Phone, words: &[&str]) -> Answer {
         "keycombination" => keycombination(phone, rest).await,
         "motionevent" => motionevent(phone, rest).await,
         "press" | "roll" => Ok(()),
-        unknown => return Answer::error(255, format!("Unknown command: {unknown}")).out(USAGE),
+        unknown => return CommandOutput::error(255, format!("Unknown command: {unknown}")).out(USAGE),
     };
     match done {
-        Ok(()) => Answer::ok(),
-        Err(exception) => Answer::exception(command, exception),
+        Ok(()) => CommandOutput::ok(),
+        Err(exception) => CommandOutput::exception(command, exception),
     }
 }
 
@@ -80,12 +80,12 @@ fn point(words: &[&str], index: usize) -> Result<Point, String> {
     Ok(Point { x: coordinate(index)?, y: coordinate(index + 1)? })
 }
 
-async fn tap(phone: &Phone, words: &[&str]) -> Result<(), String> {
+async fn tap(phone: &SimulatedPhone, words: &[&str]) -> Result<(), String> {
     phone.tap(point(words, 0)?).await;
     Ok(())
 }
 
-async fn swipe(phone: &Phone, words: &[&str]) -> Result<(), String> {
+async fn swipe(phone: &SimulatedPhone, words: &[&str]) -> Result<(), String> {
     let (from, to) = (point(words, 0)?, point(words, 2)?);
     let duration = match words.get(4) {
         Some(text) => {
@@ -100,7 +100,7 @@ async fn swipe(phone: &Phone, words: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
-async fn text(phone: &Phone, words: &[&str]) -> Result<(), String> {
+async fn text(phone: &SimulatedPhone, words: &[&str]) -> Result<(), String> {
     let text = required(words, 0)?.replace("%s", " ");
     if !text.chars().all(can_type) {
         return Err("java.lang.NullPointerException: Attempt to get length of null array\n\
@@ -111,7 +111,7 @@ async fn text(phone: &Phone, words: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
-async fn keyevent(phone: &Phone, words: &[&str]) -> Result<(), String> {
+async fn keyevent(phone: &SimulatedPhone, words: &[&str]) -> Result<(), String> {
     let mut presses = Vec::new();
     let (mut is_double, mut rest) = (false, words.iter());
     while let Some(word) = rest.next() {
@@ -132,7 +132,7 @@ async fn keyevent(phone: &Phone, words: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
-async fn keycombination(phone: &Phone, words: &[&str]) -> Result<(), String> {
+async fn keycombination(phone: &SimulatedPhone, words: &[&str]) -> Result<(), String> {
     let words = match words {
         ["-t", _, rest @ ..] => rest,
         words => words,
@@ -147,7 +147,7 @@ async fn keycombination(phone: &Phone, words: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
-async fn motionevent(phone: &Phone, words: &[&str]) -> Result<(), String> {
+async fn motionevent(phone: &SimulatedPhone, words: &[&str]) -> Result<(), String> {
     let motion = required(words, 0)?.to_uppercase();
     if !["DOWN", "UP", "MOVE", "CANCEL"].contains(&motion.as_str()) {
         return Err(format!("java.lang.IllegalArgumentException: Unknown action: {motion}"));

@@ -4,9 +4,9 @@ use std::io;
 
 use tokio::net::unix::OwnedWriteHalf;
 
-use crate::log::LogEntry;
-use crate::phone::Phone;
-use crate::wire::Frame;
+use crate::log::LogcatEntry;
+use crate::phone::SimulatedPhone;
+use crate::wire::ShellFrame;
 
 #[derive(Debug, Default)]
 struct Options {
@@ -23,17 +23,17 @@ struct Options {
     filters: Vec<(String, char)>,
 }
 
-pub async fn run(phone: &Phone, words: &[&str], to: &mut OwnedWriteHalf) -> io::Result<()> {
+pub async fn run(phone: &SimulatedPhone, words: &[&str], to: &mut OwnedWriteHalf) -> io::Result<()> {
     let options = match read(words) {
         Ok(options) => options,
         Err(message) => {
-            Frame::Stderr(format!("{message}\n").into_bytes()).send(to).await?;
-            return Frame::Exit(1).send(to).await;
+            ShellFrame::Stderr(format!("{message}\n").into_bytes()).send(to).await?;
+            return ShellFrame::Exit(1).send(to).await;
         }
     };
     if options.is_clear {
         phone.log.clear();
-        return Frame::Exit(0).send(to).await;
+        return ShellFrame::Exit(0).send(to).await;
     }
     let (mut entries, mut next) = phone.log.since(0);
     entries.retain(|entry| options.takes(entry) && options.is_since(entry));
@@ -41,9 +41,9 @@ pub async fn run(phone: &Phone, words: &[&str], to: &mut OwnedWriteHalf) -> io::
         entries.drain(..entries.len().saturating_sub(last));
     }
     let mut dividers = Dividers::default();
-    Frame::Stdout(dividers.text(&options, &entries).into_bytes()).send(to).await?;
+    ShellFrame::Stdout(dividers.text(&options, &entries).into_bytes()).send(to).await?;
     if options.is_dump {
-        return Frame::Exit(0).send(to).await;
+        return ShellFrame::Exit(0).send(to).await;
     }
     loop {
         phone.log.reaches(next).await;
@@ -52,7 +52,7 @@ pub async fn run(phone: &Phone, words: &[&str], to: &mut OwnedWriteHalf) -> io::
         entries.retain(|entry| options.takes(entry));
         let text = dividers.text(&options, &entries);
         if !text.is_empty() {
-            Frame::Stdout(text.into_bytes()).send(to).await?;
+            ShellFrame::Stdout(text.into_bytes()).send(to).await?;
         }
     }
 }
@@ -105,7 +105,7 @@ struct Dividers {
 }
 
 impl Dividers {
-    fn text(&mut self, options: &Options, entries: &[LogEntry]) -> String {
+    fn text(&mut self, options: &Options, entries: &[LogcatEntry]) -> String {
         let mut text = String::new();
         for entry in entries {
             let buffer = if is_crash(entry) { "crash" } else { "main" };
@@ -122,12 +122,12 @@ impl Dividers {
 }
 
 /// Whether the entry is in the buffer of crashes.
-fn is_crash(entry: &LogEntry) -> bool {
+fn is_crash(entry: &LogcatEntry) -> bool {
     entry.tag == "AndroidRuntime" && entry.level == 'E'
 }
 
 impl Options {
-    fn takes(&self, entry: &LogEntry) -> bool {
+    fn takes(&self, entry: &LogcatEntry) -> bool {
         if self.only_crashes.is_some_and(|only_crashes| only_crashes != is_crash(entry)) {
             return false;
         }
@@ -138,7 +138,7 @@ impl Options {
     }
 
     /// A time has a year, or it has none, or it is in seconds since 1970.
-    fn is_since(&self, entry: &LogEntry) -> bool {
+    fn is_since(&self, entry: &LogcatEntry) -> bool {
         let Some(since) = &self.since else { return true };
         if let Ok(seconds) = since.parse::<f64>() {
             return entry.millis as f64 / 1000.0 >= seconds;
@@ -148,8 +148,8 @@ impl Options {
         own >= *since
     }
 
-    fn line(&self, entry: &LogEntry) -> String {
-        let LogEntry { pid, level, tag, message, .. } = entry;
+    fn line(&self, entry: &LogcatEntry) -> String {
+        let LogcatEntry { pid, level, tag, message, .. } = entry;
         match self.format.as_deref() {
             Some("raw") => format!("{message}\n"),
             Some("tag") => format!("{level}/{tag:<8}: {message}\n"),
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn lines_are_as_logcat_prints_them() {
-        let entry = LogEntry {
+        let entry = LogcatEntry {
             millis: 1_709_164_799_999,
             pid: 812,
             level: 'E',

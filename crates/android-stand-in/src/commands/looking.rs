@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use trailblaze_core::driver::Want;
 
-use super::{Answer, take_one, with_crlf};
+use super::{CommandOutput, take_one, with_crlf};
 use crate::hierarchy::xml;
-use crate::phone::Phone;
+use crate::phone::SimulatedPhone;
 use crate::picture;
-use crate::wire::Frame;
+use crate::wire::ShellFrame;
 
 const HELP: &str = "\
 Usage: uiautomator <subcommand> [options]
@@ -30,11 +30,11 @@ dump: creates an XML dump of current UI hierarchy
 pub const REGISTERED: &str = "java.lang.IllegalStateException: UiAutomationService \
     android.accessibilityservice.IAccessibilityServiceClient$Stub$Proxy@5f1e2d3already registered!";
 
-pub async fn uiautomator(phone: &Phone, words: &[&str]) -> Answer {
-    let ["dump", options @ ..] = words else { return Answer::ok().out(HELP).code(u8::from(!words.is_empty())) };
+pub async fn uiautomator(phone: &SimulatedPhone, words: &[&str]) -> CommandOutput {
+    let ["dump", options @ ..] = words else { return CommandOutput::ok().out(HELP).code(u8::from(!words.is_empty())) };
     let file = options.iter().copied().find(|option| !option.starts_with("--")).unwrap_or("/sdcard/window_dump.xml");
     let Ok(_automation) = phone.automation.try_lock() else {
-        return Answer::error(1, REGISTERED);
+        return CommandOutput::error(1, REGISTERED);
     };
     let (slow, is_never_idle, has_no_root, is_truncated, crlf) = {
         let behaviour = &mut phone.state().behaviour;
@@ -50,10 +50,10 @@ pub async fn uiautomator(phone: &Phone, words: &[&str]) -> Answer {
         tokio::time::sleep(Duration::from_millis(slow)).await;
     }
     if is_never_idle {
-        return Answer::error(0, "ERROR: could not get idle state.");
+        return CommandOutput::error(0, "ERROR: could not get idle state.");
     }
     let Some(window) = phone.window().await.filter(|_| !has_no_root) else {
-        return Answer::error(0, "ERROR: null root node returned by UiTestAutomationBridge.");
+        return CommandOutput::error(0, "ERROR: null root node returned by UiTestAutomationBridge.");
     };
     let window = if options.contains(&"--compressed") { window.compressed() } else { window };
     let mut content = xml(&window).into_bytes();
@@ -65,29 +65,29 @@ pub async fn uiautomator(phone: &Phone, words: &[&str]) -> Answer {
     }
     // The folder of the command is the root, as that of every command of adb.
     let shown = if file.starts_with('/') { file.to_string() } else { format!("/{file}") };
-    let dumped = Answer::ok().frame(Frame::QuietFile(file.to_string(), content));
+    let dumped = CommandOutput::ok().frame(ShellFrame::QuietFile(file.to_string(), content));
     if is_truncated { dumped.code(137) } else { dumped.out(format!("UI hierchary dumped to: {shown}\n")) }
 }
 
 /// The tree as the server for phones answers it; it does not wait for a screen to be idle.
-pub async fn tree(phone: &Phone) -> Option<String> {
+pub async fn tree(phone: &SimulatedPhone) -> Option<String> {
     let has_no_root = take_one(&mut phone.state().behaviour.null_roots);
     phone.window().await.filter(|_| !has_no_root).map(|window| xml(&window))
 }
 
-pub async fn png(phone: &Phone) -> Vec<u8> {
+pub async fn png(phone: &SimulatedPhone) -> Vec<u8> {
     let size = phone.size();
     picture::png(&pixels(phone).await, size)
 }
 
 /// What the screen shows; black while it is off.
-async fn pixels(phone: &Phone) -> Vec<u8> {
+async fn pixels(phone: &SimulatedPhone) -> Vec<u8> {
     let (size, is_awake) = (phone.size(), phone.state().is_awake);
     let picture = phone.screen(Want::PICTURE).await.picture.filter(|_| is_awake);
     picture.map_or_else(|| picture::black(size), |picture| picture::in_full(&picture, size))
 }
 
-pub async fn screencap(phone: &Phone, words: &[&str]) -> Answer {
+pub async fn screencap(phone: &SimulatedPhone, words: &[&str]) -> CommandOutput {
     let (mut is_png, mut file, mut rest) = (false, None, words.iter());
     while let Some(word) = rest.next() {
         match *word {
@@ -105,12 +105,12 @@ pub async fn screencap(phone: &Phone, words: &[&str]) -> Answer {
         content.truncate(content.len() / 2);
     }
     match file {
-        Some(file) => Answer::ok().frame(Frame::File(file, content)),
-        None => Answer::ok().out(content),
+        Some(file) => CommandOutput::ok().frame(ShellFrame::File(file, content)),
+        None => CommandOutput::ok().out(content),
     }
 }
 
-pub fn screenrecord(words: &[&str]) -> Answer {
+pub fn screenrecord(words: &[&str]) -> CommandOutput {
     let (mut seconds, mut file, mut rest) = (180, None, words.iter());
     while let Some(word) = rest.next() {
         match *word {
@@ -121,7 +121,7 @@ pub fn screenrecord(words: &[&str]) -> Answer {
         }
     }
     match file {
-        Some(file) => Answer::ok().frame(Frame::FileAtTheEnd(file, seconds * 1000)),
-        None => Answer::error(2, "Must specify output file (see --help)."),
+        Some(file) => CommandOutput::ok().frame(ShellFrame::FileAtTheEnd(file, seconds * 1000)),
+        None => CommandOutput::error(2, "Must specify output file (see --help)."),
     }
 }

@@ -16,8 +16,8 @@ use std::sync::Arc;
 
 use tokio::net::unix::OwnedWriteHalf;
 
-use crate::phone::Phone;
-use crate::wire::Frame;
+use crate::phone::SimulatedPhone;
+use crate::wire::ShellFrame;
 
 /// The names under which this program is a command. The rest of the shell is toybox, as on a phone.
 pub const NAMES: &[&str] = &[
@@ -44,48 +44,48 @@ pub const NAMES: &[&str] = &[
 
 /// What a command prints and writes, and its exit code.
 #[derive(Debug, Default)]
-pub struct Answer {
-    frames: Vec<Frame>,
+pub struct CommandOutput {
+    frames: Vec<ShellFrame>,
     code: u8,
 }
 
-impl Answer {
-    pub fn ok() -> Answer {
-        Answer::default()
+impl CommandOutput {
+    pub fn ok() -> CommandOutput {
+        CommandOutput::default()
     }
 
     /// A line on the standard output.
-    pub fn line(text: impl Display) -> Answer {
-        Answer::ok().out(format!("{text}\n"))
+    pub fn line(text: impl Display) -> CommandOutput {
+        CommandOutput::ok().out(format!("{text}\n"))
     }
 
     /// A line on the standard error, and an exit code.
-    pub fn error(code: u8, text: impl Display) -> Answer {
-        Answer { code, ..Answer::ok().err(format!("{text}\n")) }
+    pub fn error(code: u8, text: impl Display) -> CommandOutput {
+        CommandOutput { code, ..CommandOutput::ok().err(format!("{text}\n")) }
     }
 
     /// What the framework prints when a command throws an exception.
-    pub fn exception(command: &str, exception: impl Display) -> Answer {
+    pub fn exception(command: &str, exception: impl Display) -> CommandOutput {
         let trace = "\tat com.android.modules.utils.BasicShellCommandHandler.exec(BasicShellCommandHandler.java:97)";
-        Answer::error(255, format!("\nException occurred while executing '{command}':\n{exception}\n{trace}"))
+        CommandOutput::error(255, format!("\nException occurred while executing '{command}':\n{exception}\n{trace}"))
     }
 
-    pub fn out(mut self, text: impl Into<Vec<u8>>) -> Answer {
-        self.frames.push(Frame::Stdout(text.into()));
+    pub fn out(mut self, text: impl Into<Vec<u8>>) -> CommandOutput {
+        self.frames.push(ShellFrame::Stdout(text.into()));
         self
     }
 
-    pub fn err(mut self, text: impl Into<Vec<u8>>) -> Answer {
-        self.frames.push(Frame::Stderr(text.into()));
+    pub fn err(mut self, text: impl Into<Vec<u8>>) -> CommandOutput {
+        self.frames.push(ShellFrame::Stderr(text.into()));
         self
     }
 
-    pub fn frame(mut self, frame: Frame) -> Answer {
+    pub fn frame(mut self, frame: ShellFrame) -> CommandOutput {
         self.frames.push(frame);
         self
     }
 
-    pub fn code(mut self, code: u8) -> Answer {
+    pub fn code(mut self, code: u8) -> CommandOutput {
         self.code = code;
         self
     }
@@ -93,7 +93,7 @@ impl Answer {
 
 /// Runs a command and sends what it prints as it prints it.
 pub async fn run(
-    phone: &Arc<Phone>,
+    phone: &Arc<SimulatedPhone>,
     name: &str,
     arguments: &[String],
     input: &[u8],
@@ -119,15 +119,17 @@ pub async fn run(
     let crlf = phone.state().behaviour.crlf;
     for frame in &answer.frames {
         match frame {
-            Frame::Stdout(text) if crlf && name != "screencap" => Frame::Stdout(with_crlf(text)).send(to).await?,
-            Frame::Stderr(text) if crlf => Frame::Stderr(with_crlf(text)).send(to).await?,
+            ShellFrame::Stdout(text) if crlf && name != "screencap" => {
+                ShellFrame::Stdout(with_crlf(text)).send(to).await?
+            }
+            ShellFrame::Stderr(text) if crlf => ShellFrame::Stderr(with_crlf(text)).send(to).await?,
             frame => frame.send(to).await?,
         }
     }
-    Frame::Exit(answer.code).send(to).await
+    ShellFrame::Exit(answer.code).send(to).await
 }
 
-async fn dispatch(phone: &Phone, name: &str, words: &[&str], content: &[u8]) -> Answer {
+async fn dispatch(phone: &SimulatedPhone, name: &str, words: &[&str], content: &[u8]) -> CommandOutput {
     match (name, words) {
         ("uiautomator", words) => looking::uiautomator(phone, words).await,
         ("screencap", words) => looking::screencap(phone, words).await,
@@ -146,7 +148,7 @@ async fn dispatch(phone: &Phone, name: &str, words: &[&str], content: &[u8]) -> 
         ("svc", words) => device::svc(words),
         ("cmd", words) => device::cmd(phone, words).await,
         ("dumpsys", words) => dumpsys::dumpsys(phone, words).await,
-        _ => Answer::error(127, format!("{name}: inaccessible or not found")),
+        _ => CommandOutput::error(127, format!("{name}: inaccessible or not found")),
     }
 }
 

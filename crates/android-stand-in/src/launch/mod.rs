@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use self::cable::Cable;
 use crate::control::Control;
-use crate::wire::{Frame, Request, send_request};
+use crate::wire::{ShellFrame, StandInRequest, send_request};
 
 /// How long something may take that only a hung program exceeds.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const TICK: Duration = Duration::from_millis(20);
 
 #[derive(Debug, thiserror::Error)]
-pub enum StartError {
+pub enum StandInStartError {
     #[error("the Android programs are missing in {}; `scripts/parts` installs them", .0.display())]
     NotInstalled(PathBuf),
     #[error("this machine does not let `unshare` make namespaces: {0}")]
@@ -33,8 +33,8 @@ pub enum StartError {
     NotReady { what: &'static str, last: String },
 }
 
-fn io_error(what: &'static str) -> impl Fn(io::Error) -> StartError {
-    move |error| StartError::Io { what, error }
+fn io_error(what: &'static str) -> impl Fn(io::Error) -> StandInStartError {
+    move |error| StandInStartError::Io { what, error }
 }
 
 /// The real adb and adbd, as `scripts/parts` unpacked them.
@@ -45,17 +45,19 @@ pub struct AndroidParts {
 
 impl AndroidParts {
     /// Checks that they are there, and that this machine can confine them.
-    pub fn find(folder: &Path) -> Result<AndroidParts, StartError> {
+    pub fn find(folder: &Path) -> Result<AndroidParts, StandInStartError> {
         let parts = AndroidParts { folder: folder.to_path_buf() };
         if !parts.adb().is_file() || !parts.folder.join("adbd/usr/bin/mksh-static").is_file() {
-            return Err(StartError::NotInstalled(parts.folder));
+            return Err(StandInStartError::NotInstalled(parts.folder));
         }
         let tried =
             Command::new("unshare").args(namespaces(true)).args(["mount", "-t", "tmpfs", "none", "/tmp"]).output();
         match tried {
             Ok(output) if output.status.success() => Ok(parts),
-            Ok(output) => Err(StartError::NoNamespaces(String::from_utf8_lossy(&output.stderr).trim().to_string())),
-            Err(error) => Err(StartError::NoNamespaces(error.to_string())),
+            Ok(output) => {
+                Err(StandInStartError::NoNamespaces(String::from_utf8_lossy(&output.stderr).trim().to_string()))
+            }
+            Err(error) => Err(StandInStartError::NoNamespaces(error.to_string())),
         }
     }
 
@@ -98,7 +100,7 @@ impl Drop for Confined {
 
 /// A real adb server on a port of its own, which sees no phone but those of the test.
 #[derive(Debug)]
-pub struct AdbServer {
+pub struct TestAdbServer {
     port: u16,
     parts: AndroidParts,
     // Ends before its folder is removed.
@@ -106,8 +108,8 @@ pub struct AdbServer {
     home: TempDir,
 }
 
-impl AdbServer {
-    pub fn start(parts: &AndroidParts) -> Result<AdbServer, StartError> {
+impl TestAdbServer {
+    pub fn start(parts: &AndroidParts) -> Result<TestAdbServer, StandInStartError> {
         // Another program may take the port before adb does; then it is another port's turn.
         let mut last = String::new();
         for _ in 0..5 {
@@ -134,11 +136,11 @@ impl AdbServer {
                 .map_err(io_error("unshare"))?;
             let process = Confined(process);
             match wait_for("the adb server", || ask(port, "host:version").map(drop)) {
-                Ok(()) => return Ok(AdbServer { port, parts: parts.clone(), _process: process, home }),
+                Ok(()) => return Ok(TestAdbServer { port, parts: parts.clone(), _process: process, home }),
                 Err(error) => last = error.to_string(),
             }
         }
-        Err(StartError::NotReady { what: "the adb server", last })
+        Err(StandInStartError::NotReady { what: "the adb server", last })
     }
 
     /// The value of ADB_SERVER_SOCKET for clients. They take an address for another machine's, and never start a server themselves.
@@ -159,7 +161,7 @@ impl AdbServer {
     }
 
     /// Connects a phone, and waits until it can be used.
-    pub fn connect(&self, phone: &StandInPhone) -> Result<(), StartError> {
+    pub fn connect(&self, phone: &StandInPhone) -> Result<(), StandInStartError> {
         let serial = phone.serial();
         wait_for("the phone", || {
             ask(self.port, &format!("host:connect:{serial}"))?;
@@ -181,7 +183,7 @@ pub struct StandInPhone {
 
 impl StandInPhone {
     /// `program` is this crate's program; without apps, the phone has the wallet of the examples.
-    pub fn start(parts: &AndroidParts, program: &Path, apps: &[PathBuf]) -> Result<StandInPhone, StartError> {
+    pub fn start(parts: &AndroidParts, program: &Path, apps: &[PathBuf]) -> Result<StandInPhone, StandInStartError> {
         let work = TempDir::new().map_err(io_error("a temporary folder"))?;
         let mut arguments = Vec::new();
         for (index, app) in apps.iter().enumerate() {
@@ -205,7 +207,7 @@ impl StandInPhone {
             wait_for("the phone", || sockets.iter().try_for_each(|socket| UnixStream::connect(socket).map(drop)));
         if let Err(error) = is_up {
             let said = std::fs::read_to_string(work.path().join("boot.log")).unwrap_or_default();
-            return Err(StartError::NotReady { what: "the phone", last: format!("{error}\n{said}") });
+            return Err(StandInStartError::NotReady { what: "the phone", last: format!("{error}\n{said}") });
         }
         let cable = Cable::plug_in(work.path().join("adbd")).map_err(io_error("a port"))?;
         Ok(StandInPhone { cable, _process: process, work })
@@ -228,12 +230,12 @@ impl StandInPhone {
     /// Does something to the phone that a user cannot do; returns what that answers.
     pub fn control(&self, control: Control) -> io::Result<String> {
         let mut connection = UnixStream::connect(self.work.path().join("stand-in"))?;
-        send_request(&mut connection, &Request::Control(control), &[])?;
+        send_request(&mut connection, &StandInRequest::Control(control), &[])?;
         let mut text = String::new();
-        while let Some(frame) = Frame::read(&mut connection)? {
+        while let Some(frame) = ShellFrame::read(&mut connection)? {
             match frame {
-                Frame::Stdout(bytes) => text.push_str(&String::from_utf8_lossy(&bytes)),
-                Frame::Exit(_) => return Ok(text),
+                ShellFrame::Stdout(bytes) => text.push_str(&String::from_utf8_lossy(&bytes)),
+                ShellFrame::Exit(_) => return Ok(text),
                 _ => {}
             }
         }
@@ -255,13 +257,13 @@ fn free_port() -> io::Result<u16> {
     TcpListener::bind(("127.0.0.1", 0))?.local_addr().map(|address| address.port())
 }
 
-fn wait_for(what: &'static str, is_ready: impl Fn() -> io::Result<()>) -> Result<(), StartError> {
+fn wait_for(what: &'static str, is_ready: impl Fn() -> io::Result<()>) -> Result<(), StandInStartError> {
     let since = Instant::now();
     loop {
         match is_ready() {
             Ok(()) => return Ok(()),
             Err(error) if since.elapsed() > PATIENCE => {
-                return Err(StartError::NotReady { what, last: error.to_string() });
+                return Err(StandInStartError::NotReady { what, last: error.to_string() });
             }
             Err(_) => std::thread::sleep(TICK),
         }

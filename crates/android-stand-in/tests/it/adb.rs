@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use trailblaze_android_stand_in::control::{Behaviour, Control};
+use trailblaze_android_stand_in::control::{Control, PhoneBehaviour};
 
 use crate::support::{Connected, elements, find, has_text, until};
 
@@ -120,7 +120,7 @@ fn answers_again(connected: &Connected) {
 
 /// A command that waits ends with it.
 fn adbd_is_killed(connected: &Connected) {
-    let slow = Behaviour { slow_dump: 600_000, ..Behaviour::default() };
+    let slow = PhoneBehaviour { slow_dump: 600_000, ..PhoneBehaviour::default() };
     connected.phone.control(Control::Behave(slow)).unwrap();
     let mut dump = connected.server.adb();
     let mut dump = dump.args(["-s", &connected.phone.serial(), "shell", "uiautomator dump"]).spawn().unwrap();

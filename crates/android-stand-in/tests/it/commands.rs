@@ -1,6 +1,6 @@
 //! What the commands print, without adb.
 
-use trailblaze_android_stand_in::control::{Behaviour, Control};
+use trailblaze_android_stand_in::control::{Control, PhoneBehaviour};
 
 use crate::support::{Serving, find, has_text, until};
 
@@ -93,20 +93,20 @@ fn apps_start_stop_and_are_cleared() {
 fn the_phone_can_misbehave() {
     let phone = in_wallet();
     let behave = |behaviour| phone.control(Control::Behave(behaviour));
-    behave(Behaviour { idle_errors: 1, null_roots: 1, ..Behaviour::default() });
+    behave(PhoneBehaviour { idle_errors: 1, null_roots: 1, ..PhoneBehaviour::default() });
     assert_eq!(phone.failure("uiautomator dump x"), (0, "ERROR: could not get idle state.\n".to_string()));
     let no_root = "ERROR: null root node returned by UiTestAutomationBridge.\n".to_string();
-    behave(Behaviour { null_roots: 1, ..Behaviour::default() });
+    behave(PhoneBehaviour { null_roots: 1, ..PhoneBehaviour::default() });
     assert_eq!(phone.failure("uiautomator dump x"), (0, no_root.clone()));
     phone.dump();
 
-    behave(Behaviour { truncated_pictures: 1, ..Behaviour::default() });
+    behave(PhoneBehaviour { truncated_pictures: 1, ..PhoneBehaviour::default() });
     let (half, whole) = (phone.command("screencap -p").stdout, phone.command("screencap -p").stdout);
     assert_eq!(half, whole[..whole.len() / 2]);
 
-    behave(Behaviour { crlf: true, ..Behaviour::default() });
+    behave(PhoneBehaviour { crlf: true, ..PhoneBehaviour::default() });
     assert_eq!(phone.out("wm size"), "Physical size: 1080x2400\r\n");
-    behave(Behaviour { killed_commands: 1, ..Behaviour::default() });
+    behave(PhoneBehaviour { killed_commands: 1, ..PhoneBehaviour::default() });
     assert_eq!(phone.failure("wm size").0, 137);
 
     phone.control(Control::Sleep { locked: true });

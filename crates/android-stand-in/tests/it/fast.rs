@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use trailblaze_android_stand_in::control::{Behaviour, Control};
+use trailblaze_android_stand_in::control::{Control, PhoneBehaviour};
 use trailblaze_core::driver::{Action, Budget, Driver, DriverError, Target, Want};
 use trailblaze_core::screen::{Field, Node as Element, Pixels, Screen};
 use trailblaze_core::yaml::{Kind, Node, Problems, Source, read};
@@ -103,7 +103,7 @@ async fn text_of_every_script_is_typed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn auto_falls_back_where_the_server_does_not_start() {
     let Some(connected) = Connected::start() else { return };
-    let behaviour = Behaviour { no_programs: true, ..Behaviour::default() };
+    let behaviour = PhoneBehaviour { no_programs: true, ..PhoneBehaviour::default() };
     connected.phone.control(Control::Behave(behaviour)).unwrap();
     let error = open(&connected, "looking: fast\n").await.err().unwrap().to_string();
     assert!(error.contains("Aborted") && error.contains("looking: plain"), "{error}");

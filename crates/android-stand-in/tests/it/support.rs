@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use quick_xml::events::Event;
 use tempfile::TempDir;
 use trailblaze_android_stand_in::control::Control;
-use trailblaze_android_stand_in::launch::{AdbServer, AndroidParts, StandInPhone, StartError};
+use trailblaze_android_stand_in::launch::{AndroidParts, StandInPhone, StandInStartError, TestAdbServer};
 
 use crate::skip;
 
@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A phone behind the real adb and adbd.
 pub struct Connected {
-    pub server: AdbServer,
+    pub server: TestAdbServer,
     pub phone: StandInPhone,
 }
 
@@ -32,7 +32,7 @@ pub fn parts_folder() -> PathBuf {
 pub fn parts() -> Option<AndroidParts> {
     match AndroidParts::find(&parts_folder()) {
         Ok(parts) => return Some(parts),
-        Err(error @ StartError::NotInstalled(_)) => skip::without_part(&error.to_string()),
+        Err(error @ StandInStartError::NotInstalled(_)) => skip::without_part(&error.to_string()),
         Err(error) => skip::without(&error.to_string()),
     }
     None
@@ -41,7 +41,7 @@ pub fn parts() -> Option<AndroidParts> {
 impl Connected {
     pub fn start() -> Option<Connected> {
         let parts = parts()?;
-        let server = AdbServer::start(&parts).unwrap();
+        let server = TestAdbServer::start(&parts).unwrap();
         let phone = StandInPhone::start(&parts, Path::new(PROGRAM), &[]).unwrap();
         server.connect(&phone).unwrap();
         Some(Connected { server, phone })

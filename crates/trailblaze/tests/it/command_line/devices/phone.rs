@@ -6,14 +6,14 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 
 use serde_json::Value;
-use trailblaze_android_stand_in::launch::{AdbServer, AndroidParts, StandInPhone, StartError};
+use trailblaze_android_stand_in::launch::{AndroidParts, StandInPhone, StandInStartError, TestAdbServer};
 
 use crate::support::{PATIENCE, Project, Ran, example, is_full_tier, repository, skip};
 
 /// A project, and a phone that it uses.
 struct ProjectPhone {
     project: Project,
-    server: AdbServer,
+    server: TestAdbServer,
     phone: StandInPhone,
 }
 
@@ -31,7 +31,7 @@ impl ProjectPhone {
         let folder = std::env::var_os("TRAILBLAZE_TEST_ANDROID").map_or(own, Into::into);
         let parts = match AndroidParts::find(Path::new(&folder)) {
             Ok(parts) => parts,
-            Err(error @ StartError::NotInstalled(_)) => {
+            Err(error @ StandInStartError::NotInstalled(_)) => {
                 skip::without_part(&error.to_string());
                 return None;
             }
@@ -40,7 +40,7 @@ impl ProjectPhone {
                 return None;
             }
         };
-        let server = AdbServer::start(&parts).expect("an adb server");
+        let server = TestAdbServer::start(&parts).expect("an adb server");
         let phone = StandInPhone::start(&parts, &example("android_stand_in"), apps).expect("a phone");
         server.connect(&phone).expect("adb reaches it");
         Some(ProjectPhone { project, server, phone })
