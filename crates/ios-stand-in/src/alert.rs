@@ -5,7 +5,7 @@ use trailblaze_core::driver::{Action, Target, Want};
 use trailblaze_core::screen::Node;
 use trailblaze_protocol::geometry::Point;
 
-use crate::answer::{Answer, WdaFault};
+use crate::answer::{WdaAnswer, WebDriverError};
 use crate::iphone::Iphone;
 
 /// The alert of the app in front.
@@ -23,25 +23,26 @@ async fn app_alert(iphone: &Iphone) -> Option<AppAlert> {
     Some(AppAlert { texts, buttons: of("Button").filter_map(button).collect() })
 }
 
-pub async fn text(iphone: &Iphone) -> Answer {
+pub async fn text(iphone: &Iphone) -> WdaAnswer {
     if let Some(alert) = &iphone.state().alert {
         return Ok(json!(alert.text));
     }
-    let alert = app_alert(iphone).await.ok_or_else(WdaFault::no_alert)?;
+    let alert = app_alert(iphone).await.ok_or_else(WebDriverError::no_alert)?;
     Ok(json!(alert.texts.join("\n")))
 }
 
-pub async fn buttons(iphone: &Iphone) -> Answer {
+pub async fn buttons(iphone: &Iphone) -> WdaAnswer {
     if let Some(alert) = &iphone.state().alert {
         return Ok(json!(alert.buttons));
     }
-    let alert = app_alert(iphone).await.ok_or_else(WdaFault::no_alert)?;
+    let alert = app_alert(iphone).await.ok_or_else(WebDriverError::no_alert)?;
     Ok(json!(alert.buttons.into_iter().map(|(label, _)| label).collect::<Vec<_>>()))
 }
 
 /// Taps the button of this name; without a name, the last one to accept and the first one to dismiss.
-pub async fn answer(iphone: &Iphone, name: Option<&str>, is_accepted: bool) -> Answer {
-    let missing = |name: &str| WdaFault::invalid_element_state(format!("Failed to find button '{name}' in the alert"));
+pub async fn answer(iphone: &Iphone, name: Option<&str>, is_accepted: bool) -> WdaAnswer {
+    let missing =
+        |name: &str| WebDriverError::invalid_element_state(format!("Failed to find button '{name}' in the alert"));
     let of_system = iphone.state().alert.clone();
     if let Some(alert) = of_system {
         if let Some(name) = name.filter(|name| !alert.buttons.iter().any(|button| button == name)) {
@@ -50,7 +51,7 @@ pub async fn answer(iphone: &Iphone, name: Option<&str>, is_accepted: bool) -> A
         iphone.state().alert = None;
         return Ok(Value::Null);
     }
-    let alert = app_alert(iphone).await.ok_or_else(WdaFault::no_alert)?;
+    let alert = app_alert(iphone).await.ok_or_else(WebDriverError::no_alert)?;
     let chosen = match (name, is_accepted) {
         (Some(name), _) => alert.buttons.iter().find(|(label, _)| label == name),
         (None, true) => alert.buttons.last(),

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use trailblaze_core::driver::{Action, Target};
 use trailblaze_protocol::geometry::Rect;
 
-use crate::answer::{Answer, WdaFault};
+use crate::answer::{WdaAnswer, WebDriverError};
 use crate::iphone::{ElementKey, Iphone, in_pixels};
 use crate::source::{XcElement, tree};
 use crate::touch::{text_of, type_text};
@@ -25,24 +25,24 @@ fn remember(iphone: &Iphone, all: &[&XcElement], found: &XcElement) -> Value {
 }
 
 /// The element of an id as it is now.
-async fn again(iphone: &Iphone, id: &str) -> Result<XcElement, WdaFault> {
-    let key = iphone.state().elements.get(id).cloned().ok_or_else(WdaFault::stale_element)?;
+async fn again(iphone: &Iphone, id: &str) -> Result<XcElement, WebDriverError> {
+    let key = iphone.state().elements.get(id).cloned().ok_or_else(WebDriverError::stale_element)?;
     let tree = tree(iphone).await;
     let found = tree.walk().into_iter().filter(|element| is_same(element, &key)).nth(key.index).cloned();
-    found.ok_or_else(WdaFault::stale_element)
+    found.ok_or_else(WebDriverError::stale_element)
 }
 
 /// The element that has the focus.
-pub async fn active(iphone: &Iphone) -> Answer {
+pub async fn active(iphone: &Iphone) -> WdaAnswer {
     let tree = tree(iphone).await;
     let all = tree.walk();
     let focused = all.iter().find(|element| element.is_focused);
-    let focused = focused.ok_or_else(|| WdaFault::no_element("No element has the keyboard focus"))?;
+    let focused = focused.ok_or_else(|| WebDriverError::no_element("No element has the keyboard focus"))?;
     Ok(remember(iphone, &all, focused))
 }
 
 /// Elements by id, type, or label.
-async fn matching(iphone: &Iphone, body: &Value) -> Result<Vec<Value>, WdaFault> {
+async fn matching(iphone: &Iphone, body: &Value) -> Result<Vec<Value>, WebDriverError> {
     let text = |key: &str| body.get(key).and_then(Value::as_str).unwrap_or_default();
     let (using, value) = (text("using"), text("value"));
     let tree = tree(iphone).await;
@@ -54,23 +54,26 @@ async fn matching(iphone: &Iphone, body: &Value) -> Result<Vec<Value>, WdaFault>
         _ => false,
     };
     if !["id", "name", "accessibility id", "class name", "link text"].contains(&using) {
-        return Err(WdaFault::invalid_selector(format!("the stand-in does not search by `{using}`")));
+        return Err(WebDriverError::invalid_selector(format!("the stand-in does not search by `{using}`")));
     }
     Ok(all.iter().filter(is_wanted).map(|element| remember(iphone, &all, element)).collect())
 }
 
-pub async fn find(iphone: &Iphone, body: &Value) -> Answer {
+pub async fn find(iphone: &Iphone, body: &Value) -> WdaAnswer {
     let found = matching(iphone, body).await?;
     let what = body.get("value").and_then(Value::as_str).unwrap_or_default();
-    found.into_iter().next().ok_or_else(|| WdaFault::no_element(format!("unable to find an element using '{what}'")))
+    found
+        .into_iter()
+        .next()
+        .ok_or_else(|| WebDriverError::no_element(format!("unable to find an element using '{what}'")))
 }
 
-pub async fn find_all(iphone: &Iphone, body: &Value) -> Answer {
+pub async fn find_all(iphone: &Iphone, body: &Value) -> WdaAnswer {
     Ok(Value::Array(matching(iphone, body).await?))
 }
 
 /// What can be asked about an element.
-pub async fn ask(iphone: &Iphone, id: &str, what: &[&str]) -> Answer {
+pub async fn ask(iphone: &Iphone, id: &str, what: &[&str]) -> WdaAnswer {
     let element = again(iphone, id).await?;
     let Rect { left, top, .. } = element.frame;
     let kind = format!("XCUIElementType{}", element.kind);
@@ -87,12 +90,12 @@ pub async fn ask(iphone: &Iphone, id: &str, what: &[&str]) -> Answer {
         ["attribute", "type"] => json!(kind),
         ["attribute", "enabled"] => json!(element.is_enabled.to_string()),
         ["attribute", "visible"] => json!(element.is_visible.to_string()),
-        _ => return Err(WdaFault::unknown_command(&what.join("/"))),
+        _ => return Err(WebDriverError::unknown_command(&what.join("/"))),
     })
 }
 
 /// What can be done with an element.
-pub async fn act(iphone: &Iphone, id: &str, what: &str, body: &Value) -> Answer {
+pub async fn act(iphone: &Iphone, id: &str, what: &str, body: &Value) -> WdaAnswer {
     let element = again(iphone, id).await?;
     match what {
         "click" => touch(iphone, &element).await,
@@ -106,7 +109,7 @@ pub async fn act(iphone: &Iphone, id: &str, what: &str, body: &Value) -> Answer 
             focus(iphone, &element).await?;
             type_text(iphone, &text).await;
         }
-        _ => return Err(WdaFault::unknown_command(what)),
+        _ => return Err(WebDriverError::unknown_command(what)),
     }
     Ok(Value::Null)
 }
@@ -117,7 +120,7 @@ async fn touch(iphone: &Iphone, element: &XcElement) {
 }
 
 /// Typing taps the element first, unless it has the focus.
-async fn focus(iphone: &Iphone, element: &XcElement) -> Result<(), WdaFault> {
+async fn focus(iphone: &Iphone, element: &XcElement) -> Result<(), WebDriverError> {
     if element.is_focused {
         return Ok(());
     }
@@ -125,6 +128,6 @@ async fn focus(iphone: &Iphone, element: &XcElement) -> Result<(), WdaFault> {
     let tree = tree(iphone).await;
     match tree.walk().iter().any(|element| element.is_focused) {
         true => Ok(()),
-        false => Err(WdaFault::invalid_element_state("The element has no keyboard focus")),
+        false => Err(WebDriverError::invalid_element_state("The element has no keyboard focus")),
     }
 }

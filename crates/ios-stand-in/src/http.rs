@@ -11,7 +11,7 @@ const LARGEST: usize = 16 << 20;
 
 /// A request.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Request {
+pub struct HttpRequest {
     pub method: String,
     /// Without the query.
     pub path: String,
@@ -19,7 +19,7 @@ pub struct Request {
     pub body: Value,
 }
 
-impl Request {
+impl HttpRequest {
     /// A parameter of the query.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         self.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
@@ -27,18 +27,18 @@ impl Request {
 }
 
 /// Reads requests from a connection.
-pub struct Requests {
+pub struct RequestReader {
     pub connection: TcpStream,
     received: Vec<u8>,
 }
 
-impl Requests {
-    pub fn new(connection: TcpStream) -> Requests {
-        Requests { connection, received: Vec::new() }
+impl RequestReader {
+    pub fn new(connection: TcpStream) -> RequestReader {
+        RequestReader { connection, received: Vec::new() }
     }
 
     /// The next request; `None` if there are no more.
-    pub async fn next(&mut self) -> io::Result<Option<Request>> {
+    pub async fn next(&mut self) -> io::Result<Option<HttpRequest>> {
         let end = loop {
             if let Some(at) = self.received.windows(4).position(|bytes| bytes == b"\r\n\r\n") {
                 break at + 4;
@@ -77,7 +77,7 @@ impl Requests {
             query.map(|(key, value)| (key.to_string(), value.replace("%2C", ",").replace("%2c", ","))).collect();
         // WebDriverAgent takes no notice of slashes at the end.
         let path: String = path.split('/').filter(|part| !part.is_empty()).map(|part| format!("/{part}")).collect();
-        Ok(Some(Request { method, path, query, body }))
+        Ok(Some(HttpRequest { method, path, query, body }))
     }
 
     async fn more(&mut self) -> io::Result<usize> {

@@ -7,13 +7,14 @@ use trailblaze_core::driver::Want;
 use trailblaze_core::screen::{Picture, Pixels};
 use trailblaze_protocol::geometry::Size;
 
-use crate::answer::{Answer, WdaFault};
+use crate::answer::{WdaAnswer, WebDriverError};
 use crate::iphone::Iphone;
 
-pub async fn screenshot(iphone: &Iphone) -> Answer {
+pub async fn screenshot(iphone: &Iphone) -> WdaAnswer {
     let screen = iphone.screen(Want::PICTURE).await;
-    let picture = screen.picture.ok_or_else(|| WdaFault::unknown("there is no picture"))?;
-    let pixels = in_full(&picture, iphone.size()).ok_or_else(|| WdaFault::unknown("the picture has no pixels"))?;
+    let picture = screen.picture.ok_or_else(|| WebDriverError::unknown("there is no picture"))?;
+    let pixels =
+        in_full(&picture, iphone.size()).ok_or_else(|| WebDriverError::unknown("the picture has no pixels"))?;
     Ok(json!(STANDARD.encode(png(&pixels, iphone.size())?)))
 }
 
@@ -33,13 +34,13 @@ fn in_full(picture: &Picture, size: Size) -> Option<Vec<u8>> {
     Some(full)
 }
 
-fn png(pixels: &[u8], size: Size) -> Result<Vec<u8>, WdaFault> {
+fn png(pixels: &[u8], size: Size) -> Result<Vec<u8>, WebDriverError> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, size.width, size.height);
     encoder.set_color(png::ColorType::Rgba);
     encoder.set_depth(png::BitDepth::Eight);
     encoder.set_compression(png::Compression::Fastest);
     let written = encoder.write_header().and_then(|mut writer| writer.write_image_data(pixels));
-    written.map_err(|error| WdaFault::unknown(error.to_string()))?;
+    written.map_err(|error| WebDriverError::unknown(error.to_string()))?;
     Ok(bytes)
 }

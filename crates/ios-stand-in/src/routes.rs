@@ -4,13 +4,13 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use crate::answer::{Answer, WdaFault};
-use crate::http::Request;
+use crate::answer::{WdaAnswer, WebDriverError};
+use crate::http::HttpRequest;
 use crate::iphone::{Iphone, SCALE};
 use crate::{alert, apps, elements, picture, source, touch};
 
 /// Answers a request. Some routes need a session, some have one if it is named, and some have none.
-pub async fn answer(iphone: &Iphone, request: &Request) -> Answer {
+pub async fn answer(iphone: &Iphone, request: &HttpRequest) -> WdaAnswer {
     let parts: Vec<&str> = request.path.split('/').skip(1).collect();
     let method = request.method.as_str();
     match (method, parts.as_slice()) {
@@ -21,7 +21,7 @@ pub async fn answer(iphone: &Iphone, request: &Request) -> Answer {
         ("POST", ["session"]) => create_session(iphone, &request.body),
         (_, ["session", id, route @ ..]) => {
             if iphone.state().session.as_deref() != Some(*id) {
-                return Err(WdaFault::invalid_session());
+                return Err(WebDriverError::invalid_session());
             }
             match (method, route) {
                 ("GET", []) => Ok(session_information(id)),
@@ -37,7 +37,7 @@ pub async fn answer(iphone: &Iphone, request: &Request) -> Answer {
         }
         (_, route) => {
             let answer = with_or_without_session(iphone, method, route, request).await;
-            answer.unwrap_or_else(|| Err(WdaFault::unknown_command(&request.path)))
+            answer.unwrap_or_else(|| Err(WebDriverError::unknown_command(&request.path)))
         }
     }
 }
@@ -57,9 +57,9 @@ fn status() -> Value {
     })
 }
 
-fn create_session(iphone: &Iphone, body: &Value) -> Answer {
+fn create_session(iphone: &Iphone, body: &Value) -> WdaAnswer {
     if !body.get("capabilities").is_some_and(Value::is_object) {
-        return Err(WdaFault::session_not_created("'capabilities' is mandatory to create a new session"));
+        return Err(WebDriverError::session_not_created("'capabilities' is mandatory to create a new session"));
     }
     let mut state = iphone.state();
     // There is one session at a time.
@@ -77,7 +77,12 @@ fn session_information(id: &str) -> Value {
 }
 
 /// Routes that exist with and without a session; `None` if it is none of them.
-async fn with_or_without_session(iphone: &Iphone, method: &str, route: &[&str], request: &Request) -> Option<Answer> {
+async fn with_or_without_session(
+    iphone: &Iphone,
+    method: &str,
+    route: &[&str],
+    request: &HttpRequest,
+) -> Option<WdaAnswer> {
     let body = &request.body;
     Some(match (method, route) {
         ("GET", ["source"]) => source::source(iphone, request).await,
@@ -97,7 +102,7 @@ async fn with_or_without_session(iphone: &Iphone, method: &str, route: &[&str], 
         }
         ("GET", ["orientation"]) => Ok(json!("PORTRAIT")),
         ("POST", ["orientation"]) if body["orientation"] == "PORTRAIT" => Ok(Value::Null),
-        ("POST", ["orientation"]) => Err(WdaFault::unknown("Unable To Rotate Device")),
+        ("POST", ["orientation"]) => Err(WebDriverError::unknown("Unable To Rotate Device")),
         ("POST", ["wda", "setPasteboard"]) => set_clipboard(iphone, body),
         ("POST", ["wda", "getPasteboard"]) => Ok(json!(STANDARD.encode(&iphone.state().clipboard))),
         ("GET", ["alert", "text"]) => alert::text(iphone).await,
@@ -107,7 +112,7 @@ async fn with_or_without_session(iphone: &Iphone, method: &str, route: &[&str], 
     })
 }
 
-async fn in_session(iphone: &Iphone, method: &str, route: &[&str], request: &Request) -> Answer {
+async fn in_session(iphone: &Iphone, method: &str, route: &[&str], request: &HttpRequest) -> WdaAnswer {
     let body = &request.body;
     match (method, route) {
         ("GET", ["window", "rect"]) => {
@@ -132,7 +137,7 @@ async fn in_session(iphone: &Iphone, method: &str, route: &[&str], request: &Req
             Some("volumeup" | "volumedown") => Ok(Value::Null),
             other => {
                 let name = other.unwrap_or_default();
-                Err(WdaFault::unknown(format!("The button '{name}' is not supported")))
+                Err(WebDriverError::unknown(format!("The button '{name}' is not supported")))
             }
         },
         ("POST", ["wda", "deactivateApp"]) => apps::deactivate(iphone).await,
@@ -148,7 +153,7 @@ async fn in_session(iphone: &Iphone, method: &str, route: &[&str], request: &Req
         ("POST", ["elements"]) => elements::find_all(iphone, body).await,
         ("GET", ["element", id, what @ ..]) => elements::ask(iphone, id, what).await,
         ("POST", ["element", id, what]) => elements::act(iphone, id, what, body).await,
-        _ => Err(WdaFault::unknown_command(&request.path)),
+        _ => Err(WebDriverError::unknown_command(&request.path)),
     }
 }
 
@@ -171,8 +176,8 @@ fn device_info() -> Value {
     })
 }
 
-fn set_clipboard(iphone: &Iphone, body: &Value) -> Answer {
-    let wrong = || WdaFault::invalid_argument("Cannot decode the pasteboard content from base64");
+fn set_clipboard(iphone: &Iphone, body: &Value) -> WdaAnswer {
+    let wrong = || WebDriverError::invalid_argument("Cannot decode the pasteboard content from base64");
     let content = body.get("content").and_then(Value::as_str).ok_or_else(wrong)?;
     let bytes = STANDARD.decode(content).map_err(|_| wrong())?;
     iphone.state().clipboard = String::from_utf8_lossy(&bytes).into_owned();

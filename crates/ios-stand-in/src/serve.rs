@@ -13,7 +13,7 @@ use trailblaze_drivers::sim::{App, demo_app};
 
 use crate::answer::envelope;
 use crate::behaviour::{Behaviour, use_up};
-use crate::http::{Request, Requests};
+use crate::http::{HttpRequest, RequestReader};
 use crate::iphone::Iphone;
 use crate::routes;
 use crate::system_alert::SystemAlert;
@@ -137,7 +137,7 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>) {
 impl Shared {
     async fn converse(&self, connection: TcpStream) -> io::Result<()> {
         connection.set_nodelay(true)?;
-        let mut requests = Requests::new(connection);
+        let mut requests = RequestReader::new(connection);
         while let Some(request) = requests.next().await? {
             self.requests.lock().push(format!("{} {}", request.method, request.path));
             if use_up(&mut self.behaviour.lock().html_errors) {
@@ -150,7 +150,7 @@ impl Shared {
         Ok(())
     }
 
-    async fn answer(&self, request: &Request) -> (u16, String) {
+    async fn answer(&self, request: &HttpRequest) -> (u16, String) {
         let is_status = request.path == "/status";
         // This one is answered whatever else is going on.
         let _turn = if is_status { None } else { Some(self.turn.lock().await) };

@@ -5,14 +5,14 @@ use trailblaze_core::driver::Want;
 use trailblaze_core::screen::{Field, Node, Screen};
 use trailblaze_protocol::geometry::Rect;
 
-use crate::answer::{Answer, WdaFault};
-use crate::http::Request;
+use crate::answer::{WdaAnswer, WebDriverError};
+use crate::http::HttpRequest;
 use crate::iphone::{Iphone, SCALE};
 use crate::system_alert::SystemAlert;
 
 const FIELDS: [&str; 4] = ["SearchField", "SecureTextField", "TextField", "TextView"];
 
-pub async fn source(iphone: &Iphone, request: &Request) -> Answer {
+pub async fn source(iphone: &Iphone, request: &HttpRequest) -> WdaAnswer {
     match request.parameter("format").unwrap_or("xml") {
         "json" => {
             let excluded: Vec<&str> = request.parameter("excluded_attributes").unwrap_or_default().split(',').collect();
@@ -20,7 +20,7 @@ pub async fn source(iphone: &Iphone, request: &Request) -> Answer {
         }
         format => {
             let message = format!("Unknown source format '{format}'. Only ( json ) source formats are supported.");
-            Err(WdaFault::invalid_argument(message))
+            Err(WebDriverError::invalid_argument(message))
         }
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use trailblaze_core::driver::{Action, Key, Target};
 use trailblaze_protocol::geometry::Point;
 
-use crate::answer::{Answer, WdaFault};
+use crate::answer::{WdaAnswer, WebDriverError};
 use crate::iphone::{Iphone, in_pixels};
 
 /// A finger that stays at least this long is a long press.
@@ -16,14 +16,14 @@ const SLOP: f64 = 10.0;
 const ERASE: char = '\u{8}';
 
 /// The numbers `x` and `y` of a request; the middle of the screen without them, as the app itself is then meant.
-fn place(iphone: &Iphone, body: &Value) -> Result<(f64, f64), WdaFault> {
+fn place(iphone: &Iphone, body: &Value) -> Result<(f64, f64), WebDriverError> {
     match (number(body, "x"), number(body, "y")) {
         (Some(x), Some(y)) => Ok((x, y)),
         (None, None) => {
             let size = iphone.size();
             Ok((f64::from(size.width) / 6.0, f64::from(size.height) / 6.0))
         }
-        _ => Err(WdaFault::invalid_argument("Both x and y coordinates must be provided")),
+        _ => Err(WebDriverError::invalid_argument("Both x and y coordinates must be provided")),
     }
 }
 
@@ -53,35 +53,35 @@ async fn touch(iphone: &Iphone, (x, y): (f64, f64), action: Action) {
     }
 }
 
-pub async fn tap(iphone: &Iphone, body: &Value) -> Answer {
+pub async fn tap(iphone: &Iphone, body: &Value) -> WdaAnswer {
     touch(iphone, place(iphone, body)?, Action::Tap).await;
     Ok(Value::Null)
 }
 
-pub async fn double_tap(iphone: &Iphone, body: &Value) -> Answer {
+pub async fn double_tap(iphone: &Iphone, body: &Value) -> WdaAnswer {
     touch(iphone, place(iphone, body)?, Action::DoubleTap).await;
     Ok(Value::Null)
 }
 
-pub async fn hold(iphone: &Iphone, body: &Value) -> Answer {
+pub async fn hold(iphone: &Iphone, body: &Value) -> WdaAnswer {
     let seconds = number(body, "duration").unwrap_or_default();
     let action = if seconds >= LONG_PRESS.as_secs_f64() { Action::LongPress } else { Action::Tap };
     touch(iphone, place(iphone, body)?, action).await;
     Ok(Value::Null)
 }
 
-pub async fn drag(iphone: &Iphone, body: &Value) -> Answer {
+pub async fn drag(iphone: &Iphone, body: &Value) -> WdaAnswer {
     let [Some(from_x), Some(from_y), Some(to_x), Some(to_y)] =
         ["fromX", "fromY", "toX", "toY"].map(|key| number(body, key))
     else {
-        return Err(WdaFault::invalid_argument("fromX, fromY, toX and toY must be numbers"));
+        return Err(WebDriverError::invalid_argument("fromX, fromY, toX and toY must be numbers"));
     };
     swipe(iphone, (from_x, from_y), (to_x, to_y), Duration::from_millis(500)).await;
     Ok(Value::Null)
 }
 
-pub async fn pinch(iphone: &Iphone, body: &Value) -> Answer {
-    let scale = number(body, "scale").ok_or_else(|| WdaFault::invalid_argument("scale must be a number"))?;
+pub async fn pinch(iphone: &Iphone, body: &Value) -> WdaAnswer {
+    let scale = number(body, "scale").ok_or_else(|| WebDriverError::invalid_argument("scale must be a number"))?;
     zoom(iphone, scale).await;
     Ok(Value::Null)
 }
@@ -128,9 +128,9 @@ impl Stroke {
 }
 
 /// The pointers of WebDriver: one finger taps, presses or swipes, and two pinch.
-pub async fn actions(iphone: &Iphone, body: &Value) -> Answer {
+pub async fn actions(iphone: &Iphone, body: &Value) -> WdaAnswer {
     let sources = body.get("actions").and_then(Value::as_array).filter(|sources| !sources.is_empty());
-    let sources = sources.ok_or_else(|| WdaFault::unknown("'actions' must have an array of input sources"))?;
+    let sources = sources.ok_or_else(|| WebDriverError::unknown("'actions' must have an array of input sources"))?;
     let fingers: Vec<Vec<Stroke>> = sources.iter().map(strokes).collect::<Result<_, _>>()?;
     match fingers.as_slice() {
         [finger] => {
@@ -154,18 +154,18 @@ pub async fn actions(iphone: &Iphone, body: &Value) -> Answer {
         }
         [one, other] => {
             let (Some(one), Some(other)) = (one.first(), other.first()) else {
-                return Err(WdaFault::unknown("a finger touches nothing"));
+                return Err(WebDriverError::unknown("a finger touches nothing"));
             };
             let apart = |a: (f64, f64), b: (f64, f64)| (a.0 - b.0).hypot(a.1 - b.1).max(1.0);
             zoom(iphone, apart(one.to, other.to) / apart(one.from, other.from)).await;
         }
-        _ => return Err(WdaFault::unknown("more than two fingers are not simulated")),
+        _ => return Err(WebDriverError::unknown("more than two fingers are not simulated")),
     }
     Ok(Value::Null)
 }
 
-fn strokes(source: &Value) -> Result<Vec<Stroke>, WdaFault> {
-    let wrong = |what: &str| WdaFault::unknown(format!("{what}: {source}"));
+fn strokes(source: &Value) -> Result<Vec<Stroke>, WebDriverError> {
+    let wrong = |what: &str| WebDriverError::unknown(format!("{what}: {source}"));
     if source["type"] != "pointer" || source["parameters"]["pointerType"] != "touch" {
         return Err(wrong("only pointers of the type touch are simulated"));
     }
@@ -224,16 +224,16 @@ async fn flush(iphone: &Iphone, letters: &mut String) {
 }
 
 /// The text of a request: a list of parts, or one text.
-pub fn text_of(body: &Value) -> Result<String, WdaFault> {
+pub fn text_of(body: &Value) -> Result<String, WebDriverError> {
     let value = body.get("value").or_else(|| body.get("text"));
     match value {
         Some(Value::String(text)) => Ok(text.clone()),
         Some(Value::Array(parts)) => Ok(parts.iter().filter_map(Value::as_str).collect()),
-        _ => Err(WdaFault::invalid_argument("Neither 'value' nor 'text' parameter is provided")),
+        _ => Err(WebDriverError::invalid_argument("Neither 'value' nor 'text' parameter is provided")),
     }
 }
 
-pub async fn keys(iphone: &Iphone, body: &Value) -> Answer {
+pub async fn keys(iphone: &Iphone, body: &Value) -> WdaAnswer {
     type_text(iphone, &text_of(body)?).await;
     Ok(json!(null))
 }
