@@ -21,7 +21,7 @@ use crate::stream::{Messages, envelope};
 const TIMEOUT: Duration = Duration::from_secs(10 * 60 + 30);
 
 /// What a call becomes when it is awaited.
-pub(crate) type Answer<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;
+pub(crate) type CallFuture<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;
 
 /// A call that has not been made yet.
 #[derive(Debug, Clone)]
@@ -56,17 +56,17 @@ impl Call {
     }
 
     /// Makes the call and returns its message.
-    pub fn get<T: DeserializeOwned + Send + 'static>(self) -> Answer<T> {
+    pub fn get<T: DeserializeOwned + Send + 'static>(self) -> CallFuture<T> {
         Box::pin(async move { self.message().await })
     }
 
     /// Makes the call and returns the single value of its message, or the value's zero.
-    pub fn ask<T: DeserializeOwned + Default + Send + 'static>(self) -> Answer<T> {
+    pub fn ask<T: DeserializeOwned + Default + Send + 'static>(self) -> CallFuture<T> {
         Box::pin(async move { Ok(self.message::<LoneValue<T>>().await?.value.unwrap_or_default()) })
     }
 
     /// Makes the call of an action or an assertion; if it failed, that is an error.
-    pub fn act<T: DeserializeOwned + Acted + Send + 'static>(self, is_assertion: bool) -> Answer<T> {
+    pub fn act<T: DeserializeOwned + Acted + Send + 'static>(self, is_assertion: bool) -> CallFuture<T> {
         Box::pin(async move {
             let done: T = self.message().await?;
             match done.failure() {
@@ -85,12 +85,12 @@ impl Call {
     }
 
     /// The same for an action that returns a value.
-    pub fn act_value<T: DeserializeOwned + Acted + Valued + Send + 'static>(self) -> Answer<Value> {
+    pub fn act_value<T: DeserializeOwned + Acted + Valued + Send + 'static>(self) -> CallFuture<Value> {
         Box::pin(async move { Ok(self.act::<T>(false).await?.value()) })
     }
 
     /// Makes the call and returns its messages as they arrive.
-    pub fn follow<T: DeserializeOwned + Send + 'static>(self) -> Answer<Messages<T>> {
+    pub fn follow<T: DeserializeOwned + Send + 'static>(self) -> CallFuture<Messages<T>> {
         Box::pin(async move {
             if let Way::Transport(_) = self.client.way() {
                 let text = format!("{} returns a stream, which this client does not have", self.path);
