@@ -15,16 +15,16 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub use model::{ContractError, Model};
+pub use model::{Contract, ContractError};
 
 /// A generated file.
-pub struct Output {
+pub struct GeneratedFile {
     /// Relative to the root of the repository.
     pub path: &'static str,
     pub text: String,
 }
 
-impl Output {
+impl GeneratedFile {
     pub fn is_stale(&self, root: &Path) -> bool {
         fs::read_to_string(root.join(self.path)).ok().as_deref() != Some(self.text.as_str())
     }
@@ -42,33 +42,39 @@ pub fn root() -> PathBuf {
 }
 
 /// Everything that is generated from the contract in `root`.
-pub fn outputs(root: &Path) -> Result<Vec<Output>, ContractError> {
-    let model = Model::read(&root.join("proto"))?;
-    let studio = Model::read_studio(&root.join("proto"))?;
+pub fn outputs(root: &Path) -> Result<Vec<GeneratedFile>, ContractError> {
+    let model = Contract::read(&root.join("proto"))?;
+    let studio = Contract::read_studio(&root.join("proto"))?;
     Ok(vec![
-        Output { path: "crates/contract/src/table.rs", text: rust_table::emit(&model) },
-        Output { path: "crates/core/src/tools/contract.rs", text: core_rows::emit(&model) },
-        Output { path: "crates/client/src/generated.rs", text: rust_client::emit(&model) },
-        Output { path: "docs/api.md", text: docs::emit(&model) },
-        Output { path: "sdks/python/src/trailblaze/_generated/types.py", text: python::types(&model) },
-        Output { path: "sdks/python/src/trailblaze/_generated/commands.py", text: python::asynchronous(&model) },
-        Output { path: "sdks/python/src/trailblaze/_generated/blocking.py", text: python::blocking(&model) },
-        Output { path: "sdks/typescript/client/src/generated.ts", text: typescript::emit(&model) },
-        Output { path: "sdks/kotlin/client/src/main/kotlin/dev/trailblaze/Enums.kt", text: kotlin::enums(&model) },
-        Output {
+        GeneratedFile { path: "crates/contract/src/table.rs", text: rust_table::emit(&model) },
+        GeneratedFile { path: "crates/core/src/tools/contract.rs", text: core_rows::emit(&model) },
+        GeneratedFile { path: "crates/client/src/generated.rs", text: rust_client::emit(&model) },
+        GeneratedFile { path: "docs/api.md", text: docs::emit(&model) },
+        GeneratedFile { path: "sdks/python/src/trailblaze/_generated/types.py", text: python::types(&model) },
+        GeneratedFile { path: "sdks/python/src/trailblaze/_generated/commands.py", text: python::asynchronous(&model) },
+        GeneratedFile { path: "sdks/python/src/trailblaze/_generated/blocking.py", text: python::blocking(&model) },
+        GeneratedFile { path: "sdks/typescript/client/src/generated.ts", text: typescript::emit(&model) },
+        GeneratedFile {
+            path: "sdks/kotlin/client/src/main/kotlin/dev/trailblaze/Enums.kt",
+            text: kotlin::enums(&model),
+        },
+        GeneratedFile {
             path: "sdks/kotlin/client/src/main/kotlin/dev/trailblaze/messages/Messages.kt",
             text: kotlin::messages(&model),
         },
-        Output {
+        GeneratedFile {
             path: "sdks/kotlin/client/src/main/kotlin/dev/trailblaze/TrailblazeCommands.kt",
             text: kotlin::commands(&model),
         },
-        Output { path: "sdks/kotlin/client/src/main/kotlin/dev/trailblaze/Remote.kt", text: kotlin::remote(&model) },
-        Output {
+        GeneratedFile {
+            path: "sdks/kotlin/client/src/main/kotlin/dev/trailblaze/Remote.kt",
+            text: kotlin::remote(&model),
+        },
+        GeneratedFile {
             path: "sdks/kotlin/client/src/main/kotlin/dev/trailblaze/BlockingCommands.kt",
             text: kotlin::blocking(&model),
         },
-        Output { path: "crates/trailblaze/src/sessions/service/studio.rs", text: studio::rust(&studio) },
-        Output { path: "ui/src/api/messages.ts", text: studio::typescript(&studio) },
+        GeneratedFile { path: "crates/trailblaze/src/sessions/service/studio.rs", text: studio::rust(&studio) },
+        GeneratedFile { path: "ui/src/api/messages.ts", text: studio::typescript(&studio) },
     ])
 }

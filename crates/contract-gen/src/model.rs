@@ -13,22 +13,22 @@ use prost_reflect::{
 pub const IDS: [&str; 3] = ["device_id", "session_id", "invocation_id"];
 
 /// All services, messages and enums of the contract, in the order of the files.
-pub struct Model {
-    pub services: Vec<Service>,
-    pub messages: Vec<Message>,
-    pub enums: Vec<Enum>,
+pub struct Contract {
+    pub services: Vec<ServiceDef>,
+    pub messages: Vec<MessageDef>,
+    pub enums: Vec<EnumDef>,
 }
 
-pub struct Service {
+pub struct ServiceDef {
     /// Such as `TrailblazeCommands`.
     pub name: String,
     pub doc: String,
-    pub methods: Vec<Method>,
+    pub methods: Vec<MethodDef>,
     /// The platforms that its commands are for, sorted. Empty if all are.
     pub platforms: Vec<String>,
 }
 
-pub struct Method {
+pub struct MethodDef {
     /// Such as `InputText`.
     pub name: String,
     pub doc: String,
@@ -37,11 +37,11 @@ pub struct Method {
     pub response: String,
     pub is_streaming: bool,
     /// `None` for methods that are not commands.
-    pub command: Option<Command>,
+    pub command: Option<CommandDef>,
 }
 
-pub struct Command {
-    pub kind: Kind,
+pub struct CommandDef {
+    pub kind: CommandKind,
     /// All if empty.
     pub platforms: Vec<String>,
     pub is_hidden: bool,
@@ -49,26 +49,26 @@ pub struct Command {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum CommandKind {
     Action,
     Query,
     Assertion,
 }
 
-pub struct Message {
+pub struct MessageDef {
     pub name: String,
     pub doc: String,
-    pub fields: Vec<Field>,
+    pub fields: Vec<FieldDef>,
 }
 
-pub struct Field {
+pub struct FieldDef {
     /// Such as `package_id`.
     pub name: String,
     /// Such as `packageId`.
     pub json: String,
     pub doc: String,
     pub number: u32,
-    pub ty: Type,
+    pub ty: FieldType,
     pub is_repeated: bool,
     /// Whether absent differs from the type's zero.
     pub is_optional: bool,
@@ -79,7 +79,7 @@ pub struct Field {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Type {
+pub enum FieldType {
     Bool,
     Int32,
     Double,
@@ -97,7 +97,7 @@ pub enum Type {
     Struct,
 }
 
-pub struct Enum {
+pub struct EnumDef {
     /// Such as `LaunchMode`.
     pub name: String,
     pub doc: String,
@@ -136,31 +136,31 @@ const FILES: [&str; 7] = ["commands", "mobile", "web", "desktop", "memory", "ses
 const STUDIO: [&str; 1] = ["studio"];
 const PACKAGE: &str = "trailblaze.v1";
 
-impl Model {
+impl Contract {
     /// Reads the contract in a folder of `.proto` files.
-    pub fn read(folder: &Path) -> Result<Model, ContractError> {
-        let model = Model::read_files(folder, &FILES)?;
+    pub fn read(folder: &Path) -> Result<Contract, ContractError> {
+        let model = Contract::read_files(folder, &FILES)?;
         model.check_ids()?;
         Ok(model)
     }
 
     /// Reads what the studio's page asks of the daemon.
-    pub fn read_studio(folder: &Path) -> Result<Model, ContractError> {
-        Model::read_files(folder, &STUDIO)
+    pub fn read_studio(folder: &Path) -> Result<Contract, ContractError> {
+        Contract::read_files(folder, &STUDIO)
     }
 
-    fn read_files(folder: &Path, names: &[&str]) -> Result<Model, ContractError> {
+    fn read_files(folder: &Path, names: &[&str]) -> Result<Contract, ContractError> {
         let mut compiler = protox::Compiler::new([folder]).map_err(wrong)?;
         compiler.include_source_info(true).include_imports(true);
         let files: Vec<String> = names.iter().map(|name| format!("trailblaze/v1/{name}.proto")).collect();
         compiler.open_files(&files).map_err(|error| wrong(format!("{error:?}")))?;
         let pool = compiler.descriptor_pool();
-        let mut model = Model { services: Vec::new(), messages: Vec::new(), enums: Vec::new() };
+        let mut model = Contract { services: Vec::new(), messages: Vec::new(), enums: Vec::new() };
         for name in &files {
             let file = pool.get_file_by_name(name).ok_or_else(|| wrong(format!("{name} is missing")))?;
             for service in file.services() {
                 let methods = service.methods().map(|method| {
-                    Ok(Method {
+                    Ok(MethodDef {
                         name: method.name().to_string(),
                         doc: doc(&file, method.path()),
                         request: method.input().name().to_string(),
@@ -177,7 +177,7 @@ impl Model {
                 platforms.sort();
                 platforms.dedup();
                 let (name, doc) = (service.name().to_string(), doc(&file, service.path()));
-                model.services.push(Service { name, doc, methods, platforms });
+                model.services.push(ServiceDef { name, doc, methods, platforms });
             }
             for message in file.messages() {
                 model.messages.push(read_message(&pool, &file, &message)?);
@@ -188,16 +188,16 @@ impl Model {
         Ok(model)
     }
 
-    pub fn message(&self, name: &str) -> &Message {
+    pub fn message(&self, name: &str) -> &MessageDef {
         self.messages.iter().find(|message| message.name == name).expect("a message of the contract")
     }
 
-    pub fn enumeration(&self, name: &str) -> &Enum {
+    pub fn enumeration(&self, name: &str) -> &EnumDef {
         self.enums.iter().find(|listed| listed.name == name).expect("an enum of the contract")
     }
 
     /// Services with their methods, commands only.
-    pub fn commands(&self) -> impl Iterator<Item = (&Service, &Method, &Command)> {
+    pub fn commands(&self) -> impl Iterator<Item = (&ServiceDef, &MethodDef, &CommandDef)> {
         self.services.iter().flat_map(|service| {
             service.methods.iter().filter_map(move |method| Some((service, method, method.command.as_ref()?)))
         })
@@ -221,9 +221,9 @@ impl Model {
     }
 }
 
-impl Message {
+impl MessageDef {
     /// The fields that callers set: all but the ids.
-    pub fn params(&self) -> impl Iterator<Item = &Field> {
+    pub fn params(&self) -> impl Iterator<Item = &FieldDef> {
         self.fields.iter().filter(|field| !IDS.contains(&field.name.as_str()))
     }
 
@@ -233,32 +233,32 @@ impl Message {
     }
 
     /// The value that a client returns in place of the message: its only field, or that of a result.
-    pub fn value(&self) -> Option<&Field> {
+    pub fn value(&self) -> Option<&FieldDef> {
         let value = self.fields.iter().find(|field| field.name == "value");
         value.filter(|_| self.fields.len() == 1 || self.is_result())
     }
 
     /// The parameters that clients accept by position.
-    pub fn positional(&self) -> Vec<&Field> {
-        let marked: Vec<&Field> = self.params().filter(|field| field.is_positional).collect();
+    pub fn positional(&self) -> Vec<&FieldDef> {
+        let marked: Vec<&FieldDef> = self.params().filter(|field| field.is_positional).collect();
         if marked.is_empty() { self.params().filter(|field| field.is_required).collect() } else { marked }
     }
 }
 
-impl Method {
+impl MethodDef {
     /// The name of the tool: `inputText`.
     pub fn tool(&self) -> String {
         self.name.to_lower_camel_case()
     }
 }
 
-impl Kind {
+impl CommandKind {
     /// As in Rust.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Action => "Action",
-            Kind::Query => "Query",
-            Kind::Assertion => "Assertion",
+            CommandKind::Action => "Action",
+            CommandKind::Query => "Query",
+            CommandKind::Assertion => "Assertion",
         }
     }
 }
@@ -267,7 +267,7 @@ fn read_message(
     pool: &DescriptorPool,
     file: &FileDescriptor,
     message: &MessageDescriptor,
-) -> Result<Message, ContractError> {
+) -> Result<MessageDef, ContractError> {
     let mut fields = Vec::new();
     let mut last_doc = String::new();
     // In the order of the file, which is the order in which people and models see parameters.
@@ -286,7 +286,7 @@ fn read_message(
         let preset = text("preset").map(|text| {
             serde_json::from_str(&text).map_err(|error| wrong(format!("the preset of {}: {error}", field.full_name())))
         });
-        fields.push(Field {
+        fields.push(FieldDef {
             name: field.name().to_string(),
             json: field.json_name().to_string(),
             doc,
@@ -299,10 +299,10 @@ fn read_message(
             preset: preset.transpose()?,
         });
     }
-    Ok(Message { name: message.name().to_string(), doc: doc(file, message.path()), fields })
+    Ok(MessageDef { name: message.name().to_string(), doc: doc(file, message.path()), fields })
 }
 
-fn read_enum(file: &FileDescriptor, listed: &EnumDescriptor) -> Enum {
+fn read_enum(file: &FileDescriptor, listed: &EnumDescriptor) -> EnumDef {
     let zero = listed.default_value();
     let prefix = zero.name().trim_end_matches("UNSPECIFIED").to_string();
     let values = listed.values().filter(|value| value.number() != 0);
@@ -311,43 +311,43 @@ fn read_enum(file: &FileDescriptor, listed: &EnumDescriptor) -> Enum {
         doc: doc(file, value.path()),
         number: value.number(),
     });
-    Enum { name: listed.name().to_string(), doc: doc(file, listed.path()), words: words.collect(), prefix }
+    EnumDef { name: listed.name().to_string(), doc: doc(file, listed.path()), words: words.collect(), prefix }
 }
 
-fn ty(field: &FieldDescriptor) -> Result<Type, ContractError> {
+fn ty(field: &FieldDescriptor) -> Result<FieldType, ContractError> {
     Ok(match field.kind() {
-        ProtoKind::Bool => Type::Bool,
-        ProtoKind::Int32 => Type::Int32,
-        ProtoKind::Double => Type::Double,
-        ProtoKind::String => Type::Text,
-        ProtoKind::Bytes => Type::Bytes,
-        ProtoKind::Enum(listed) => Type::Enum(listed.name().to_string()),
+        ProtoKind::Bool => FieldType::Bool,
+        ProtoKind::Int32 => FieldType::Int32,
+        ProtoKind::Double => FieldType::Double,
+        ProtoKind::String => FieldType::Text,
+        ProtoKind::Bytes => FieldType::Bytes,
+        ProtoKind::Enum(listed) => FieldType::Enum(listed.name().to_string()),
         ProtoKind::Message(entry) if field.is_map() => match entry.map_entry_value_field().kind() {
-            ProtoKind::Message(value) => Type::Map(value.name().to_string()),
+            ProtoKind::Message(value) => FieldType::Map(value.name().to_string()),
             other => return Err(wrong(format!("{}: maps to {other:?} are not supported", field.full_name()))),
         },
         ProtoKind::Message(message) => match message.full_name() {
-            "google.protobuf.Value" => Type::Value,
-            "google.protobuf.Struct" => Type::Struct,
-            _ => Type::Message(message.name().to_string()),
+            "google.protobuf.Value" => FieldType::Value,
+            "google.protobuf.Struct" => FieldType::Struct,
+            _ => FieldType::Message(message.name().to_string()),
         },
         // In JSON, 64-bit numbers are texts.
         other => return Err(wrong(format!("{}: {other:?} is not supported", field.full_name()))),
     })
 }
 
-fn command(pool: &DescriptorPool, options: &DynamicMessage) -> Result<Option<Command>, ContractError> {
+fn command(pool: &DescriptorPool, options: &DynamicMessage) -> Result<Option<CommandDef>, ContractError> {
     let Some(Value::Message(command)) = extension(pool, options, "command") else { return Ok(None) };
     let flag = |name: &str| command.get_field_by_name(name).and_then(|value| value.as_bool()).unwrap_or(false);
     let kind = command.get_field_by_name("kind").and_then(|value| value.as_enum_number());
     let kind = match kind {
-        Some(1) => Kind::Action,
-        Some(2) => Kind::Query,
-        Some(3) => Kind::Assertion,
+        Some(1) => CommandKind::Action,
+        Some(2) => CommandKind::Query,
+        Some(3) => CommandKind::Assertion,
         _ => return Err(wrong("a command has no kind")),
     };
     let platforms = texts(command.get_field_by_name("platforms").as_deref());
-    Ok(Some(Command { kind, platforms, is_hidden: flag("hidden"), takes_reason: flag("reasoning") }))
+    Ok(Some(CommandDef { kind, platforms, is_hidden: flag("hidden"), takes_reason: flag("reasoning") }))
 }
 
 /// The texts of a repeated field.

@@ -6,9 +6,9 @@ use super::{
     KotlinParam, by_position, common, doc, group, header, method_doc, params, present, returned, returned_messages,
     signature,
 };
-use crate::model::{Method, Model, Service};
+use crate::model::{Contract, MethodDef, ServiceDef};
 
-pub fn emit(model: &Model) -> String {
+pub fn emit(model: &Contract) -> String {
     let mut out = header("", &returned_messages(model).collect::<Vec<_>>());
     out.push('\n');
     let about = "The methods of [TrailblazeCommands] for callers that block, such as Java's. The thread of a call waits for it; if it \
@@ -40,7 +40,7 @@ pub fn emit(model: &Model) -> String {
     out
 }
 
-fn class(out: &mut String, model: &Model, service: &Service) {
+fn class(out: &mut String, model: &Contract, service: &ServiceDef) {
     out.push('\n');
     doc(out, "", &format!("The methods of [{}] for callers that block. {}", service.name, service.doc), &[]);
     let _ = writeln!(out, "public class Blocking{0} internal constructor(private val commands: {0}) {{", service.name);
@@ -53,7 +53,7 @@ fn class(out: &mut String, model: &Model, service: &Service) {
     out.push_str("}\n");
 }
 
-fn method(out: &mut String, model: &Model, method: &Method) {
+fn method(out: &mut String, model: &Contract, method: &MethodDef) {
     let name = method.tool();
     let params = params(model, method);
     let declared: Vec<String> = params.iter().map(KotlinParam::declare).collect();

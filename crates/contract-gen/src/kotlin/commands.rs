@@ -6,16 +6,16 @@ use super::{
     KotlinParam, by_position, common, doc, group, header, method_doc, params, present, returned, returned_messages,
     signature,
 };
-use crate::model::{Method, Model, Service, Type};
+use crate::model::{Contract, FieldType, MethodDef, ServiceDef};
 
-pub fn emit(model: &Model) -> String {
+pub fn emit(model: &Contract) -> String {
     let imports: Vec<String> = returned_messages(model).chain(["kotlinx.coroutines.flow.Flow".to_string()]).collect();
     let mut out = header("", &imports);
     model.services.iter().for_each(|service| interface(&mut out, model, service));
     out
 }
 
-fn interface(out: &mut String, model: &Model, service: &Service) {
+fn interface(out: &mut String, model: &Contract, service: &ServiceDef) {
     out.push('\n');
     let is_root = service.name == "TrailblazeCommands";
     if is_root {
@@ -47,7 +47,7 @@ fn interface(out: &mut String, model: &Model, service: &Service) {
     out.push_str("}\n");
 }
 
-fn method(out: &mut String, model: &Model, method: &Method) {
+fn method(out: &mut String, model: &Contract, method: &MethodDef) {
     let name = method.tool();
     let params = params(model, method);
     let declared: Vec<String> = params.iter().map(KotlinParam::declare).collect();
@@ -71,7 +71,7 @@ fn method(out: &mut String, model: &Model, method: &Method) {
         signature(out, &start, &declared, &end);
     }
     if let [param] = params.as_slice() {
-        if param.field.ty == Type::Double {
+        if param.field.ty == FieldType::Double {
             out.push('\n');
             method_doc(out, method, &params);
             let end = format!(": {returned} = {name}({0}.toString().toDouble())\n", param.identifier());

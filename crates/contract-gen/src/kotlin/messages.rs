@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{doc, header, is_nullable, ty, values, zero};
-use crate::model::{Field, Message, Model, Type};
+use crate::model::{Contract, FieldDef, FieldType, MessageDef};
 
 /// What some messages can do, beyond holding values.
 const MEMBERS: [(&str, &str); 3] = [
@@ -12,7 +12,7 @@ const MEMBERS: [(&str, &str); 3] = [
     ("ScreenState", include_str!("screen_state.kt")),
 ];
 
-pub fn enums(model: &Model) -> String {
+pub fn enums(model: &Contract) -> String {
     let mut out = header("", &[]);
     for listed in &model.enums {
         out.push('\n');
@@ -29,7 +29,7 @@ pub fn enums(model: &Model) -> String {
     out
 }
 
-pub fn messages(model: &Model) -> String {
+pub fn messages(model: &Contract) -> String {
     let mut out = header(".messages", &["dev.trailblaze.Fields".to_string()]);
     for message in values(model) {
         declare(&mut out, message);
@@ -38,7 +38,7 @@ pub fn messages(model: &Model) -> String {
     out
 }
 
-fn declare(out: &mut String, message: &Message) {
+fn declare(out: &mut String, message: &MessageDef) {
     out.push('\n');
     doc(out, "", &message.doc, &[]);
     let _ = writeln!(out, "public data class {}(", message.name);
@@ -59,7 +59,7 @@ fn declare(out: &mut String, message: &Message) {
     }
 }
 
-fn reader(out: &mut String, message: &Message) {
+fn reader(out: &mut String, message: &MessageDef) {
     let _ = writeln!(out, "\ninternal fun read{0}(fields: Fields): {0} = {0}(", message.name);
     for field in &message.fields {
         let _ = writeln!(out, "    {} = {},", field.json, read(field));
@@ -68,22 +68,22 @@ fn reader(out: &mut String, message: &Message) {
 }
 
 /// The expression that reads a field.
-pub fn read(field: &Field) -> String {
+pub fn read(field: &FieldDef) -> String {
     let json = format!("{:?}", field.json);
     let or_null = if is_nullable(field) { "OrNull" } else { "" };
     match &field.ty {
-        Type::Message(name) if field.is_repeated => format!("fields.list({json}, ::read{name})"),
-        Type::Text if field.is_repeated => format!("fields.texts({json})"),
+        FieldType::Message(name) if field.is_repeated => format!("fields.list({json}, ::read{name})"),
+        FieldType::Text if field.is_repeated => format!("fields.texts({json})"),
         _ if field.is_repeated => panic!("{}: a list of these needs a reader", field.name),
-        Type::Message(name) => format!("fields.message{or_null}({json}, ::read{name})"),
-        Type::Map(name) => format!("fields.map({json}, ::read{name})"),
-        Type::Bool => format!("fields.boolean{or_null}({json})"),
-        Type::Int32 => format!("fields.int{or_null}({json})"),
-        Type::Double => format!("fields.double{or_null}({json})"),
-        Type::Text => format!("fields.text{or_null}({json})"),
-        Type::Bytes => format!("fields.bytes({json})"),
-        Type::Value => format!("fields.value({json})"),
-        Type::Struct => format!("fields.struct({json})"),
-        Type::Enum(name) => panic!("{name}: an enum in an answer needs a reader"),
+        FieldType::Message(name) => format!("fields.message{or_null}({json}, ::read{name})"),
+        FieldType::Map(name) => format!("fields.map({json}, ::read{name})"),
+        FieldType::Bool => format!("fields.boolean{or_null}({json})"),
+        FieldType::Int32 => format!("fields.int{or_null}({json})"),
+        FieldType::Double => format!("fields.double{or_null}({json})"),
+        FieldType::Text => format!("fields.text{or_null}({json})"),
+        FieldType::Bytes => format!("fields.bytes({json})"),
+        FieldType::Value => format!("fields.value({json})"),
+        FieldType::Struct => format!("fields.struct({json})"),
+        FieldType::Enum(name) => panic!("{name}: an enum in an answer needs a reader"),
     }
 }

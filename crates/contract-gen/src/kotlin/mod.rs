@@ -15,7 +15,7 @@ use std::fmt::Write;
 
 use heck::ToLowerCamelCase;
 
-use crate::model::{Field, Message, Method, Model, Service, Type};
+use crate::model::{Contract, FieldDef, FieldType, MessageDef, MethodDef, ServiceDef};
 
 /// The longest line.
 const WIDTH: usize = 120;
@@ -36,61 +36,61 @@ fn header(package: &str, imports: &[String]) -> String {
 }
 
 /// The imports of the messages that methods return.
-fn returned_messages(model: &Model) -> impl Iterator<Item = String> {
+fn returned_messages(model: &Contract) -> impl Iterator<Item = String> {
     let methods = model.services.iter().flat_map(|service| &service.methods);
     let names = methods.map(|method| &method.response).filter(|name| model.message(name).value().is_none());
     names.map(|name| format!("dev.trailblaze.messages.{name}"))
 }
 
 /// The type of a value that is always there.
-fn present(field: &Field) -> String {
+fn present(field: &FieldDef) -> String {
     let ty = match &field.ty {
-        Type::Bool => "Boolean".to_string(),
+        FieldType::Bool => "Boolean".to_string(),
         // Kotlin counts milliseconds in longs.
-        Type::Int32 if field.name.ends_with("_ms") => "Long".to_string(),
-        Type::Int32 => "Int".to_string(),
-        Type::Double => "Double".to_string(),
-        Type::Text => "String".to_string(),
-        Type::Bytes => "ByteArray".to_string(),
-        Type::Enum(name) | Type::Message(name) => name.clone(),
-        Type::Map(name) => format!("Map<String, {name}>"),
-        Type::Value => "Any".to_string(),
-        Type::Struct => "Map<String, Any?>".to_string(),
+        FieldType::Int32 if field.name.ends_with("_ms") => "Long".to_string(),
+        FieldType::Int32 => "Int".to_string(),
+        FieldType::Double => "Double".to_string(),
+        FieldType::Text => "String".to_string(),
+        FieldType::Bytes => "ByteArray".to_string(),
+        FieldType::Enum(name) | FieldType::Message(name) => name.clone(),
+        FieldType::Map(name) => format!("Map<String, {name}>"),
+        FieldType::Value => "Any".to_string(),
+        FieldType::Struct => "Map<String, Any?>".to_string(),
     };
     if field.is_repeated { format!("List<{ty}>") } else { ty }
 }
 
 /// Whether null stands for an absent value. An absent object is an empty one.
-fn is_nullable(field: &Field) -> bool {
-    let is_object = matches!(field.ty, Type::Message(_) | Type::Value | Type::Enum(_));
-    !field.is_repeated && !field.is_required && field.ty != Type::Struct && (field.is_optional || is_object)
+fn is_nullable(field: &FieldDef) -> bool {
+    let is_object = matches!(field.ty, FieldType::Message(_) | FieldType::Value | FieldType::Enum(_));
+    !field.is_repeated && !field.is_required && field.ty != FieldType::Struct && (field.is_optional || is_object)
 }
 
-fn ty(field: &Field) -> String {
+fn ty(field: &FieldDef) -> String {
     format!("{}{}", present(field), if is_nullable(field) { "?" } else { "" })
 }
 
 /// The value that an absent field has.
-fn zero(field: &Field) -> String {
+fn zero(field: &FieldDef) -> String {
     let zero = match &field.ty {
         _ if is_nullable(field) => "null",
         _ if field.is_repeated => "emptyList()",
-        Type::Bool => "false",
-        Type::Int32 if field.name.ends_with("_ms") => "0L",
-        Type::Int32 => "0",
-        Type::Double => "0.0",
-        Type::Text => "\"\"",
-        Type::Bytes => "ByteArray(0)",
-        Type::Struct | Type::Map(_) => "emptyMap()",
-        Type::Message(name) | Type::Enum(name) => return format!("{name}()"),
-        Type::Value => "null",
+        FieldType::Bool => "false",
+        FieldType::Int32 if field.name.ends_with("_ms") => "0L",
+        FieldType::Int32 => "0",
+        FieldType::Double => "0.0",
+        FieldType::Text => "\"\"",
+        FieldType::Bytes => "ByteArray(0)",
+        FieldType::Struct | FieldType::Map(_) => "emptyMap()",
+        FieldType::Message(name) | FieldType::Enum(name) => return format!("{name}()"),
+        FieldType::Value => "null",
     };
     zero.to_string()
 }
 
 /// A parameter of a method.
 struct KotlinParam<'m> {
-    field: &'m Field,
+    field: &'m FieldDef,
     /// None if it must be given.
     default: Option<String>,
 }
@@ -120,45 +120,45 @@ impl KotlinParam<'_> {
 }
 
 /// The parameters in the order of their numbers, so that a new one is the last and callers by position stay valid.
-fn params<'m>(model: &'m Model, method: &Method) -> Vec<KotlinParam<'m>> {
-    let mut fields: Vec<&Field> = model.message(&method.request).params().collect();
+fn params<'m>(model: &'m Contract, method: &MethodDef) -> Vec<KotlinParam<'m>> {
+    let mut fields: Vec<&FieldDef> = model.message(&method.request).params().collect();
     fields.sort_by_key(|field| (!field.is_required, field.number));
     fields.into_iter().map(|field| KotlinParam { field, default: (!field.is_required).then(|| zero(field)) }).collect()
 }
 
 /// The parameters that callers may give by position alone, if they are not the first ones: a point.
-fn by_position<'m>(model: &'m Model, method: &Method) -> Option<Vec<&'m Field>> {
+fn by_position<'m>(model: &'m Contract, method: &MethodDef) -> Option<Vec<&'m FieldDef>> {
     let request = model.message(&method.request);
-    let marked: Vec<&Field> = request.params().filter(|field| field.is_positional).collect();
+    let marked: Vec<&FieldDef> = request.params().filter(|field| field.is_positional).collect();
     let is_prefix = params(model, method).iter().zip(&marked).all(|(param, field)| param.identifier() == field.json);
     (!is_prefix).then_some(marked)
 }
 
 /// What a method returns.
-fn returned(model: &Model, method: &Method) -> String {
+fn returned(model: &Contract, method: &MethodDef) -> String {
     let response = model.message(&method.response);
     response.value().map_or_else(|| response.name.clone(), ty)
 }
 
 /// `maestro` for `MaestroCommands`; `None` for the services that all devices have.
-fn group(service: &Service) -> Option<String> {
+fn group(service: &ServiceDef) -> Option<String> {
     let name = service.name.strip_suffix("Commands")?;
     (name != "Trailblaze").then(|| name.to_lower_camel_case())
 }
 
 /// The services with the methods that all devices have.
-fn common(model: &Model) -> impl Iterator<Item = &Service> {
+fn common(model: &Contract) -> impl Iterator<Item = &ServiceDef> {
     model.services.iter().filter(|service| group(service).is_none())
 }
 
 /// Messages that are not the parameters of a method, and that callers see.
-fn values(model: &Model) -> impl Iterator<Item = &Message> {
+fn values(model: &Contract) -> impl Iterator<Item = &MessageDef> {
     let is_request = |name: &str| model.services.iter().flat_map(|s| &s.methods).any(|method| method.request == name);
     model.messages.iter().filter(move |message| !is_request(&message.name) && message.value().is_none())
 }
 
 /// The documentation of a method, with its parameters.
-fn method_doc(out: &mut String, method: &Method, params: &[KotlinParam<'_>]) {
+fn method_doc(out: &mut String, method: &MethodDef, params: &[KotlinParam<'_>]) {
     let mut text = method.doc.clone();
     if let Some(command) = method.command.as_ref().filter(|command| !command.platforms.is_empty()) {
         let _ = write!(text, " Only on {}.", command.platforms.join(" and "));

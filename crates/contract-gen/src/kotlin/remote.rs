@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use super::messages::read;
 use super::{KotlinParam, common, group, header, params, returned, returned_messages, signature};
-use crate::model::{Kind, Method, Model, Service};
+use crate::model::{CommandKind, Contract, MethodDef, ServiceDef};
 
-pub fn emit(model: &Model) -> String {
+pub fn emit(model: &Contract) -> String {
     let readers = returned_messages(model).map(|name| name.replace("messages.", "messages.read"));
     let imports: Vec<String> =
         returned_messages(model).chain(readers).chain(["kotlinx.coroutines.flow.Flow".to_string()]).collect();
@@ -44,7 +44,7 @@ pub fn emit(model: &Model) -> String {
     out
 }
 
-fn method(out: &mut String, model: &Model, service: &Service, method: &Method) {
+fn method(out: &mut String, model: &Contract, service: &ServiceDef, method: &MethodDef) {
     let params = params(model, method);
     let declared: Vec<String> = params.iter().map(KotlinParam::declare_bare).collect();
     let returned = returned(model, method);
@@ -54,7 +54,7 @@ fn method(out: &mut String, model: &Model, service: &Service, method: &Method) {
         Some(value) => (String::new(), format!(" {{ fields -> {} }}", read(value))),
         None => (format!("::read{returned}"), String::new()),
     };
-    let is_assertion = method.command.as_ref().is_some_and(|command| command.kind == Kind::Assertion);
+    let is_assertion = method.command.as_ref().is_some_and(|command| command.kind == CommandKind::Assertion);
     let function = match response.is_result() {
         _ if method.is_streaming => "stream",
         true if is_assertion => "check",

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use heck::ToSnakeCase;
 
 use super::{WIDTH, header, identifier, is_nullable, present, wrap, zero};
-use crate::model::{Field, Kind, Message, Method, Model, Service, Type};
+use crate::model::{CommandKind, Contract, FieldDef, FieldType, MessageDef, MethodDef, ServiceDef};
 
 /// How a class is called.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -14,15 +14,15 @@ enum MethodStyle {
     Blocking,
 }
 
-pub fn asynchronous(model: &Model) -> String {
+pub fn asynchronous(model: &Contract) -> String {
     emit(model, MethodStyle::Asynchronous)
 }
 
-pub fn blocking(model: &Model) -> String {
+pub fn blocking(model: &Contract) -> String {
     emit(model, MethodStyle::Blocking)
 }
 
-fn emit(model: &Model, style: MethodStyle) -> String {
+fn emit(model: &Contract, style: MethodStyle) -> String {
     let (about, generator, base) = match style {
         MethodStyle::Asynchronous => {
             ("The methods, for asynchronous callers.", "AsyncGenerator, Coroutine", "AsyncApi")
@@ -55,7 +55,7 @@ fn emit(model: &Model, style: MethodStyle) -> String {
     out
 }
 
-fn class(out: &mut String, model: &Model, service: &Service, style: MethodStyle, base: &str) {
+fn class(out: &mut String, model: &Contract, service: &ServiceDef, style: MethodStyle, base: &str) {
     let prefix = if style == MethodStyle::Blocking { "Sync" } else { "" };
     let _ = write!(out, "\n\nclass {prefix}{}({base}):\n    \"\"\"{}\"\"\"\n\n", service.name, service.doc);
     out.push_str("    __slots__ = ()\n");
@@ -72,7 +72,7 @@ fn class(out: &mut String, model: &Model, service: &Service, style: MethodStyle,
     }
 }
 
-fn method(out: &mut String, model: &Model, service: &Service, method: &Method, style: MethodStyle) {
+fn method(out: &mut String, model: &Contract, service: &ServiceDef, method: &MethodDef, style: MethodStyle) {
     let (request, response) = (model.message(&method.request), model.message(&method.response));
     let (returns, call, end) = match response.value() {
         _ if method.is_streaming => {
@@ -84,8 +84,8 @@ fn method(out: &mut String, model: &Model, service: &Service, method: &Method, s
         }
         Some(value) => {
             let ty = match (&value.ty, is_nullable(value)) {
-                (Type::Value, _) => "Any".to_string(),
-                (Type::Struct, _) => "dict[str, Any]".to_string(),
+                (FieldType::Value, _) => "Any".to_string(),
+                (FieldType::Struct, _) => "dict[str, Any]".to_string(),
                 (_, true) => format!("{} | None", present(value)),
                 (_, false) => present(value),
             };
@@ -93,11 +93,11 @@ fn method(out: &mut String, model: &Model, service: &Service, method: &Method, s
                 // The name of no message: the value itself is returned.
                 (ty, "act", "\"\"".to_string())
             } else {
-                (ty, "ask", if value.ty == Type::Struct { "{}".to_string() } else { zero(value).to_string() })
+                (ty, "ask", if value.ty == FieldType::Struct { "{}".to_string() } else { zero(value).to_string() })
             }
         }
         None if response.is_result() => {
-            let is_assertion = method.command.as_ref().is_some_and(|command| command.kind == Kind::Assertion);
+            let is_assertion = method.command.as_ref().is_some_and(|command| command.kind == CommandKind::Assertion);
             let assertion = if is_assertion { ", is_assertion=True" } else { "" };
             (response.name.clone(), "act", format!("{:?}{assertion}", response.name))
         }
@@ -137,7 +137,7 @@ fn method(out: &mut String, model: &Model, service: &Service, method: &Method, s
     }
 }
 
-fn documentation(out: &mut String, method: &Method, params: &[PythonParam]) {
+fn documentation(out: &mut String, method: &MethodDef, params: &[PythonParam]) {
     let mut lines = wrap(&method.doc, 11, 8);
     if let Some(command) = method.command.as_ref().filter(|command| !command.platforms.is_empty()) {
         lines.extend([String::new(), format!("On {} only.", command.platforms.join(" and "))]);
@@ -182,14 +182,14 @@ impl PythonParam {
     }
 }
 
-fn parameters(request: &Message, is_command: bool) -> Vec<PythonParam> {
+fn parameters(request: &MessageDef, is_command: bool) -> Vec<PythonParam> {
     let marked: Vec<&str> = request.positional().iter().map(|field| field.name.as_str()).collect();
-    let param = |field: &Field| {
+    let param = |field: &FieldDef| {
         assert!(field.name != "timeout", "{}: `timeout` is the name of the deadline of a call", request.name);
         // In requests that are not commands, a text without presence must be given, and what has no presence or is an
         // object can be passed by position.
-        let is_plain = !is_command && marked.is_empty() && (!is_nullable(field) || field.ty == Type::Struct);
-        let is_required = field.is_required || (is_plain && field.ty == Type::Text);
+        let is_plain = !is_command && marked.is_empty() && (!is_nullable(field) || field.ty == FieldType::Struct);
+        let is_required = field.is_required || (is_plain && field.ty == FieldType::Text);
         let preset = field.preset.as_ref().map(|preset| format!(" Default: {}.", python(preset)));
         PythonParam {
             name: identifier(&field.name),
@@ -216,7 +216,7 @@ fn python(value: &serde_json::Value) -> String {
 }
 
 /// A comment with the names of parameters as they are in Python.
-fn in_python(request: &Message, doc: &str) -> String {
+fn in_python(request: &MessageDef, doc: &str) -> String {
     request
         .params()
         .filter(|field| field.json != field.name)

@@ -7,7 +7,7 @@ mod types;
 pub use methods::{asynchronous, blocking};
 pub use types::emit as types;
 
-use crate::model::{Field, Message, Model, Type};
+use crate::model::{Contract, FieldDef, FieldType, MessageDef};
 
 /// The longest line.
 const WIDTH: usize = 120;
@@ -18,43 +18,44 @@ fn header(about: &str) -> String {
 }
 
 /// The type of a value that is always there.
-fn present(field: &Field) -> String {
+fn present(field: &FieldDef) -> String {
     let ty = match &field.ty {
-        Type::Bool => "bool".to_string(),
-        Type::Int32 => "int".to_string(),
-        Type::Double => "float".to_string(),
-        Type::Text => "str".to_string(),
-        Type::Bytes => "bytes".to_string(),
-        Type::Enum(name) | Type::Message(name) => name.clone(),
-        Type::Map(name) => format!("Mapping[str, {name}]"),
-        Type::Value => "Any".to_string(),
-        Type::Struct => "Mapping[str, Any]".to_string(),
+        FieldType::Bool => "bool".to_string(),
+        FieldType::Int32 => "int".to_string(),
+        FieldType::Double => "float".to_string(),
+        FieldType::Text => "str".to_string(),
+        FieldType::Bytes => "bytes".to_string(),
+        FieldType::Enum(name) | FieldType::Message(name) => name.clone(),
+        FieldType::Map(name) => format!("Mapping[str, {name}]"),
+        FieldType::Value => "Any".to_string(),
+        FieldType::Struct => "Mapping[str, Any]".to_string(),
     };
     if field.is_repeated { format!("tuple[{ty}, ...]") } else { ty }
 }
 
 /// Whether None stands for an absent value.
-fn is_nullable(field: &Field) -> bool {
-    let is_object = matches!(field.ty, Type::Message(_) | Type::Value | Type::Struct | Type::Enum(_));
+fn is_nullable(field: &FieldDef) -> bool {
+    let is_object =
+        matches!(field.ty, FieldType::Message(_) | FieldType::Value | FieldType::Struct | FieldType::Enum(_));
     !field.is_repeated && !field.is_required && (field.is_optional || is_object)
 }
 
 /// The value that an absent field has.
-fn zero(field: &Field) -> &'static str {
+fn zero(field: &FieldDef) -> &'static str {
     match &field.ty {
         _ if is_nullable(field) => "None",
         _ if field.is_repeated => "()",
-        Type::Bool => "False",
-        Type::Int32 => "0",
-        Type::Double => "0.0",
-        Type::Text => "\"\"",
-        Type::Bytes => "b\"\"",
+        FieldType::Bool => "False",
+        FieldType::Int32 => "0",
+        FieldType::Double => "0.0",
+        FieldType::Text => "\"\"",
+        FieldType::Bytes => "b\"\"",
         _ => "None",
     }
 }
 
 /// Messages that are not the parameters of a method.
-fn values(model: &Model) -> impl Iterator<Item = &Message> {
+fn values(model: &Contract) -> impl Iterator<Item = &MessageDef> {
     let is_request = |name: &str| model.services.iter().flat_map(|s| &s.methods).any(|method| method.request == name);
     model.messages.iter().filter(move |message| !is_request(&message.name) && message.value().is_none())
 }

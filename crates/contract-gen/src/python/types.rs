@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{header, identifier, is_nullable, present, values, wrap, zero};
-use crate::model::{Field, Message, Model, Type};
+use crate::model::{Contract, FieldDef, FieldType, MessageDef};
 
 /// Methods that are written by hand, by message.
 const METHODS: [(&str, &str); 3] = [
@@ -12,7 +12,7 @@ const METHODS: [(&str, &str); 3] = [
     ("Bounds", include_str!("bounds.py")),
 ];
 
-pub fn emit(model: &Model) -> String {
+pub fn emit(model: &Contract) -> String {
     let mut out = header("What the methods return, and the words that they accept.");
     out.push_str(
         "from __future__ import annotations\n\n\
@@ -39,18 +39,19 @@ pub fn emit(model: &Model) -> String {
     out
 }
 
-fn class(out: &mut String, message: &Message) {
+fn class(out: &mut String, message: &MessageDef) {
     let _ = write!(out, "\n\n@dataclass(frozen=True, slots=True, kw_only=True)\nclass {}:\n", message.name);
     let _ = writeln!(out, "    \"\"\"{}\"\"\"\n", wrap(&message.doc, 7, 4).join("\n    "));
     let mut last_doc = "";
     for listed in &message.fields {
         let or_none = if is_nullable(listed) { " | None" } else { "" };
-        let ty = if listed.ty == Type::Value { "Any".to_string() } else { format!("{}{or_none}", present(listed)) };
+        let ty =
+            if listed.ty == FieldType::Value { "Any".to_string() } else { format!("{}{or_none}", present(listed)) };
         let default = match &listed.ty {
-            Type::Map(_) => "field(default_factory=lambda: {})".to_string(),
-            Type::Struct if listed.is_required => "field(default_factory=lambda: {})".to_string(),
+            FieldType::Map(_) => "field(default_factory=lambda: {})".to_string(),
+            FieldType::Struct if listed.is_required => "field(default_factory=lambda: {})".to_string(),
             // A class that is declared later.
-            Type::Message(name) if listed.is_required => format!("field(default_factory=lambda: {name}())"),
+            FieldType::Message(name) if listed.is_required => format!("field(default_factory=lambda: {name}())"),
             _ => zero(listed).to_string(),
         };
         let _ = writeln!(out, "    {}: {ty} = {default}", identifier(&listed.name));
@@ -73,21 +74,21 @@ fn class(out: &mut String, message: &Message) {
 }
 
 /// The expression that reads a field.
-fn decode(field: &Field) -> String {
+fn decode(field: &FieldDef) -> String {
     let json = format!("{:?}", field.json);
     match &field.ty {
-        Type::Message(name) if field.is_repeated => {
+        FieldType::Message(name) if field.is_repeated => {
             format!("tuple([{name}.from_json(item) for item in get({json}, ())])")
         }
         _ if field.is_repeated => format!("tuple(get({json}, ()))"),
-        Type::Message(name) if field.is_required => format!("{name}.from_json(get({json}) or {{}})"),
-        Type::Struct if field.is_required => format!("get({json}) or {{}}"),
-        Type::Message(name) => format!("None if get({json}) is None else {name}.from_json(json[{json}])"),
-        Type::Map(name) => {
+        FieldType::Message(name) if field.is_required => format!("{name}.from_json(get({json}) or {{}})"),
+        FieldType::Struct if field.is_required => format!("get({json}) or {{}}"),
+        FieldType::Message(name) => format!("None if get({json}) is None else {name}.from_json(json[{json}])"),
+        FieldType::Map(name) => {
             format!("{{name: {name}.from_json(item) for name, item in get({json}, {{}}).items()}}")
         }
-        Type::Bytes => format!("a2b_base64(get({json}, \"\"))"),
-        Type::Enum(name) => panic!("{name}: an enum in an answer needs a decoder"),
+        FieldType::Bytes => format!("a2b_base64(get({json}, \"\"))"),
+        FieldType::Enum(name) => panic!("{name}: an enum in an answer needs a decoder"),
         _ if zero(field) == "None" => format!("get({json})"),
         _ => format!("get({json}, {})", zero(field)),
     }
