@@ -41,18 +41,18 @@ pub struct Thrown {
     pub name: String,
     pub message: String,
     /// Where it was thrown, and the callers, innermost first.
-    pub stack: Vec<Frame>,
+    pub stack: Vec<StackFrame>,
 }
 
 /// A place in a module.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Frame {
+pub struct StackFrame {
     pub function: String,
     pub module: String,
     pub at: Position,
 }
 
-impl Frame {
+impl StackFrame {
     pub fn is_in_package(&self) -> bool {
         // Copies of our own packages are in `.trailblaze`.
         let folders = ["node_modules/", ".trailblaze/", "trailblaze:"];
@@ -60,7 +60,7 @@ impl Frame {
     }
 }
 
-impl fmt::Display for Frame {
+impl fmt::Display for StackFrame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.module, self.at.line, self.at.column)
     }
@@ -74,12 +74,12 @@ impl Thrown {
     }
 
     /// Where the author's code threw, or called what threw.
-    pub fn place(&self) -> Option<&Frame> {
+    pub fn place(&self) -> Option<&StackFrame> {
         self.stack.iter().find(|frame| !frame.is_in_package())
     }
 
     /// The innermost place, if it is the author's and not that of a package.
-    pub fn own_place(&self) -> Option<&Frame> {
+    pub fn own_place(&self) -> Option<&StackFrame> {
         self.stack.first().filter(|frame| !frame.is_in_package())
     }
 
@@ -109,7 +109,7 @@ impl Thrown {
 }
 
 /// A line of a stack, such as `    at run (tools/a.ts:3:5)`.
-fn frame(line: &str) -> Option<Frame> {
+fn frame(line: &str) -> Option<StackFrame> {
     let line = line.trim().strip_prefix("at ")?;
     let (function, place) = match line.strip_suffix(')').and_then(|line| line.rsplit_once(" (")) {
         Some((function, place)) => (function, place),
@@ -118,7 +118,7 @@ fn frame(line: &str) -> Option<Frame> {
     let (rest, column) = place.rsplit_once(':')?;
     let (module, line) = rest.rsplit_once(':')?;
     let at = Position { line: line.parse().ok()?, column: column.parse().ok()? };
-    Some(Frame { function: function.to_string(), module: module.to_string(), at })
+    Some(StackFrame { function: function.to_string(), module: module.to_string(), at })
 }
 
 impl fmt::Display for Thrown {

@@ -1,5 +1,5 @@
 //! JavaScript and TypeScript in an embedded engine, with limits on time, memory, stack and output. Knows nothing of tools, devices
-//! or sessions: what a script can do besides computing, its [`Host`] provides.
+//! or sessions: what a script can do besides computing, its [`ScriptHost`] provides.
 //!
 //! A `Program` is a script with its linked modules, as data. A `World` is a runtime with one program loaded, and is used again within one
 //! attempt only. A call is a sequence of bursts: the script computes on a blocking thread until it waits, and then its host answers what it
@@ -19,9 +19,9 @@ pub mod run;
 pub mod serve;
 pub mod world;
 
-pub use error::{Frame, ScriptError, Thrown};
-pub use link::{Entry, LinkError, Linked, link, project_files};
-pub use program::{Offset, Program};
-pub use run::{Ended, Host, HostError, call};
+pub use error::{ScriptError, StackFrame, Thrown};
+pub use link::{EntryPoint, LinkError, Linked, link, project_files};
+pub use program::{Program, SourceOffset};
+pub use run::{HostError, ScriptHost, ScriptOutcome, call};
 pub use serve::{Served, ServedCall};
 pub use world::{Abort, Limits, LogLine, World};

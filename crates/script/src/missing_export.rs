@@ -1,6 +1,6 @@
 //! An import of a name that a module does not export. The engine names that module; its author wants to know who imports it.
 
-use crate::error::{Frame, Thrown};
+use crate::error::{StackFrame, Thrown};
 use crate::program::Program;
 use crate::text::Position;
 
@@ -8,13 +8,13 @@ use crate::text::Position;
 pub fn explained(program: &Program, thrown: &Thrown) -> Option<Thrown> {
     let rest = thrown.message.strip_prefix("Could not find export '")?;
     let (name, module) = rest.strip_suffix('\'')?.split_once("' in module '")?;
-    let mut importers: Vec<(Frame, &str)> = Vec::new();
+    let mut importers: Vec<(StackFrame, &str)> = Vec::new();
     for (id, linked) in program.modules() {
         let specifiers = linked.imports.iter().filter(|(_, target)| *target == module);
         for (specifier, _) in specifiers {
             let Some(at) = import(&linked.code, specifier, name) else { continue };
             let at = program.original(id, at).unwrap_or(at);
-            importers.push((Frame { function: String::new(), module: id.to_string(), at }, specifier));
+            importers.push((StackFrame { function: String::new(), module: id.to_string(), at }, specifier));
         }
     }
     importers.sort_by_key(|(frame, _)| frame.is_in_package());

@@ -22,19 +22,19 @@ pub struct LinkedModule {
     /// What its imports mean: the ids of modules.
     pub imports: BTreeMap<String, String>,
     /// Where the source starts in the file that it is part of, if it is part of one.
-    pub offset: Option<Offset>,
+    pub offset: Option<SourceOffset>,
 }
 
 /// A source inside another file, such as a block of a YAML file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Offset {
+pub struct SourceOffset {
     /// How many lines come before it.
     pub lines: u32,
     /// By how many columns each line is indented.
     pub columns: u32,
 }
 
-impl Offset {
+impl SourceOffset {
     pub fn apply(self, at: Position) -> Position {
         Position { line: at.line + self.lines, column: at.column + self.columns }
     }
@@ -46,7 +46,7 @@ impl Program {
     }
 
     /// A program of a single source without imports.
-    pub fn single(path: &str, source: &str, offset: Option<Offset>) -> Result<Program, Vec<SyntaxError>> {
+    pub fn single(path: &str, source: &str, offset: Option<SourceOffset>) -> Result<Program, Vec<SyntaxError>> {
         let place = |error: SyntaxError| SyntaxError { at: offset.map_or(error.at, |by| by.apply(error.at)), ..error };
         let transpiled = transpile(path, source, SourceRole::Tool);
         let transpiled = transpiled.map_err(|errors| errors.into_iter().map(place).collect::<Vec<_>>())?;

@@ -10,7 +10,7 @@ use crate::world::{Abort, HostRequest, LogLine, Outbox, World, WorldStep};
 
 /// What a script can do besides computing.
 #[async_trait]
-pub trait Host: Send + Sync {
+pub trait ScriptHost: Send + Sync {
     /// Carries out a request; the error is a message, which the script gets as an exception.
     async fn ask(&self, operation: &str, payload: Value) -> Result<Value, HostError>;
 
@@ -28,7 +28,7 @@ pub enum HostError {
 
 /// What a call came to.
 #[derive(Debug)]
-pub enum Ended {
+pub enum ScriptOutcome {
     /// The script returned this.
     Returned(Value),
     /// The script threw; the object describes what.
@@ -50,7 +50,7 @@ impl Drop for StopOnDrop {
 }
 
 /// Carries out one call in a world, and gives the world back if it can be used again. `abort` is the world's.
-pub async fn call(world: World, abort: &Abort, input: String, host: &dyn Host) -> (Option<World>, Ended) {
+pub async fn call(world: World, abort: &Abort, input: String, host: &dyn ScriptHost) -> (Option<World>, ScriptOutcome) {
     let mut stop = StopOnDrop(abort.clone(), true);
     let mut pending = FuturesUnordered::new();
     let (mut world, mut step) = (world, WorldStep::Call(input));
@@ -64,14 +64,14 @@ pub async fn call(world: World, abort: &Abort, input: String, host: &dyn Host) -
         });
         let (returned, outbox) = match advanced.await {
             Ok(advanced) => advanced,
-            Err(error) => return (None, Ended::Failed(ScriptError::Engine(error.to_string()))),
+            Err(error) => return (None, ScriptOutcome::Failed(ScriptError::Engine(error.to_string()))),
         };
         world = returned;
         let Outbox { requests, log, finished: now_finished, .. } = match outbox {
             Ok(outbox) => outbox,
             Err(error) => {
                 world.take_last_output().log.into_iter().for_each(|line| host.log(line));
-                return (None, Ended::Failed(error));
+                return (None, ScriptOutcome::Failed(error));
             }
         };
         log.into_iter().for_each(|line| host.log(line));
@@ -97,7 +97,7 @@ pub async fn call(world: World, abort: &Abort, input: String, host: &dyn Host) -
                 Err(HostError::Refused(message)) => {
                     answers.push((request.id, true, serde_json::json!({"message": message}).to_string()));
                 }
-                Err(HostError::End(error)) => return (None, Ended::Host(error)),
+                Err(HostError::End(error)) => return (None, ScriptOutcome::Host(error)),
             }
             next = futures::FutureExt::now_or_never(pending.next()).flatten();
         }
@@ -116,31 +116,31 @@ pub async fn call(world: World, abort: &Abort, input: String, host: &dyn Host) -
         Some((is_success, json)) => match serde_json::from_str(&json) {
             Ok(value) if is_success => match world.unhandled() {
                 None => match world.overlooked() {
-                    None => Ended::Returned(value),
-                    Some(thrown) => Ended::Threw(Value::Null, Box::new(thrown)),
+                    None => ScriptOutcome::Returned(value),
+                    Some(thrown) => ScriptOutcome::Threw(Value::Null, Box::new(thrown)),
                 },
                 Some(mut thrown) => {
                     let hint =
                         if thrown.message.contains("\nhint: ") { "" } else { "\nhint: write `await` before the call" };
                     let message = thrown.message;
                     thrown.message = format!("something that the script did not wait for failed: {message}{hint}");
-                    Ended::Threw(Value::Null, Box::new(thrown))
+                    ScriptOutcome::Threw(Value::Null, Box::new(thrown))
                 }
             },
             Ok(value) => match world.explained_thrown(thrown(&value)) {
-                ScriptError::Thrown(thrown) => Ended::Threw(value, thrown),
-                error => return (None, Ended::Failed(error)),
+                ScriptError::Thrown(thrown) => ScriptOutcome::Threw(value, thrown),
+                error => return (None, ScriptOutcome::Failed(error)),
             },
-            Err(error) => Ended::Failed(ScriptError::Engine(error.to_string())),
+            Err(error) => ScriptOutcome::Failed(ScriptError::Engine(error.to_string())),
         },
-        None => return (None, Ended::Failed(ScriptError::Stuck { is_loading: false })),
+        None => return (None, ScriptOutcome::Failed(ScriptError::Stuck { is_loading: false })),
     };
     world.reset();
     // A timer that is left would ring during the next call.
     (pending.is_empty().then_some(world), ended)
 }
 
-async fn answer(host: &dyn Host, request: HostRequest) -> (HostRequest, Result<Value, HostError>) {
+async fn answer(host: &dyn ScriptHost, request: HostRequest) -> (HostRequest, Result<Value, HostError>) {
     let payload = serde_json::from_str(&request.payload).unwrap_or_default();
     let answer = host.ask(&request.operation, payload).await;
     (request, answer)

@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 
 use crate::error::{ScriptError, Thrown};
 use crate::program::Program;
-use crate::run::{Host, HostError};
+use crate::run::{HostError, ScriptHost};
 use crate::world::{Abort, HostRequest, Limits, LogLine, World, WorldStep};
 
 /// The longest timer.
@@ -88,7 +88,12 @@ impl Served {
     /// Carries out a request: `method` and `params` for the functions that the script serves, and optionally a `name`, by which the
     /// script can refer to the call. When `cancelled` completes, the script
     /// is told, and may still answer.
-    pub async fn call(&self, request: &Value, host: &dyn Host, cancelled: impl Future<Output = ()>) -> ServedCall {
+    pub async fn call(
+        &self,
+        request: &Value,
+        host: &dyn ScriptHost,
+        cancelled: impl Future<Output = ()>,
+    ) -> ServedCall {
         let id = self.last_id.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
         // As many requests can wait as a script can have pending: its memory is limited.
         let (events, mut received) = mpsc::unbounded_channel();
@@ -147,7 +152,7 @@ impl Drop for OpenCall<'_> {
     }
 }
 
-async fn answer(host: &dyn Host, request: HostRequest) -> (u32, Result<Value, HostError>) {
+async fn answer(host: &dyn ScriptHost, request: HostRequest) -> (u32, Result<Value, HostError>) {
     let mut payload: Value = serde_json::from_str(&request.payload).unwrap_or_default();
     let payload = payload.get_mut("payload").map(Value::take).unwrap_or_default();
     (request.id, host.ask(&request.operation, payload).await)

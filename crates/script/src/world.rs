@@ -13,7 +13,7 @@ use rquickjs::{Context, Ctx, Exception, Function, Module, Object, Promise, Runti
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;
 
-use crate::error::{Frame, ScriptError, Thrown};
+use crate::error::{ScriptError, StackFrame, Thrown};
 use crate::missing_export;
 use crate::program::Program;
 use crate::transpile::LOOP_PLACE;
@@ -283,7 +283,7 @@ impl World {
     }
 
     /// Where the author's code set the timers that have not fired.
-    pub fn open_timers(&self) -> Vec<Frame> {
+    pub fn open_timers(&self) -> Vec<StackFrame> {
         let stacks = self.context.with(|ctx| {
             let open: rquickjs::Result<Vec<String>> =
                 functions(&ctx).and_then(|functions| functions.get::<_, Function<'_>>("openTimers")?.call(()));

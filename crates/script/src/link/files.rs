@@ -19,7 +19,7 @@ pub struct File<'f> {
 
 /// What is in a file.
 #[derive(Debug)]
-pub enum Contents {
+pub enum FileContents {
     Module {
         code: String,
         /// `None` if the code is the source.
@@ -46,12 +46,12 @@ pub struct ModuleRequest {
     pub is_optional: bool,
 }
 
-impl Contents {
+impl FileContents {
     pub fn n_bytes(&self) -> usize {
         match self {
-            Contents::Module { code, .. } => code.len(),
-            Contents::CommonJs { source, .. } => source.len(),
-            Contents::Json { text } => text.len(),
+            FileContents::Module { code, .. } => code.len(),
+            FileContents::CommonJs { source, .. } => source.len(),
+            FileContents::Json { text } => text.len(),
         }
     }
 
@@ -64,8 +64,8 @@ impl Contents {
             is_optional: false,
         };
         match self {
-            Contents::Module { imports, .. } => imports.iter().map(import).collect(),
-            Contents::CommonJs { found, .. } => {
+            FileContents::Module { imports, .. } => imports.iter().map(import).collect(),
+            FileContents::CommonJs { found, .. } => {
                 let requires = found.requires.iter().map(|require| ModuleRequest {
                     specifier: require.specifier.clone(),
                     asked: ImportKind::Require,
@@ -75,13 +75,13 @@ impl Contents {
                 });
                 requires.chain(found.imports.iter().map(import)).collect()
             }
-            Contents::Json { .. } => Vec::new(),
+            FileContents::Json { .. } => Vec::new(),
         }
     }
 }
 
 impl File<'_> {
-    pub fn read(&self) -> Result<Contents, Vec<LinkProblem>> {
+    pub fn read(&self) -> Result<FileContents, Vec<LinkProblem>> {
         self.text().map_err(|message| vec![LinkProblem::new(None, message)]).and_then(|source| self.of_source(source))
     }
 
@@ -100,7 +100,7 @@ impl File<'_> {
         Ok(text)
     }
 
-    pub fn of_source(&self, source: String) -> Result<Contents, Vec<LinkProblem>> {
+    pub fn of_source(&self, source: String) -> Result<FileContents, Vec<LinkProblem>> {
         let ending = self.path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         match ending {
             // The source of a tool may be a part of any file.
@@ -114,12 +114,16 @@ impl File<'_> {
         }
     }
 
-    fn javascript(&self, source: String) -> Result<Contents, Vec<LinkProblem>> {
+    fn javascript(&self, source: String) -> Result<FileContents, Vec<LinkProblem>> {
         match scan(&source).map_err(problems)? {
-            Scanned::CommonJs(found) => Ok(Contents::CommonJs { source, found }),
-            Scanned::Plain if self.is_commonjs() => Ok(Contents::CommonJs { source, found: CommonJs::default() }),
-            Scanned::Module { imports } if self.is_package => Ok(Contents::Module { code: source, map: None, imports }),
-            Scanned::Plain if self.is_package => Ok(Contents::Module { code: source, map: None, imports: Vec::new() }),
+            Scanned::CommonJs(found) => Ok(FileContents::CommonJs { source, found }),
+            Scanned::Plain if self.is_commonjs() => Ok(FileContents::CommonJs { source, found: CommonJs::default() }),
+            Scanned::Module { imports } if self.is_package => {
+                Ok(FileContents::Module { code: source, map: None, imports })
+            }
+            Scanned::Plain if self.is_package => {
+                Ok(FileContents::Module { code: source, map: None, imports: Vec::new() })
+            }
             Scanned::Module { .. } | Scanned::Plain => self.transpiled(&source),
         }
     }
@@ -138,9 +142,9 @@ impl File<'_> {
         }
     }
 
-    fn transpiled(&self, source: &str) -> Result<Contents, Vec<LinkProblem>> {
+    fn transpiled(&self, source: &str) -> Result<FileContents, Vec<LinkProblem>> {
         let Transpiled { code, imports, map } = transpile(self.id, source, self.role).map_err(problems)?;
-        Ok(Contents::Module { code, map: Some(map), imports })
+        Ok(FileContents::Module { code, map: Some(map), imports })
     }
 }
 
@@ -161,10 +165,10 @@ impl From<FileRefusal> for String {
     }
 }
 
-fn json(text: String) -> Result<Contents, Vec<LinkProblem>> {
+fn json(text: String) -> Result<FileContents, Vec<LinkProblem>> {
     let text = text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_string);
     match serde_json::from_str::<serde::de::IgnoredAny>(&text) {
-        Ok(_) => Ok(Contents::Json { text }),
+        Ok(_) => Ok(FileContents::Json { text }),
         Err(error) => {
             let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX).max(1);
             let at = Position { line: count(error.line()), column: count(error.column()) };

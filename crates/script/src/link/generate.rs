@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 use super::commonjs::{self, Required};
-use super::files::Contents;
+use super::files::FileContents;
 use super::resolve::ImportKind;
 use super::{EMPTY, ERRORS, Edge, LinkError, LinkProblem, Linked, ModuleNode};
 use crate::program::{LinkedModule, Program};
@@ -131,16 +131,16 @@ impl Generator<'_> {
     fn add(&mut self, id: &str, node: &ModuleNode) {
         let imports = self.imports(node);
         match &node.contents {
-            Ok(Contents::Module { code, map, .. }) => {
+            Ok(FileContents::Module { code, map, .. }) => {
                 let module = LinkedModule { code: code.clone(), map: map.clone(), imports, offset: node.offset };
                 self.modules.insert(id.to_string(), module);
             }
-            Ok(Contents::Json { text }) => {
+            Ok(FileContents::Json { text }) => {
                 // Not as a literal, in which `__proto__` has a meaning.
                 let code = format!("export default JSON.parse({});\n", commonjs::quoted(text));
                 self.modules.insert(id.to_string(), commonjs::generated(code, imports));
             }
-            Ok(Contents::CommonJs { source, .. }) => {
+            Ok(FileContents::CommonJs { source, .. }) => {
                 let code = commonjs::function(source);
                 self.modules.insert(id.to_string(), LinkedModule { code, map: None, imports, offset: None });
                 let names = self.names(id, &mut BTreeSet::new());
@@ -193,15 +193,16 @@ impl Generator<'_> {
             return Required::Missing(reason.clone());
         }
         match self.nodes.get(&target).map(|node| &node.contents) {
-            Some(Ok(Contents::CommonJs { .. })) => Required::CommonJs(target),
-            Some(Ok(Contents::Json { .. })) => Required::Json(target),
+            Some(Ok(FileContents::CommonJs { .. })) => Required::CommonJs(target),
+            Some(Ok(FileContents::Json { .. })) => Required::Json(target),
             _ => Required::Module(target),
         }
     }
 
     /// The names that a CommonJS module exports, with those of the modules that it exports.
     fn names(&self, id: &str, seen: &mut BTreeSet<String>) -> BTreeSet<String> {
-        let Some(ModuleNode { contents: Ok(Contents::CommonJs { found, .. }), edges, .. }) = self.nodes.get(id) else {
+        let Some(ModuleNode { contents: Ok(FileContents::CommonJs { found, .. }), edges, .. }) = self.nodes.get(id)
+        else {
             return BTreeSet::new();
         };
         if !seen.insert(id.to_string()) {

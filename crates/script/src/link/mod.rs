@@ -15,10 +15,10 @@ use std::path::{Path, PathBuf};
 
 pub use error::LinkError;
 
-use crate::program::{Offset, Program};
+use crate::program::{Program, SourceOffset};
 use crate::text::Position;
 use crate::transpile::SourceRole;
-use files::{Contents, File};
+use files::{File, FileContents};
 use resolve::{Area, Finder, ImportKind, Missing};
 
 /// How many modules a program may have.
@@ -32,20 +32,20 @@ const ERRORS: usize = 20;
 
 /// Where a program starts.
 #[derive(Debug, Clone, Copy)]
-pub struct Entry<'e> {
+pub struct EntryPoint<'e> {
     /// Its file. A relative path is relative to the root.
     pub path: &'e Path,
     /// The source, if it is only a part of the file.
     pub source: Option<&'e str>,
     /// Where the source starts in the file.
-    pub offset: Option<Offset>,
+    pub offset: Option<SourceOffset>,
     pub role: SourceRole,
 }
 
-impl<'e> Entry<'e> {
+impl<'e> EntryPoint<'e> {
     /// A file.
-    pub fn file(path: &'e Path, role: SourceRole) -> Entry<'e> {
-        Entry { path, source: None, offset: None, role }
+    pub fn file(path: &'e Path, role: SourceRole) -> EntryPoint<'e> {
+        EntryPoint { path, source: None, offset: None, role }
     }
 }
 
@@ -58,7 +58,7 @@ pub struct Linked {
 }
 
 /// Links a program. Blocks while it reads files.
-pub fn link(root: &Path, entry: Entry<'_>) -> Result<Linked, Vec<LinkError>> {
+pub fn link(root: &Path, entry: EntryPoint<'_>) -> Result<Linked, Vec<LinkError>> {
     let mut linker = Linker::new(root, entry.path)?;
     linker.read_all(&entry)?;
     generate::program(linker.entry, linker.nodes)
@@ -67,7 +67,7 @@ pub fn link(root: &Path, entry: Entry<'_>) -> Result<Linked, Vec<LinkError>> {
 /// The files of a project that a script is made of, the script first: those that it imports, directly or indirectly, without
 /// packages. A file that cannot be parsed is one of them, but nothing that it imports is. Blocks while it reads files.
 pub fn project_files(root: &Path, script: &Path) -> Vec<PathBuf> {
-    let entry = Entry::file(script, SourceRole::Module);
+    let entry = EntryPoint::file(script, SourceRole::Module);
     let Ok(mut linker) = Linker::new(root, script) else { return Vec::new() };
     linker.follows_packages = false;
     // What was read before a limit was exceeded counts.
@@ -81,8 +81,8 @@ pub fn project_files(root: &Path, script: &Path) -> Vec<PathBuf> {
 struct ModuleNode {
     path: PathBuf,
     area: Area,
-    offset: Option<Offset>,
-    contents: Result<Contents, Vec<LinkProblem>>,
+    offset: Option<SourceOffset>,
+    contents: Result<FileContents, Vec<LinkProblem>>,
     edges: Vec<Edge>,
 }
 
@@ -151,7 +151,7 @@ impl Linker {
         })
     }
 
-    fn read_all(&mut self, entry: &Entry<'_>) -> Result<(), Vec<LinkError>> {
+    fn read_all(&mut self, entry: &EntryPoint<'_>) -> Result<(), Vec<LinkError>> {
         while let Some((id, path, area)) = self.queue.pop_front() {
             let is_entry = id == self.entry;
             let file = File {
@@ -242,7 +242,7 @@ impl Linker {
     /// The id of a module without anything in it.
     fn empty(&mut self) -> String {
         let area = Area { folder: self.root.clone(), package: None };
-        let contents = Ok(Contents::CommonJs { source: String::new(), found: scan::CommonJs::default() });
+        let contents = Ok(FileContents::CommonJs { source: String::new(), found: scan::CommonJs::default() });
         let node = ModuleNode { path: PathBuf::new(), area, offset: None, contents, edges: Vec::new() };
         self.nodes.entry(EMPTY.to_string()).or_insert(node);
         EMPTY.to_string()

@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
-use trailblaze_script::{Abort, Ended, Host, HostError, Limits, LogLine, Program, World, call};
+use trailblaze_script::{Abort, HostError, Limits, LogLine, Program, ScriptHost, ScriptOutcome, World, call};
 
 /// Answers each tool call with its name, and fails those of `broken`.
 #[derive(Default)]
@@ -16,7 +16,7 @@ struct Recorder {
 }
 
 #[async_trait]
-impl Host for Recorder {
+impl ScriptHost for Recorder {
     async fn ask(&self, operation: &str, payload: Value) -> Result<Value, HostError> {
         self.asked.lock().push((operation.to_string(), payload.clone()));
         tokio::task::yield_now().await;
@@ -51,28 +51,28 @@ fn limits() -> Limits {
     Limits { busy: PATIENCE, memory_bytes: 16 << 20, ..Limits::default() }
 }
 
-async fn run_on(host: &Recorder, source: &str) -> Ended {
+async fn run_on(host: &Recorder, source: &str) -> ScriptOutcome {
     run_within(limits(), host, source).await
 }
 
-async fn run_within(limits: Limits, host: &Recorder, source: &str) -> Ended {
+async fn run_within(limits: Limits, host: &Recorder, source: &str) -> ScriptOutcome {
     let program = Program::single("tools/a.ts", source, None).unwrap_or_else(|errors| panic!("{source}: {errors:?}"));
     let abort = Abort::default();
     let world = match World::new(&Arc::new(program), limits, &abort) {
         Ok(world) => world,
-        Err(error) => return Ended::Failed(error),
+        Err(error) => return ScriptOutcome::Failed(error),
     };
     let input = json!({"args": {"x": 2, "text": "a.b"}, "memory": {"user": {"id": 7}}, "platform": "android", "device": {"id": "d"}});
     call(world, &abort, input.to_string(), host).await.1
 }
 
-async fn run(source: &str) -> Ended {
+async fn run(source: &str) -> ScriptOutcome {
     run_on(&Recorder::default(), source).await
 }
 
 async fn value(source: &str) -> Value {
     match run(source).await {
-        Ended::Returned(returned) => returned["value"].clone(),
+        ScriptOutcome::Returned(returned) => returned["value"].clone(),
         other => panic!("{source}: {other:?}"),
     }
 }
@@ -82,7 +82,7 @@ async fn failure(source: &str) -> String {
 }
 
 /// Runs scripts that do not end by themselves, all at the same time.
-fn brief_runs<const N: usize>(sources: [&str; N]) -> [Ended; N] {
+fn brief_runs<const N: usize>(sources: [&str; N]) -> [ScriptOutcome; N] {
     let run = |source: &str| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let limits = Limits { busy: BRIEF, ..limits() };
@@ -94,10 +94,10 @@ fn brief_runs<const N: usize>(sources: [&str; N]) -> [Ended; N] {
     })
 }
 
-fn why(source: &str, ended: Ended) -> String {
+fn why(source: &str, ended: ScriptOutcome) -> String {
     match ended {
-        Ended::Threw(_, thrown) => thrown.to_string(),
-        Ended::Failed(error) => error.to_string(),
+        ScriptOutcome::Threw(_, thrown) => thrown.to_string(),
+        ScriptOutcome::Failed(error) => error.to_string(),
         other => panic!("{source}: {other:?}"),
     }
 }
@@ -118,7 +118,7 @@ async fn a_script_computes_with_its_arguments() {
 async fn a_script_calls_tools_and_gets_their_values() {
     let host = Recorder::default();
     let source = "const a = await tools.tap({text: 'OK'}); const b = await callTool('number'); return [a, b]";
-    let Ended::Returned(returned) = run_on(&host, source).await else { panic!("it failed") };
+    let ScriptOutcome::Returned(returned) = run_on(&host, source).await else { panic!("it failed") };
     assert_eq!(returned["value"], json!(["did tap", 42]));
     let calls = [
         ("call".to_string(), json!({"tool": "tap", "args": {"text": "OK"}})),
@@ -150,7 +150,9 @@ async fn calls_run_at_the_same_time_and_those_not_awaited_are_finished() {
         json!(["did a", "did b", 42])
     );
     let host = Recorder::default();
-    let Ended::Returned(_) = run_on(&host, "tools.first(); sleep(5); return 1").await else { panic!("it failed") };
+    let ScriptOutcome::Returned(_) = run_on(&host, "tools.first(); sleep(5); return 1").await else {
+        panic!("it failed")
+    };
     assert_eq!(host.asked.lock().len(), 2);
     let early = |what: &str| {
         format!(
@@ -182,7 +184,7 @@ async fn timers_ring_while_the_script_waits_and_not_longer() {
     let host = Recorder::default();
     let source =
         "clearTimeout(setTimeout(() => {}, 1000));\nsetTimeout(() => { throw new Error('late') }, 1000); return 1";
-    let Ended::Returned(_) = run_on(&host, source).await else { panic!("it failed") };
+    let ScriptOutcome::Returned(_) = run_on(&host, source).await else { panic!("it failed") };
     let left = "warning: the script ended before its timer fired, so the timer was dropped; wait for it, as in `await sleep(ms)`, \
                 or clear it (tools/a.ts:2:1)";
     assert_eq!(*host.log.lock(), [left]);
@@ -195,7 +197,7 @@ async fn timers_ring_while_the_script_waits_and_not_longer() {
 #[tokio::test]
 async fn memory_changes_are_returned() {
     let source = "memory.set('a', [1]); memory.delete('user'); memory.set('b', 1); memory.delete('b'); return [memory.get('a'), memory.has('user'), memory.keys()]";
-    let Ended::Returned(returned) = run(source).await else { panic!("it failed") };
+    let ScriptOutcome::Returned(returned) = run(source).await else { panic!("it failed") };
     assert_eq!(returned["value"], json!([[1], false, ["a"]]));
     assert_eq!(returned["changes"], json!({"memoryDelta": {"a": [1]}, "memoryDeletions": ["user", "b"]}));
 }
@@ -213,7 +215,7 @@ async fn logs_reach_the_host_up_to_a_limit() {
 #[tokio::test]
 async fn errors_name_the_place_in_the_source() {
     let source = "interface A {\n  x: number;\n}\n\nconst a: A = { x: 1 };\nfunction inner(): never { throw new TypeError('no') }\ninner();";
-    let Ended::Threw(_, thrown) = run(source).await else { panic!("it did not throw") };
+    let ScriptOutcome::Threw(_, thrown) = run(source).await else { panic!("it did not throw") };
     let stack: Vec<String> = thrown.stack.iter().map(ToString::to_string).collect();
     assert_eq!(thrown.message, "no");
     assert_eq!(stack[0], "tools/a.ts:6:37");
@@ -401,7 +403,7 @@ async fn a_script_that_tampers_with_the_language_harms_only_itself() {
          Object.defineProperty(Object.prototype, 'isError', { value: true, configurable: true }); \
          globalThis.Promise = globalThis.Error = globalThis.Reflect = globalThis.Object = undefined;";
     let ended = run(&format!("{tampering} const a = await tools.number(); return a")).await;
-    assert!(matches!(&ended, Ended::Returned(value) if value["value"] == 42), "{ended:?}");
+    assert!(matches!(&ended, ScriptOutcome::Returned(value) if value["value"] == 42), "{ended:?}");
     for source in [
         "Object.prototype.toJSON = () => { throw new Error('mine') }; return {a: 1}",
         "Object.prototype.then = (resolve) => {}; return {a: 1}",
@@ -440,7 +442,7 @@ async fn a_world_is_used_again() {
     for expected in 1..=3 {
         let (again, ended) =
             call(world, &abort, r#"{"args": {}, "memory": {}}"#.to_string(), &Recorder::default()).await;
-        assert!(matches!(&ended, Ended::Returned(value) if value["value"] == expected), "{ended:?}");
+        assert!(matches!(&ended, ScriptOutcome::Returned(value) if value["value"] == expected), "{ended:?}");
         world = again.expect("it is still good");
     }
 }

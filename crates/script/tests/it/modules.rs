@@ -7,12 +7,14 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use trailblaze_script::transpile::SourceRole;
-use trailblaze_script::{Abort, Ended, Entry, Host, HostError, Limits, Linked, LogLine, Offset, World, call, link};
+use trailblaze_script::{
+    Abort, EntryPoint, HostError, Limits, Linked, LogLine, ScriptHost, ScriptOutcome, SourceOffset, World, call, link,
+};
 
 struct Nothing;
 
 #[async_trait]
-impl Host for Nothing {
+impl ScriptHost for Nothing {
     async fn ask(&self, operation: &str, _: Value) -> Result<Value, HostError> {
         Err(HostError::Refused(format!("`{operation}` is not granted")))
     }
@@ -36,7 +38,7 @@ fn write(root: &Path, path: &str, text: impl AsRef<[u8]>) {
 }
 
 fn linked(root: &Path, entry: &str) -> Linked {
-    link(root, Entry::file(Path::new(entry), SourceRole::Tool)).unwrap_or_else(|errors| panic!("{errors:?}"))
+    link(root, EntryPoint::file(Path::new(entry), SourceRole::Tool)).unwrap_or_else(|errors| panic!("{errors:?}"))
 }
 
 async fn run_linked(linked: Linked) -> Result<Value, String> {
@@ -46,8 +48,8 @@ async fn run_linked(linked: Linked) -> Result<Value, String> {
         Err(error) => return Err(error.to_string()),
     };
     match call(world, &abort, json!({"args": {}, "memory": {}}).to_string(), &Nothing).await.1 {
-        Ended::Returned(returned) => Ok(returned["value"].clone()),
-        Ended::Threw(_, thrown) => Err(thrown.to_string()),
+        ScriptOutcome::Returned(returned) => Ok(returned["value"].clone()),
+        ScriptOutcome::Threw(_, thrown) => Err(thrown.to_string()),
         other => Err(format!("{other:?}")),
     }
 }
@@ -65,7 +67,7 @@ fn refusals(files: &[(&str, &str)]) -> Vec<String> {
 }
 
 fn refusals_in(root: &Path) -> Vec<String> {
-    match link(root, Entry::file(Path::new("a.ts"), SourceRole::Tool)) {
+    match link(root, EntryPoint::file(Path::new("a.ts"), SourceRole::Tool)) {
         Ok(linked) => panic!("it was linked: {:?}", linked.files),
         Err(errors) => errors.iter().map(ToString::to_string).collect(),
     }
@@ -96,12 +98,12 @@ async fn own_modules_are_found_as_typescript_finds_them() {
 async fn a_source_inside_another_file_imports_from_there() {
     let folder = project(&[("tools/b.ts", "export const b = 2;"), ("tools/a.yaml", "…")]);
     let source = "import { b } from './b.ts';\nif (b === 2) throw new Error('found')\nreturn 1";
-    let offset = Some(Offset { lines: 4, columns: 6 });
-    let entry = Entry { path: Path::new("tools/a.yaml"), source: Some(source), offset, role: SourceRole::Tool };
+    let offset = Some(SourceOffset { lines: 4, columns: 6 });
+    let entry = EntryPoint { path: Path::new("tools/a.yaml"), source: Some(source), offset, role: SourceRole::Tool };
     let linked = link(folder.path(), entry).expect("linked");
     assert_eq!(linked.files.keys().collect::<Vec<_>>(), ["tools/a.yaml", "tools/b.ts"]);
     assert_eq!(run_linked(linked).await, Err("found (tools/a.yaml:6:30)".to_string()));
-    let entry = Entry { source: Some("import './c.ts';"), ..entry };
+    let entry = EntryPoint { source: Some("import './c.ts';"), ..entry };
     let errors = link(folder.path(), entry).expect_err("missing");
     assert_eq!(errors[0].to_string(), "tools/a.yaml:5:14: `./c.ts` was not found; tried `tools/c.ts`");
 }
@@ -210,7 +212,7 @@ fn what_is_missing_or_outside_is_an_error_with_its_place() {
     {
         let source = format!("import {}", json!(odd));
         write(folder.path(), "a.ts", &source);
-        let errors = link(folder.path(), Entry::file(Path::new("a.ts"), SourceRole::Tool)).expect_err("odd");
+        let errors = link(folder.path(), EntryPoint::file(Path::new("a.ts"), SourceRole::Tool)).expect_err("odd");
         assert_eq!(errors[0].module, "a.ts", "{odd}: {errors:?}");
     }
 }
@@ -516,7 +518,7 @@ mod hostile {
         fn any_import_is_resolved_or_refused(specifier in "(\\PC{0,20}|[./@#?:a-z\\\\%]{0,12})") {
             let source = format!("import {};", json!(specifier));
             let folder = project(&[("a.ts", &source), ("b.ts", ""), ("node_modules/pkg/index.js", "")]);
-            if let Err(errors) = link(folder.path(), Entry::file(Path::new("a.ts"), SourceRole::Tool)) {
+            if let Err(errors) = link(folder.path(), EntryPoint::file(Path::new("a.ts"), SourceRole::Tool)) {
                 prop_assert!(!errors.is_empty());
             }
         }
@@ -524,7 +526,7 @@ mod hostile {
         #[test]
         fn any_modules_are_linked_and_loaded_or_refused(a in pieces(), b in pieces(), c in pieces()) {
             let folder = project(&[("a.ts", &a), ("b.js", &b), ("node_modules/pkg/index.js", &c)]);
-            if let Ok(linked) = link(folder.path(), Entry::file(Path::new("a.ts"), SourceRole::Module)) {
+            if let Ok(linked) = link(folder.path(), EntryPoint::file(Path::new("a.ts"), SourceRole::Module)) {
                 let _ = World::new(&Arc::new(linked.program), Limits::default(), &Abort::default());
             }
         }
@@ -532,7 +534,7 @@ mod hostile {
         #[test]
         fn any_package_json_is_read_or_refused(json in "[{}\\[\\]\":,./*a-z#]{0,60}") {
             let folder = project(&[("a.ts", "import 'pkg'; import 'pkg/x';"), ("node_modules/pkg/package.json", &json)]);
-            let _ = link(folder.path(), Entry::file(Path::new("a.ts"), SourceRole::Tool));
+            let _ = link(folder.path(), EntryPoint::file(Path::new("a.ts"), SourceRole::Tool));
         }
     }
 }

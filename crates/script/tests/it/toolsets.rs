@@ -8,14 +8,14 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use trailblaze_script::transpile::SourceRole;
-use trailblaze_script::{Entry, Host, HostError, Limits, LogLine, Served, ServedCall, link};
+use trailblaze_script::{EntryPoint, HostError, Limits, LogLine, ScriptHost, Served, ServedCall, link};
 
 /// Answers `echo`, and carries out `again` as a call of the same program.
 #[derive(Clone, Default)]
 struct Engine(Arc<OnceLock<Served>>, Arc<watch::Sender<Vec<String>>>);
 
 #[async_trait]
-impl Host for Engine {
+impl ScriptHost for Engine {
     async fn ask(&self, operation: &str, payload: Value) -> Result<Value, HostError> {
         match operation {
             "echo" => Ok(payload),
@@ -100,7 +100,7 @@ async fn load(source: &str) -> Result<Engine, String> {
 async fn load_within(busy: Duration, source: &str) -> Result<Engine, String> {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("a.ts"), source).expect("written");
-    let linked = link(folder.path(), Entry::file("a.ts".as_ref(), SourceRole::Module)).expect("linked");
+    let linked = link(folder.path(), EntryPoint::file("a.ts".as_ref(), SourceRole::Module)).expect("linked");
     let limits = Limits { busy, clock: true, ..Limits::default() };
     let variables = BTreeMap::from([("NAME".to_string(), "value".to_string())]);
     let engine = Engine::default();

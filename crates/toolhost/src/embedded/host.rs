@@ -9,7 +9,7 @@ use trailblaze_core::engine::cx::Cx;
 use trailblaze_core::engine::fault::Fault;
 use trailblaze_core::limits;
 use trailblaze_protocol::event::CallOrigin;
-use trailblaze_script::{Host, HostError, LogLine};
+use trailblaze_script::{HostError, LogLine, ScriptHost};
 
 use crate::connection::Listener;
 use crate::notification_router::NotificationRouter;
@@ -24,7 +24,7 @@ pub struct CallHost {
 }
 
 #[async_trait]
-impl Host for CallHost {
+impl ScriptHost for CallHost {
     async fn ask(&self, operation: &str, mut payload: Value) -> Result<Value, HostError> {
         let text = |name: &str| payload[name].as_str().unwrap_or_default().to_string();
         match operation {

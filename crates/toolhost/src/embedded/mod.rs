@@ -17,7 +17,7 @@ use tokio::io::{AsyncWriteExt, DuplexStream};
 use tokio::sync::mpsc;
 use trailblaze_script::bundle::{self, BundleError};
 use trailblaze_script::transpile::SourceRole;
-use trailblaze_script::{Entry, Limits, LinkError, Linked, LogLine, Program, ScriptError, Served, link};
+use trailblaze_script::{EntryPoint, Limits, LinkError, Linked, LogLine, Program, ScriptError, Served, link};
 
 use crate::notification_router::NotificationRouter;
 
@@ -160,7 +160,7 @@ impl Programs {
                 .map_err(|error| EmbeddedError::Bundle { path: script.to_string(), error })?;
             Linked { program, files: stamped }
         } else {
-            link(root, Entry::file(Path::new(script), SourceRole::Module)).map_err(EmbeddedError::Link)?
+            link(root, EntryPoint::file(Path::new(script), SourceRole::Module)).map_err(EmbeddedError::Link)?
         };
         let files = files.into_values().map(|path| (path.clone(), stamp_of(&path))).collect();
         let program = Arc::new(program);

@@ -11,7 +11,7 @@ use futures::stream::FuturesUnordered;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio_util::sync::CancellationToken;
-use trailblaze_script::{Host, HostError, LogLine, Served, ServedCall};
+use trailblaze_script::{HostError, LogLine, ScriptHost, Served, ServedCall};
 
 use super::EmbeddedError;
 use super::host::CallHost;
@@ -38,7 +38,7 @@ pub async fn list(served: &Served) -> Result<Value, EmbeddedError> {
 struct Nothing;
 
 #[async_trait]
-impl Host for Nothing {
+impl ScriptHost for Nothing {
     async fn ask(&self, operation: &str, _: Value) -> Result<Value, HostError> {
         Err(HostError::Refused(format!("`{operation}` is not available here")))
     }

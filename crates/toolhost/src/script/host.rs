@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use trailblaze_core::engine::cx::Cx;
 use trailblaze_core::engine::fault::Fault;
 use trailblaze_protocol::event::{Level, ToolKind};
-use trailblaze_script::{Host, HostError, LogLine};
+use trailblaze_script::{HostError, LogLine, ScriptHost};
 
 use super::grants::Granted;
 use crate::limits;
@@ -18,7 +18,7 @@ pub struct CallHost<'c> {
 }
 
 #[async_trait]
-impl Host for CallHost<'_> {
+impl ScriptHost for CallHost<'_> {
     async fn ask(&self, operation: &str, mut payload: Value) -> Result<Value, HostError> {
         let text = |name: &str| payload[name].as_str().unwrap_or_default().to_string();
         match operation {

@@ -14,7 +14,7 @@ use trailblaze_core::engine::code::Code;
 use trailblaze_core::engine::cx::{Attempt, Cx};
 use trailblaze_core::engine::fault::{Fault, Stop};
 use trailblaze_protocol::outcome::Outcome;
-use trailblaze_script::{Abort, Ended, Limits, Program, World, call};
+use trailblaze_script::{Abort, Limits, Program, ScriptOutcome, World, call};
 
 pub use grants::{Granted, Origin, OriginError};
 use host::CallHost;
@@ -105,10 +105,10 @@ impl Code for ScriptTool {
             self.keep(&cx.attempt, world, abort);
         }
         match ended {
-            Ended::Returned(returned) => Ok(result::returned(returned)),
-            Ended::Threw(value, thrown) => Ok(result::threw(&value, &thrown)),
-            Ended::Failed(error) => Ok(Outcome::failed(error.to_string())),
-            Ended::Host(error) => Err(match error.downcast::<Fault>() {
+            ScriptOutcome::Returned(returned) => Ok(result::returned(returned)),
+            ScriptOutcome::Threw(value, thrown) => Ok(result::threw(&value, &thrown)),
+            ScriptOutcome::Failed(error) => Ok(Outcome::failed(error.to_string())),
+            ScriptOutcome::Host(error) => Err(match error.downcast::<Fault>() {
                 Ok(fault) => Stop::from(*fault),
                 Err(error) => Stop::failed(error.to_string()),
             }),

@@ -7,10 +7,10 @@ use trailblaze_core::config::Grants;
 use trailblaze_core::engine::code::Code;
 use trailblaze_core::tool_files::ScriptFile;
 use trailblaze_core::yaml::{Problem, Problems, Source, Span, Spanned};
-use trailblaze_script::link::{Entry, LinkError, link};
+use trailblaze_script::link::{EntryPoint, LinkError, link};
 use trailblaze_script::text::Position;
 use trailblaze_script::transpile::SourceRole;
-use trailblaze_script::{Offset, Program};
+use trailblaze_script::{Program, SourceOffset};
 use trailblaze_toolhost::script::{Granted, Origin, ScriptTool};
 
 use crate::project::environment::Environment;
@@ -48,7 +48,7 @@ fn program(
     if let Some(text) = &tool.script.source {
         let offset = block_offset(&tool.source, text);
         let path = Path::new(&tool.source.path);
-        let entry = Entry { path, source: Some(&text.value), offset, role: SourceRole::Tool };
+        let entry = EntryPoint { path, source: Some(&text.value), offset, role: SourceRole::Tool };
         let place = |error: &LinkError| match offset {
             // The text is not in the file as it stands, so the error is placed where the text starts.
             None if error.module == tool.source.path => in_text(&tool.source, text.span, error),
@@ -75,7 +75,7 @@ fn program(
         }
         return Err(Vec::new());
     }
-    match link(script_root, Entry::file(Path::new(&file.value), SourceRole::Tool)) {
+    match link(script_root, EntryPoint::file(Path::new(&file.value), SourceRole::Tool)) {
         Ok(linked) => Ok(match script_root.strip_prefix(root) {
             Ok(folder) if folder != Path::new("") => linked.program.with_prefix(&format!("{}/", folder.display())),
             _ => linked.program,
@@ -85,12 +85,12 @@ fn program(
 }
 
 /// Where the lines of a literal block are in its file; `None` for other ways to write a text.
-fn block_offset(source: &Source, text: &Spanned<String>) -> Option<Offset> {
+fn block_offset(source: &Source, text: &Spanned<String>) -> Option<SourceOffset> {
     let header = source.text.get(..text.span.start)?.trim_end().rsplit([' ', '\n']).next()?;
     let n_blank = text.value.chars().take_while(|c| *c == '\n').count();
     let offset = |number: usize| u32::try_from(number.checked_sub(1)?).ok();
     let lines = offset(text.span.line)?.checked_sub(u32::try_from(n_blank).ok()?)?;
-    header.starts_with('|').then_some(Offset { lines, columns: offset(text.span.column)? })
+    header.starts_with('|').then_some(SourceOffset { lines, columns: offset(text.span.column)? })
 }
 
 /// A problem in the file of a module, or in the tool's file if the module's cannot be read.
