@@ -29,14 +29,14 @@ pub(crate) enum Order {
 /// What is known about the child's end.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ChildEnd {
-    pub ended: Option<Ended>,
+    pub ended: Option<ProcessExit>,
     pub stopped: Option<Stopped>,
 }
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ended {
+pub enum ProcessExit {
     Code(i32),
     Signal(i32),
     /// Not observed: its guardian was killed.
@@ -46,7 +46,7 @@ pub enum Ended {
 /// The child and everything beneath it are gone, except for the leaked processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stopped {
-    pub ended: Ended,
+    pub ended: ProcessExit,
     /// The number of processes that could not be killed.
     pub leaked: usize,
 }
@@ -57,16 +57,16 @@ impl Child {
     }
 
     /// How the child itself ended, if it has.
-    pub fn exited(&self) -> Option<Ended> {
+    pub fn exited(&self) -> Option<ProcessExit> {
         self.fate.borrow().ended
     }
 
     /// Waits until the child itself has ended. Processes that it left behind are being stopped at that point.
-    pub async fn ended(&self) -> Ended {
+    pub async fn ended(&self) -> ProcessExit {
         let mut fate = self.fate.clone();
         match fate.wait_for(|fate| fate.ended.is_some()).await {
-            Ok(fate) => fate.ended.unwrap_or(Ended::Unknown),
-            Err(_) => Ended::Unknown,
+            Ok(fate) => fate.ended.unwrap_or(ProcessExit::Unknown),
+            Err(_) => ProcessExit::Unknown,
         }
     }
 
@@ -95,7 +95,7 @@ impl Child {
             // The runtime is shutting down. The guardian has seen the socket close and finishes by itself.
             Err(_) => None,
         }
-        .unwrap_or_else(|| Stopped { ended: self.exited().unwrap_or(Ended::Unknown), leaked: 0 })
+        .unwrap_or_else(|| Stopped { ended: self.exited().unwrap_or(ProcessExit::Unknown), leaked: 0 })
     }
 
     /// Hands a folder to the child: it is removed when the child is gone. The path must be absolute.
@@ -106,15 +106,15 @@ impl Child {
     }
 }
 
-impl fmt::Display for Ended {
+impl fmt::Display for ProcessExit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Ended::Code(code) => write!(f, "exited with code {code}"),
-            Ended::Signal(number) => match signal_name(*number) {
+            ProcessExit::Code(code) => write!(f, "exited with code {code}"),
+            ProcessExit::Signal(number) => match signal_name(*number) {
                 Some(name) => write!(f, "was killed by signal {number} ({name})"),
                 None => write!(f, "was killed by signal {number}"),
             },
-            Ended::Unknown => write!(f, "ended in an unknown way"),
+            ProcessExit::Unknown => write!(f, "ended in an unknown way"),
         }
     }
 }

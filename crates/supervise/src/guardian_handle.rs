@@ -10,13 +10,13 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use crate::child::{ChildEnd, Ended, Order, Stopped};
+use crate::child::{ChildEnd, Order, ProcessExit, Stopped};
 use crate::folders::{self, TO_REMOVE};
 use crate::guardian::AFTER_KILL;
 use crate::launch::Grace;
 use crate::orphans::{self, Guardian};
 use crate::processes;
-use crate::wire::{Reader, Report, Request, Writer};
+use crate::wire::{GuardianRequest, Report, WireReader, WireWriter};
 
 /// The time that a guardian may need beyond its grace times.
 const SLACK: Duration = Duration::from_secs(10);
@@ -27,8 +27,8 @@ pub(crate) struct GuardianHandle {
     pub guardian: Guardian,
     /// The child, from its start until its end is reported.
     pub child: Option<Pid>,
-    pub reader: Reader,
-    pub writer: Option<Writer>,
+    pub reader: WireReader,
+    pub writer: Option<WireWriter>,
     pub folders: Vec<PathBuf>,
     pub leaked: Arc<AtomicUsize>,
 }
@@ -59,7 +59,7 @@ pub(crate) async fn follow(
     }
     folders::remove_all(std::mem::take(&mut handle.folders)).await;
     fate.send_modify(|fate| {
-        let ended = *fate.ended.get_or_insert(Ended::Unknown);
+        let ended = *fate.ended.get_or_insert(ProcessExit::Unknown);
         fate.stopped = Some(Stopped { ended, leaked });
     });
 }
@@ -88,10 +88,10 @@ impl GuardianHandle {
                 order = orders.recv(), if self.writer.is_some() => match order {
                     Some(Order::Stop(grace)) => {
                         until = sooner(until, grace.after_stdin + grace.after_term);
-                        self.write(&Request::Stop(grace)).await;
+                        self.write(&GuardianRequest::Stop(grace)).await;
                     }
                     Some(Order::Folder(path)) => {
-                        self.write(&Request::folder(&path)).await;
+                        self.write(&GuardianRequest::folder(&path)).await;
                         self.folders.push(path);
                     }
                     // The last handle was dropped. Closing the socket tells the guardian.
@@ -116,7 +116,7 @@ impl GuardianHandle {
     }
 
     /// Errors are ignored: if the guardian is gone, reading from it ends too.
-    async fn write(&mut self, request: &Request) {
+    async fn write(&mut self, request: &GuardianRequest) {
         if let Some(writer) = &mut self.writer {
             let _ = timeout(SLACK, writer.write(request)).await;
         }

@@ -16,7 +16,7 @@ mod guardian_handle;
 mod usage;
 mod wire;
 
-pub use child::{Child, Ended, Stopped};
+pub use child::{Child, ProcessExit, Stopped};
 pub use guardian::guardian_main;
 pub use launch::{Grace, GuardianFault, Launch, Running, StartError};
 pub use supervisor::{Supervisor, hide_process};

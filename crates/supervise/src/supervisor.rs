@@ -21,7 +21,7 @@ use crate::folders;
 use crate::guardian_handle::{self, GuardianHandle};
 use crate::launch::{GuardianFault, Launch, Running, StartError};
 use crate::orphans::{self, Guardian};
-use crate::wire::{self, GUARDIAN, MOST_FILES, Report, Request, Start};
+use crate::wire::{self, GUARDIAN, GuardianRequest, MOST_FILES, Report, StartRequest};
 
 /// How long a guardian may take to start the program.
 const TO_START: Duration = Duration::from_secs(30);
@@ -127,7 +127,7 @@ impl Supervisor {
             Ok(started) => started,
             Err(error) => return Err(at_fault(error.into())),
         };
-        let request = Request::Start(Start {
+        let request = GuardianRequest::Start(StartRequest {
             program: launch.program.clone(),
             args: launch.args,
             dir: dir.clone().into_os_string(),

@@ -15,7 +15,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
-use crate::child::Ended;
+use crate::child::ProcessExit;
 use crate::launch::Grace;
 
 /// The argument that starts this program as a guardian.
@@ -28,15 +28,15 @@ const ROOM: usize = rustix::cmsg_space!(ScmRights(MOST_FILES));
 /// Messages to the guardian.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Request {
-    Start(Start),
+pub(crate) enum GuardianRequest {
+    Start(StartRequest),
     Stop(Grace),
     Folder(OsString),
 }
 
 /// Uses OS strings, because a path need not be UTF-8.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Start {
+pub(crate) struct StartRequest {
     pub program: OsString,
     pub args: Vec<OsString>,
     pub dir: OsString,
@@ -59,7 +59,7 @@ pub(crate) enum Report {
         code: Option<i32>,
         text: String,
     },
-    Exited(Ended),
+    Exited(ProcessExit),
     /// The final report. `folders` is the number of `Folder` requests that were received in time.
     Done {
         leaked: usize,
@@ -102,18 +102,18 @@ pub(crate) fn receive_files(socket: impl AsFd) -> io::Result<Vec<OwnedFd>> {
 }
 
 /// The reading half of the socket.
-pub(crate) struct Reader(Lines<BufReader<OwnedReadHalf>>);
+pub(crate) struct WireReader(Lines<BufReader<OwnedReadHalf>>);
 
 /// The writing half. Dropping it ends the other side's reader.
-pub(crate) struct Writer(OwnedWriteHalf);
+pub(crate) struct WireWriter(OwnedWriteHalf);
 
-pub(crate) fn split(socket: std::os::unix::net::UnixStream) -> io::Result<(Reader, Writer)> {
+pub(crate) fn split(socket: std::os::unix::net::UnixStream) -> io::Result<(WireReader, WireWriter)> {
     socket.set_nonblocking(true)?;
     let (reader, writer) = UnixStream::from_std(socket)?.into_split();
-    Ok((Reader(BufReader::new(reader).lines()), Writer(writer)))
+    Ok((WireReader(BufReader::new(reader).lines()), WireWriter(writer)))
 }
 
-impl Reader {
+impl WireReader {
     /// Returns the next message, or `None` if the other side is gone or sent something invalid. Cancel safe.
     pub async fn read<T: DeserializeOwned>(&mut self) -> Option<T> {
         let line = self.0.next_line().await.ok()??;
@@ -121,7 +121,7 @@ impl Reader {
     }
 }
 
-impl Writer {
+impl WireWriter {
     /// An error means that the other side is gone, which the reader notices as well.
     pub async fn write<T: Serialize>(&mut self, message: &T) -> io::Result<()> {
         let mut line = serde_json::to_vec(message)?;
@@ -130,8 +130,8 @@ impl Writer {
     }
 }
 
-impl Request {
-    pub fn folder(path: &Path) -> Request {
-        Request::Folder(path.as_os_str().to_os_string())
+impl GuardianRequest {
+    pub fn folder(path: &Path) -> GuardianRequest {
+        GuardianRequest::Folder(path.as_os_str().to_os_string())
     }
 }

@@ -19,8 +19,8 @@ use rustix::process::{Pid, setsid};
 use tokio::time::timeout;
 
 use crate::folders;
-use crate::wire::{self, GUARDIAN, Report, Request, Start, Writer};
-use watch::{Alarms, Watch};
+use crate::wire::{self, GUARDIAN, GuardianRequest, Report, StartRequest, WireWriter};
+use watch::{Alarms, ChildWatch};
 
 /// How long the other side may take to send the start request, and to receive a report.
 const TO_READ: Duration = Duration::from_secs(30);
@@ -68,7 +68,7 @@ fn become_reaper() -> io::Result<()> {
 
 async fn guard(control: UnixStream, files: Vec<OwnedFd>) -> io::Result<()> {
     let (mut reader, mut writer) = wire::split(control)?;
-    let Ok(Some(Request::Start(start))) = timeout(TO_READ, reader.read()).await else { return Ok(()) };
+    let Ok(Some(GuardianRequest::Start(start))) = timeout(TO_READ, reader.read()).await else { return Ok(()) };
     // Nothing may fail after the child has started.
     let mut alarms = Alarms::set()?;
     let folders: Vec<PathBuf> = start.folders.iter().map(PathBuf::from).collect();
@@ -80,7 +80,7 @@ async fn guard(control: UnixStream, files: Vec<OwnedFd>) -> io::Result<()> {
         Ok(child) => {
             let pid = child.as_raw_pid().unsigned_abs();
             tell(&mut writer, Report::Started { pid }).await;
-            let mut watch = Watch::new(child, grace, folders);
+            let mut watch = ChildWatch::new(child, grace, folders);
             let leaked = watch.until_all_are_gone(&mut reader, &mut writer, &mut alarms).await;
             folders::remove_all(watch.folders).await;
             tell(&mut writer, Report::Done { leaked, folders: watch.n_folders }).await;
@@ -94,7 +94,7 @@ async fn guard(control: UnixStream, files: Vec<OwnedFd>) -> io::Result<()> {
 }
 
 /// Starts the child in its own process group. Keeps no end of its streams, so that both sides see the other close.
-fn launch(start: Start, files: Vec<OwnedFd>) -> io::Result<Pid> {
+fn launch(start: StartRequest, files: Vec<OwnedFd>) -> io::Result<Pid> {
     let mut files = VecDeque::from(files);
     let mut next = || files.pop_front().ok_or_else(|| io::Error::other("not all open files arrived"));
     let mut command = Command::new(&start.program);
@@ -123,6 +123,6 @@ fn launch(start: Start, files: Vec<OwnedFd>) -> io::Result<Pid> {
 }
 
 /// Sends a report, if the other side still exists.
-async fn tell(writer: &mut Writer, report: Report) {
+async fn tell(writer: &mut WireWriter, report: Report) {
     let _ = timeout(TO_WRITE, writer.write(&report)).await;
 }

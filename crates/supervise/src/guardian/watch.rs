@@ -9,10 +9,10 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::{Instant, sleep_until};
 
 use super::tell;
-use crate::child::Ended;
+use crate::child::ProcessExit;
 use crate::launch::Grace;
 use crate::processes;
-use crate::wire::{Reader, Report, Request, Writer};
+use crate::wire::{GuardianRequest, Report, WireReader, WireWriter};
 
 /// How long SIGKILL is repeated before the remaining processes count as leaked.
 pub(crate) const AFTER_KILL: Duration = Duration::from_secs(5);
@@ -39,9 +39,9 @@ impl Alarms {
 }
 
 /// One child and the stage of its end.
-pub(super) struct Watch {
+pub(super) struct ChildWatch {
     child: Pid,
-    ended: Option<Ended>,
+    ended: Option<ProcessExit>,
     grace: Grace,
     stage: Stage,
     pub folders: Vec<PathBuf>,
@@ -60,13 +60,18 @@ enum Stage {
     Killed(Instant),
 }
 
-impl Watch {
-    pub fn new(child: Pid, grace: Grace, folders: Vec<PathBuf>) -> Watch {
-        Watch { child, ended: None, grace, stage: Stage::Running, folders, n_folders: 0 }
+impl ChildWatch {
+    pub fn new(child: Pid, grace: Grace, folders: Vec<PathBuf>) -> ChildWatch {
+        ChildWatch { child, ended: None, grace, stage: Stage::Running, folders, n_folders: 0 }
     }
 
     /// Returns how many processes could not be killed.
-    pub async fn until_all_are_gone(&mut self, reader: &mut Reader, writer: &mut Writer, alarms: &mut Alarms) -> usize {
+    pub async fn until_all_are_gone(
+        &mut self,
+        reader: &mut WireReader,
+        writer: &mut WireWriter,
+        alarms: &mut Alarms,
+    ) -> usize {
         let mut is_connected = true;
         loop {
             let had_ended = self.ended.is_some();
@@ -83,12 +88,12 @@ impl Watch {
             let wake = self.wake();
             tokio::select! {
                 request = reader.read(), if is_connected => match request {
-                    Some(Request::Stop(grace)) => self.ask(grace.bounded()),
-                    Some(Request::Folder(path)) => {
+                    Some(GuardianRequest::Stop(grace)) => self.ask(grace.bounded()),
+                    Some(GuardianRequest::Folder(path)) => {
                         self.folders.push(path.into());
                         self.n_folders += 1;
                     }
-                    Some(Request::Start(_)) | None => {
+                    Some(GuardianRequest::Start(_)) | None => {
                         is_connected = false;
                         self.ask(self.grace);
                     }
@@ -108,8 +113,9 @@ impl Watch {
         loop {
             match rustix::process::wait(WaitOptions::NOHANG) {
                 Ok(Some((pid, status))) if pid == self.child => {
-                    let signal = || status.terminating_signal().map(Ended::Signal);
-                    self.ended = status.exit_status().map(Ended::Code).or_else(signal).or(Some(Ended::Unknown));
+                    let signal = || status.terminating_signal().map(ProcessExit::Signal);
+                    self.ended =
+                        status.exit_status().map(ProcessExit::Code).or_else(signal).or(Some(ProcessExit::Unknown));
                 }
                 Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
                 Ok(None) => return false,

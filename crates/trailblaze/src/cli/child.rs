@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt};
-use trailblaze_supervise::{Ended, Launch, Running, Supervisor};
+use trailblaze_supervise::{Launch, ProcessExit, Running, Supervisor};
 
 use super::Refusal;
 use super::interrupt::told_to_stop;
@@ -28,7 +28,7 @@ pub struct ChildRun {
 
 impl ChildRun {
     /// Runs it to its end and prints its output. Also returns the last part of it.
-    pub async fn ended(self, supervisor: &Supervisor) -> Result<(Ended, String), Refusal> {
+    pub async fn ended(self, supervisor: &Supervisor) -> Result<(ProcessExit, String), Refusal> {
         let ChildRun { launch, did, limit, is_shown } = self;
         let program = Path::new(&launch.program).display().to_string();
         let failed = |error: trailblaze_supervise::StartError| Refusal::Environment {

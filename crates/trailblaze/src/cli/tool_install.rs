@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use trailblaze_protocol::exit::Exit;
-use trailblaze_supervise::{Ended, Supervisor};
+use trailblaze_supervise::{ProcessExit, Supervisor};
 use trailblaze_toolhost::launch::{Install, InstallError, Runtimes};
 
 use super::child::ChildRun;
@@ -57,7 +57,7 @@ pub async fn install(context: &Context, args: &ToolInstallArgs) -> Result<Exit, 
         print::say(format!("running `{}` in {shown}", install.command));
         let run = ChildRun { launch: install.launch, did: "installed packages", limit: args.timeout, is_shown: true };
         match run.ended(&supervisor).await?.0 {
-            Ended::Code(0) => print::data(format!("installed  {shown}")),
+            ProcessExit::Code(0) => print::data(format!("installed  {shown}")),
             ended => {
                 return Err(Refusal::Environment { message: format!("`{}` in {shown} {ended}", install.command) });
             }

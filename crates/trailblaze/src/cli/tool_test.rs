@@ -13,7 +13,7 @@ use trailblaze_core::trail::{Trail, is_trail};
 use trailblaze_core::yaml::decode;
 use trailblaze_core::yaml::{Problems, Source, block, nearest};
 use trailblaze_protocol::exit::Exit;
-use trailblaze_supervise::{Ended, Launch, Supervisor};
+use trailblaze_supervise::{Launch, ProcessExit, Supervisor};
 use trailblaze_toolhost::launch::{Place, Runtimes, lacks_maven_artifact, launch};
 use trailblaze_toolhost::python::{is_python, missing_module, program};
 
@@ -250,7 +250,7 @@ impl Runners<'_> {
             launch
         };
         let probe = start(["-c", "import pytest"].map(OsString::from).to_vec());
-        if self.quiet(probe).await? == Ended::Code(0) {
+        if self.quiet(probe).await? == ProcessExit::Code(0) {
             let mut args: Vec<OsString> = ["-m", "pytest", "-q"].map(OsString::from).to_vec();
             args.extend(files.iter().map(|file| file.as_os_str().to_os_string()));
             return self.finish(start(args), names).await;
@@ -275,8 +275,8 @@ impl Runners<'_> {
 
     async fn finish(&self, launch: Launch, names: &[String]) -> Result<Exit, Refusal> {
         match self.ended(launch, true).await? {
-            (Ended::Code(0), _) => Ok(Exit::Passed),
-            (Ended::Code(_), said) => {
+            (ProcessExit::Code(0), _) => Ok(Exit::Passed),
+            (ProcessExit::Code(_), said) => {
                 let path = self.loaded.environment.path();
                 missing_module(self.python_command(), self.root, path, &said).iter().for_each(print::hint);
                 if lacks_maven_artifact(&said, kotlin_sdk::GROUP) {
@@ -293,11 +293,11 @@ impl Runners<'_> {
         }
     }
 
-    async fn quiet(&self, launch: Launch) -> Result<Ended, Refusal> {
+    async fn quiet(&self, launch: Launch) -> Result<ProcessExit, Refusal> {
         Ok(self.ended(launch, false).await?.0)
     }
 
-    async fn ended(&self, launch: Launch, is_shown: bool) -> Result<(Ended, String), Refusal> {
+    async fn ended(&self, launch: Launch, is_shown: bool) -> Result<(ProcessExit, String), Refusal> {
         ChildRun { launch, did: "ran tests", limit: self.limit, is_shown }.ended(&self.supervisor).await
     }
 }

@@ -7,7 +7,7 @@ use lsp_server::{Message, Notification};
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio_util::sync::CancellationToken;
-use trailblaze_supervise::{Ended, Launch, Supervisor};
+use trailblaze_supervise::{Launch, ProcessExit, Supervisor};
 
 use super::Out;
 
@@ -86,7 +86,7 @@ impl EditorRuns {
             };
             let texts = [summary, refusal, ended.to_string()];
             let text = texts.iter().find(|text| !text.is_empty()).map(String::as_str).unwrap_or_default();
-            let kind = if ended == Ended::Code(0) { 3 } else { 1 };
+            let kind = if ended == ProcessExit::Code(0) { 3 } else { 1 };
             tell(&out, "window/showMessage", kind, &format!("{name}: {text}"));
         });
         Ok(())

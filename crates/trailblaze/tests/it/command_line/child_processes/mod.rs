@@ -9,13 +9,13 @@ use std::time::Duration;
 use crate::support::marked::{Mark, chance};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use trailblaze_supervise::{Child, Ended, Grace, Launch, Running, StartError, Stopped, Supervisor};
+use trailblaze_supervise::{Child, Grace, Launch, ProcessExit, Running, StartError, Stopped, Supervisor};
 
 /// Long enough for the polite on a busy machine.
 const PATIENT: Grace = Grace { after_stdin: Duration::from_secs(60), after_term: Duration::from_secs(60) };
 /// For those who will not listen anyway.
 const BRISK: Grace = Grace { after_stdin: Duration::from_millis(50), after_term: Duration::from_millis(50) };
-const KILLED: Ended = Ended::Signal(9);
+const KILLED: ProcessExit = ProcessExit::Signal(9);
 
 fn supervisor() -> Supervisor {
     Supervisor::with_guardian(env!("CARGO_BIN_EXE_trailblaze"))
@@ -68,17 +68,17 @@ async fn streams_pass_both_ways_and_end() {
     out.and(err).expect("the streams can be read");
     assert!(got == sent, "{} bytes came back of {}", got.len(), sent.len());
     assert_eq!(talk, "end of input\n");
-    assert_eq!(child.ended().await, Ended::Code(0));
+    assert_eq!(child.ended().await, ProcessExit::Code(0));
 }
 
 #[tokio::test]
 async fn how_a_child_ended_is_told() {
     let mark = Mark::new();
     for (args, expected, text) in [
-        (["ends_with", "0"], Ended::Code(0), "exited with code 0"),
-        (["ends_with", "3"], Ended::Code(3), "exited with code 3"),
+        (["ends_with", "0"], ProcessExit::Code(0), "exited with code 0"),
+        (["ends_with", "3"], ProcessExit::Code(3), "exited with code 3"),
         (["ends_by", "9"], KILLED, "was killed by signal 9 (SIGKILL)"),
-        (["ends_by", "10"], Ended::Signal(10), "was killed by signal 10"),
+        (["ends_by", "10"], ProcessExit::Signal(10), "was killed by signal 10"),
     ] {
         let running = start(&supervisor(), launch(&mark, PATIENT, &args)).await;
         assert_eq!(running.child.ended().await, expected, "{args:?}");
@@ -141,7 +141,7 @@ async fn a_polite_child_ends_with_its_input() {
     let mark = Mark::new();
     let running = start_ready(&supervisor(), launch(&mark, PATIENT, &["polite"])).await;
     assert_eq!(running.child.exited(), None);
-    assert_eq!(stop(running).await, Stopped { ended: Ended::Code(7), leaked: 0 });
+    assert_eq!(stop(running).await, Stopped { ended: ProcessExit::Code(7), leaked: 0 });
     mark.assert_none_left();
 }
 
@@ -161,7 +161,7 @@ async fn a_child_that_keeps_its_input_open_gets_a_signal() {
     let grace = Grace { after_stdin: Duration::ZERO, ..PATIENT };
     let running = start_ready(&supervisor(), launch(&mark, grace, &["polite"])).await;
     // Its input stays open.
-    assert_eq!(running.child.stop().await.ended, Ended::Signal(15));
+    assert_eq!(running.child.stop().await.ended, ProcessExit::Signal(15));
     mark.assert_none_left();
 }
 
@@ -171,10 +171,10 @@ async fn nothing_survives_a_stop() {
     let supervisor = supervisor();
     for (args, ended) in [
         (["stubborn"].as_slice(), KILLED),
-        (&["family"], Ended::Code(0)),
-        (&["daemon"], Ended::Code(0)),
-        (&["hops"], Ended::Code(0)),
-        (&["stopped"], Ended::Code(0)),
+        (&["family"], ProcessExit::Code(0)),
+        (&["daemon"], ProcessExit::Code(0)),
+        (&["hops"], ProcessExit::Code(0)),
+        (&["stopped"], ProcessExit::Code(0)),
     ] {
         let grace =
             Grace { after_stdin: if ended == KILLED { BRISK.after_stdin } else { PATIENT.after_stdin }, ..BRISK };
@@ -189,7 +189,7 @@ async fn nothing_survives_a_stop() {
 async fn what_a_child_leaves_behind_ends_with_it() {
     let mark = Mark::new();
     let running = start_ready(&supervisor(), launch(&mark, BRISK, &["daemon", "goes"])).await;
-    assert_eq!(running.child.ended().await, Ended::Code(0));
+    assert_eq!(running.child.ended().await, ProcessExit::Code(0));
     // Nobody asks for anything; the daemon is ended because its starter is gone.
     mark.wait_until_none_left().await;
 }
@@ -216,7 +216,7 @@ async fn a_kill_overtakes_a_stop() {
 async fn many_may_stop_and_all_get_the_same_answer() {
     let mark = Mark::new();
     let running = start_ready(&supervisor(), launch(&mark, PATIENT, &["polite"])).await;
-    let expected = Stopped { ended: Ended::Code(7), leaked: 0 };
+    let expected = Stopped { ended: ProcessExit::Code(7), leaked: 0 };
     drop(running.stdin);
     let stops: Vec<_> = (0..20)
         .map(|_| {
@@ -242,7 +242,7 @@ async fn many_children_start_and_stop_at_once() {
         })
         .collect();
     for task in tasks {
-        assert_eq!(task.await.expect("it stops"), Stopped { ended: Ended::Code(7), leaked: 0 });
+        assert_eq!(task.await.expect("it stops"), Stopped { ended: ProcessExit::Code(7), leaked: 0 });
     }
     mark.assert_none_left();
 }
@@ -272,8 +272,8 @@ async fn a_killed_guardian_takes_the_child_with_it() {
     let running = start_ready(&supervisor(), launch).await;
     let guardian = crate::support::marked::stat(running.child.pid()).parent;
     kill_process(Pid::from_raw(guardian).expect("a pid"), Signal::KILL).expect("it can be killed");
-    assert_eq!(running.child.ended().await, Ended::Unknown);
-    assert_eq!(running.child.stop().await, Stopped { ended: Ended::Unknown, leaked: 0 });
+    assert_eq!(running.child.ended().await, ProcessExit::Unknown);
+    assert_eq!(running.child.stop().await, Stopped { ended: ProcessExit::Unknown, leaked: 0 });
     mark.assert_none_left();
     assert!(!owned.exists());
 }
