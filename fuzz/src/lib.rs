@@ -3,10 +3,10 @@
 use serde_json::Value;
 use trailblaze_core::record::effects::{CallEffects, Effect};
 use trailblaze_core::selector::{Case, Pattern};
-use trailblaze_core::template::{Fill, Token, Uncoercible, fill};
+use trailblaze_core::template::{Replacement, Token, Uncoercible, fill};
 use trailblaze_core::trail::{Form, Merge, NewCalls, NewStep, Slot, StepCalls, Trail, convert, merge, save};
 use trailblaze_core::yaml::decode;
-use trailblaze_core::yaml::{Entries, Node, Problems, Source, block, loose, read};
+use trailblaze_core::yaml::{Entries, Problems, Source, YamlNode, block, loose, read};
 use trailblaze_protocol::event::{Line, StepKind};
 
 /// Reads YAML: every place is within the text, and the value can be written and read again.
@@ -22,7 +22,7 @@ pub fn yaml_read(data: &[u8]) {
     }
 }
 
-fn check_places(node: &Node, text: &str) {
+fn check_places(node: &YamlNode, text: &str) {
     assert!(text.get(node.span.start..node.span.end).is_some(), "{:?} in {text:?}", node.span);
     node.items().unwrap_or_default().iter().for_each(|item| check_places(item, text));
     for (key, value) in node.entries().unwrap_or_default() {
@@ -44,14 +44,14 @@ pub fn selector_pattern(data: &[u8]) {
 /// Fills a template with values, with nothing, and not at all.
 pub fn template_fill(data: &[u8]) {
     let text = Value::from(String::from_utf8_lossy(data).into_owned());
-    let with = |fills: Fill| {
+    let with = |fills: Replacement| {
         let mut lookup = |_: &Token<'_>| Ok::<_, Uncoercible>(fills.clone());
         fill(&text, &mut lookup).unwrap_or_default()
     };
-    with(Fill::Value(Value::from("{{x}}")));
-    with(Fill::Value(Value::from("5")));
-    with(Fill::Nothing);
-    assert_eq!(with(Fill::Keep), Some(text.clone()));
+    with(Replacement::Value(Value::from("{{x}}")));
+    with(Replacement::Value(Value::from("5")));
+    with(Replacement::Nothing);
+    assert_eq!(with(Replacement::Keep), Some(text.clone()));
 }
 
 /// Reads one line of an event file.

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use trailblaze_core::config::ProviderKind;
-use trailblaze_core::model::{Message, OfferedTool, Part, Request, ToolResult};
+use trailblaze_core::model::{ChatMessage, ContentPart, ModelRequest, OfferedTool, RequestedCallResult};
 use trailblaze_core::yaml::Source;
 use trailblaze_models::Settings;
 use trailblaze_models::api::{Answer, Api, Quirks};
@@ -24,20 +24,21 @@ pub fn model_answer(data: &[u8]) {
     for kind in KINDS {
         let api = Api::of(kind).expect("it has a protocol");
         let settings = Settings::unlisted(kind.name(), "m");
-        let mut request = Request { tools: [tool.clone()].into(), ..Request::new("x", vec![Message::user("y")]) };
+        let mut request =
+            ModelRequest { tools: [tool.clone()].into(), ..ModelRequest::new("x", vec![ChatMessage::user("y")]) };
         api.body(&settings, Quirks::default(), &request).expect("a short request can be written");
         let _ = api.error(&body);
         let Ok(Answer::Reply(reply)) = api.answer(&settings, &request, &body) else { continue };
         assert!(reply.usage.input >= reply.usage.cached, "{:?}", reply.usage);
-        let result = |id: &str, name: &str| ToolResult {
+        let result = |id: &str, name: &str| RequestedCallResult {
             id: id.to_string(),
             name: name.to_string(),
-            parts: vec![Part::Text("ok".into())],
+            parts: vec![ContentPart::Text("ok".into())],
             is_error: false,
         };
         let results = reply.calls.iter().map(|call| result(&call.id, &call.name)).collect();
-        request.messages.push(Message::Assistant(Box::new(reply)));
-        request.messages.push(Message::Results(results));
+        request.messages.push(ChatMessage::Assistant(Box::new(reply)));
+        request.messages.push(ChatMessage::Results(results));
         // Ollama refuses what is too long before it is sent.
         let _ = api.body(&settings, Quirks::default(), &request).map(|body| json!(body).to_string());
     }

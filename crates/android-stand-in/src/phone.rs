@@ -7,7 +7,9 @@ use std::time::Duration;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use trailblaze_core::driver::{Action, Budget, DeviceCommand, Driver, DriverError, Key, LaunchMode, Target, Want};
+use trailblaze_core::driver::{
+    Action, ActionTarget, Budget, DeviceCommand, Driver, DriverError, Key, LaunchMode, ObserveOptions,
+};
 use trailblaze_core::screen::{Field, Node, Screen};
 use trailblaze_drivers::sim::{App, Options, Sim};
 use trailblaze_protocol::driver::{DriverKey, Platform};
@@ -153,7 +155,7 @@ impl SimulatedPhone {
         Budget::new(Instant::now() + Duration::from_secs(600), CancellationToken::new())
     }
 
-    pub async fn screen(&self, want: Want) -> Screen {
+    pub async fn screen(&self, want: ObserveOptions) -> Screen {
         let screen = self
             .sim
             .observe(&SimulatedPhone::budget(), want)
@@ -169,7 +171,7 @@ impl SimulatedPhone {
         screen
     }
 
-    async fn act(&self, target: Target, action: Action) -> Result<(), DriverError> {
+    async fn act(&self, target: ActionTarget, action: Action) -> Result<(), DriverError> {
         self.sim.act(&SimulatedPhone::budget(), &target, &action).await.map(drop)
     }
 
@@ -179,12 +181,12 @@ impl SimulatedPhone {
 
     /// The package of the active window.
     pub async fn front(&self) -> String {
-        self.screen(Want::TREE).await.app.unwrap_or_else(|| LAUNCHER.to_string())
+        self.screen(ObserveOptions::TREE).await.app.unwrap_or_else(|| LAUNCHER.to_string())
     }
 
     /// The active window; `None` while the screen is off.
     pub async fn window(&self) -> Option<DumpedView> {
-        let screen = self.screen(Want::TREE).await;
+        let screen = self.screen(ObserveOptions::TREE).await;
         let state = self.state();
         if !state.is_awake {
             return None;
@@ -214,10 +216,10 @@ impl SimulatedPhone {
         };
         match is_second {
             true => self.sim.tap_again(point),
-            false => drop(self.act(Target::Point(point), Action::Tap).await),
+            false => drop(self.act(ActionTarget::Point(point), Action::Tap).await),
         }
         // A touched field shows the keyboard, also if it had the focus already.
-        let screen = self.screen(Want::TREE).await;
+        let screen = self.screen(ObserveOptions::TREE).await;
         let is_focused = |bounds: Rect| bounds.contains(point);
         let on_field = screen
             .root
@@ -243,7 +245,7 @@ impl SimulatedPhone {
 
     async fn long_press(&self, point: Point) {
         if !self.tap_system(point) {
-            let _ = self.act(Target::Point(point), Action::LongPress).await;
+            let _ = self.act(ActionTarget::Point(point), Action::LongPress).await;
         }
     }
 
@@ -268,7 +270,7 @@ impl SimulatedPhone {
                 return;
             }
         }
-        let _ = self.act(Target::Device, Action::Swipe { from, to, duration }).await;
+        let _ = self.act(ActionTarget::Device, Action::Swipe { from, to, duration }).await;
     }
 
     pub async fn finger(&self, motion: &str, point: Point) {
@@ -304,33 +306,33 @@ impl SimulatedPhone {
         }
         for (index, part) in text.split('\n').enumerate() {
             if index > 0 {
-                let _ = self.act(Target::Device, Action::PressKey { key: Key::Enter }).await;
+                let _ = self.act(ActionTarget::Device, Action::PressKey { key: Key::Enter }).await;
             }
             if !part.is_empty() {
                 let text = part.to_string();
                 let is_all_selected = std::mem::take(&mut self.state().is_all_selected);
                 let action = if is_all_selected { Action::SetText { text } } else { Action::InputText { text } };
-                let _ = self.act(Target::Device, action).await;
+                let _ = self.act(ActionTarget::Device, action).await;
             }
         }
     }
 
     /// Whether a field has the focus.
     pub async fn has_field(&self) -> bool {
-        let screen = self.screen(Want::TREE).await;
+        let screen = self.screen(ObserveOptions::TREE).await;
         let is_field = |node: &Node| node.is_focused() && node.is_editable();
         self.takes_keys() && screen.root.walk().any(is_field)
     }
 
     /// Puts a text into the focused field.
     pub async fn set_text(&self, text: &str) {
-        let _ = self.act(Target::Device, Action::SetText { text: text.to_string() }).await;
+        let _ = self.act(ActionTarget::Device, Action::SetText { text: text.to_string() }).await;
     }
 
     /// Two fingers that make what they hold so much larger.
     pub async fn pinch(&self, scale: f64) {
         if self.takes_keys() {
-            let _ = self.act(Target::Device, Action::Pinch { scale }).await;
+            let _ = self.act(ActionTarget::Device, Action::Pinch { scale }).await;
         }
     }
 
@@ -382,7 +384,7 @@ impl SimulatedPhone {
             Key::Backspace if is_all_selected => Action::EraseText { count: None },
             key => Action::PressKey { key },
         };
-        let _ = self.act(Target::Device, action).await;
+        let _ = self.act(ActionTarget::Device, action).await;
     }
 
     fn power(&self, on: bool) {

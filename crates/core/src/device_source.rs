@@ -10,7 +10,9 @@ use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::geometry::Size;
 use trailblaze_protocol::ids::DeviceId;
 
-use crate::driver::{Acted, Action, Budget, Description, Driver, DriverError, Target, Want};
+use crate::driver::{
+    Action, ActionOutput, ActionTarget, Budget, DeviceDescription, Driver, DriverError, ObserveOptions,
+};
 use crate::finding::Finding;
 use crate::screen::{Screen, Shape, SnapshotId};
 
@@ -65,8 +67,8 @@ impl DeviceSpec {
     }
 
     /// What is known about the device before it is acquired.
-    pub fn description(&self) -> Description {
-        Description {
+    pub fn description(&self) -> DeviceDescription {
+        DeviceDescription {
             id: self.id.clone(),
             platform: self.platform,
             driver: self.driver.clone(),
@@ -123,7 +125,7 @@ impl<T: fmt::Debug + PartialEq + Send + Sync + 'static> AnySettings for T {
 
 /// Stands for a device that could not be acquired, so that the record can say so. Every command returns the reason.
 pub struct UnavailableDevice {
-    description: Description,
+    description: DeviceDescription,
     error: DriverError,
 }
 
@@ -135,15 +137,15 @@ impl UnavailableDevice {
 
 #[async_trait]
 impl Driver for UnavailableDevice {
-    fn describe(&self) -> &Description {
+    fn describe(&self) -> &DeviceDescription {
         &self.description
     }
 
-    async fn observe(&self, _: &Budget, _: Want) -> Result<Screen, DriverError> {
+    async fn observe(&self, _: &Budget, _: ObserveOptions) -> Result<Screen, DriverError> {
         Err(self.error.clone())
     }
 
-    async fn act(&self, _: &Budget, _: &Target, _: &Action) -> Result<Acted, DriverError> {
+    async fn act(&self, _: &Budget, _: &ActionTarget, _: &Action) -> Result<ActionOutput, DriverError> {
         Err(self.error.clone())
     }
 

@@ -16,7 +16,7 @@ pub trait Model: Send + Sync {
     fn describe(&self) -> &ModelInfo;
 
     /// Sends one request. Retries failures that are likely to be temporary, and returns when the budget ends.
-    async fn complete(&self, budget: &Budget, request: &Request) -> Result<Reply, ModelError>;
+    async fn complete(&self, budget: &Budget, request: &ModelRequest) -> Result<ModelReply, ModelError>;
 }
 
 /// What is known about a model.
@@ -49,10 +49,10 @@ pub struct Price {
 
 /// One request. Providers send tools, system prompt and messages in this order, so that what stays the same comes first.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Request {
+pub struct ModelRequest {
     pub tools: Arc<[OfferedTool]>,
     pub system: Arc<str>,
-    pub messages: Vec<Message>,
+    pub messages: Vec<ChatMessage>,
     pub choice: Choice,
     /// The limit of the reply; the model's own limit applies if this is `None`.
     pub max_output_tokens: Option<u64>,
@@ -62,9 +62,9 @@ pub struct Request {
     pub stop_sequences: Vec<String>,
 }
 
-impl Request {
-    pub fn new(system: impl Into<Arc<str>>, messages: Vec<Message>) -> Request {
-        Request {
+impl ModelRequest {
+    pub fn new(system: impl Into<Arc<str>>, messages: Vec<ChatMessage>) -> ModelRequest {
+        ModelRequest {
             tools: Arc::default(),
             system: system.into(),
             messages,
@@ -98,30 +98,30 @@ pub enum Choice {
 /// A message of a conversation. The first is the user's, and a reply with calls is followed by their results.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Message {
-    User(Vec<Part>),
-    /// What the model replied earlier. Providers echo [`Reply::raw`] where their protocol requires it.
-    Assistant(Box<Reply>),
-    Results(Vec<ToolResult>),
+pub enum ChatMessage {
+    User(Vec<ContentPart>),
+    /// What the model replied earlier. Providers echo [`ModelReply::raw`] where their protocol requires it.
+    Assistant(Box<ModelReply>),
+    Results(Vec<RequestedCallResult>),
 }
 
-impl Message {
-    pub fn user(text: impl Into<String>) -> Message {
-        Message::User(vec![Part::Text(text.into())])
+impl ChatMessage {
+    pub fn user(text: impl Into<String>) -> ChatMessage {
+        ChatMessage::User(vec![ContentPart::Text(text.into())])
     }
 }
 
 /// A part of what a model is shown.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Part {
+pub enum ContentPart {
     Text(String),
-    Picture(Picture),
+    Picture(EncodedPicture),
 }
 
 #[derive(Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Picture {
+pub struct EncodedPicture {
     /// Such as `image/png`.
     pub media_type: String,
     #[serde(serialize_with = "as_base64")]
@@ -133,7 +133,7 @@ fn as_base64<S: serde::Serializer>(bytes: &Arc<[u8]>, to: S) -> Result<S::Ok, S:
     to.serialize_str(&base64::engine::general_purpose::STANDARD.encode(bytes))
 }
 
-impl fmt::Debug for Picture {
+impl fmt::Debug for EncodedPicture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} of {} bytes", self.media_type, self.bytes.len())
     }
@@ -142,29 +142,29 @@ impl fmt::Debug for Picture {
 /// The result of a call that the model made.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ToolResult {
+pub struct RequestedCallResult {
     /// [`RequestedCall::id`].
     pub id: String,
     pub name: String,
-    pub parts: Vec<Part>,
+    pub parts: Vec<ContentPart>,
     pub is_error: bool,
 }
 
 /// What a model replied.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Reply {
+pub struct ModelReply {
     /// Empty if the model only called tools.
     pub text: String,
     pub calls: Vec<RequestedCall>,
     pub stop: StopReason,
-    pub usage: Usage,
+    pub usage: TokenUsage,
     /// The reply as the provider sent it, if its protocol requires an exact echo; `null` otherwise.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub raw: Value,
 }
 
-impl Reply {
+impl ModelReply {
     /// Replaces secrets that the model wrote out by their placeholders, so that its calls are recorded like all others.
     pub fn redact(&mut self, secrets: &Secrets) {
         if secrets.is_empty() {
@@ -173,8 +173,8 @@ impl Reply {
         secrets.redact_in_place(&mut self.text);
         for call in &mut self.calls {
             match &mut call.arguments {
-                Arguments::Object(args) => secrets.redact_map(args),
-                Arguments::Malformed(text) => secrets.redact_in_place(text),
+                RequestedArguments::Object(args) => secrets.redact_map(args),
+                RequestedArguments::Malformed(text) => secrets.redact_in_place(text),
             }
         }
     }
@@ -187,13 +187,13 @@ pub struct RequestedCall {
     /// The provider's id of the call, or one that was made up for a provider without ids.
     pub id: String,
     pub name: String,
-    pub arguments: Arguments,
+    pub arguments: RequestedArguments,
 }
 
 /// Arguments of a call, as the model wrote them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Arguments {
+pub enum RequestedArguments {
     Object(Map<String, Value>),
     /// Not a JSON object: the text as it was sent.
     Malformed(String),
@@ -217,7 +217,7 @@ pub enum StopReason {
 /// How many tokens a request took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Usage {
+pub struct TokenUsage {
     /// All input, including what was read from or written to a cache.
     pub input: u64,
     pub output: u64,
@@ -227,7 +227,7 @@ pub struct Usage {
     pub cache_written: u64,
 }
 
-impl Usage {
+impl TokenUsage {
     /// What it costs, in US dollars.
     pub fn cost(&self, price: &Price) -> f64 {
         let fresh = self.input.saturating_sub(self.cached).saturating_sub(self.cache_written);
@@ -241,8 +241,8 @@ impl Usage {
     }
 }
 
-impl std::ops::AddAssign for Usage {
-    fn add_assign(&mut self, other: Usage) {
+impl std::ops::AddAssign for TokenUsage {
+    fn add_assign(&mut self, other: TokenUsage) {
         self.input += other.input;
         self.output += other.output;
         self.cached += other.cached;

@@ -121,7 +121,7 @@ impl Token<'_> {
 
 /// The replacement of a token.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Fill {
+pub enum Replacement {
     Value(Value),
     /// No value: a whole value becomes null, or is dropped for `{{?x}}`; within text, it is empty.
     Nothing,
@@ -191,7 +191,7 @@ pub fn whole(text: &str) -> Option<Token<'_>> {
 /// Returns a copy of `value` with its tokens replaced; `None` if the value itself is dropped.
 pub fn fill<E: From<Uncoercible>>(
     value: &Value,
-    lookup: &mut impl FnMut(&Token<'_>) -> Result<Fill, E>,
+    lookup: &mut impl FnMut(&Token<'_>) -> Result<Replacement, E>,
 ) -> Result<Option<Value>, E> {
     Ok(Some(match value {
         Value::String(text) => return fill_text(text, lookup),
@@ -209,7 +209,7 @@ pub fn fill<E: From<Uncoercible>>(
 
 pub fn fill_map<E: From<Uncoercible>>(
     map: &Map<String, Value>,
-    lookup: &mut impl FnMut(&Token<'_>) -> Result<Fill, E>,
+    lookup: &mut impl FnMut(&Token<'_>) -> Result<Replacement, E>,
 ) -> Result<Map<String, Value>, E> {
     let mut filled = Map::with_capacity(map.len());
     for (key, value) in map {
@@ -222,20 +222,20 @@ pub fn fill_map<E: From<Uncoercible>>(
 
 fn fill_text<E: From<Uncoercible>>(
     text: &str,
-    lookup: &mut impl FnMut(&Token<'_>) -> Result<Fill, E>,
+    lookup: &mut impl FnMut(&Token<'_>) -> Result<Replacement, E>,
 ) -> Result<Option<Value>, E> {
-    let mut lookup = |token: &Token<'_>| -> Result<Fill, E> {
+    let mut lookup = |token: &Token<'_>| -> Result<Replacement, E> {
         Ok(match lookup(token)? {
-            Fill::Value(value) => Fill::Value(token.coerced(value)?),
+            Replacement::Value(value) => Replacement::Value(token.coerced(value)?),
             other => other,
         })
     };
     if let Some(token) = whole(text) {
         return Ok(match lookup(&token)? {
-            Fill::Value(value) => Some(value),
-            Fill::Nothing if token.drops => None,
-            Fill::Nothing => Some(Value::Null),
-            Fill::Keep => Some(Value::from(text)),
+            Replacement::Value(value) => Some(value),
+            Replacement::Nothing if token.drops => None,
+            Replacement::Nothing => Some(Value::Null),
+            Replacement::Keep => Some(Value::from(text)),
         });
     }
     let mut filled = String::with_capacity(text.len());
@@ -243,10 +243,10 @@ fn fill_text<E: From<Uncoercible>>(
         match piece {
             Piece::Text(text) => filled.push_str(text),
             Piece::Token(token) => match lookup(&token)? {
-                Fill::Value(Value::String(text)) => filled.push_str(&text),
-                Fill::Value(Value::Null) | Fill::Nothing => {}
-                Fill::Value(value) => filled.push_str(&value.to_string()),
-                Fill::Keep => filled.push_str(token.raw),
+                Replacement::Value(Value::String(text)) => filled.push_str(&text),
+                Replacement::Value(Value::Null) | Replacement::Nothing => {}
+                Replacement::Value(value) => filled.push_str(&value.to_string()),
+                Replacement::Keep => filled.push_str(token.raw),
             },
         }
     }
@@ -326,15 +326,15 @@ mod tests {
     fn check(value: Value, expected: Option<Value>) {
         let filled = fill::<Uncoercible>(&value, &mut |token| {
             Ok(match token.path {
-                "n" => Fill::Value(json!(5)),
-                "name" => Fill::Value(json!("Ada")),
-                "evil" => Fill::Value(json!("{{name}}")),
-                "text5" => Fill::Value(json!(" 5 ")),
-                "half" => Fill::Value(json!("2.5")),
-                "yes" => Fill::Value(json!("True")),
-                "float" => Fill::Value(json!(3.0)),
-                "gone" => Fill::Nothing,
-                _ => Fill::Keep,
+                "n" => Replacement::Value(json!(5)),
+                "name" => Replacement::Value(json!("Ada")),
+                "evil" => Replacement::Value(json!("{{name}}")),
+                "text5" => Replacement::Value(json!(" 5 ")),
+                "half" => Replacement::Value(json!("2.5")),
+                "yes" => Replacement::Value(json!("True")),
+                "float" => Replacement::Value(json!(3.0)),
+                "gone" => Replacement::Nothing,
+                _ => Replacement::Keep,
             })
         });
         assert_eq!(filled, Ok(expected), "{value}");
@@ -386,7 +386,7 @@ mod tests {
             ("{{bool:n}}", "true or false"),
         ] {
             let lookup = |token: &Token<'_>| {
-                Ok(Fill::Value(match token.path {
+                Ok(Replacement::Value(match token.path {
                     "n" => json!(1),
                     "half" => json!("2.5"),
                     other => json!(other),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use trailblaze_protocol::event::ToolKind;
 
 use crate::config::{Grants, Mode, ScriptEntry, ToolFile};
-use crate::engine::code::Code;
+use crate::engine::code::ToolCode;
 use crate::engine::registry::Batch;
 use crate::engine::tool::{Body, Contributor, Tool};
 use crate::names::ToolOrigin;
@@ -34,7 +34,7 @@ pub struct ScriptFile {
 
 impl ScriptFile {
     /// The tool, with its compiled script.
-    pub fn with_code(self, code: Arc<dyn Code>) -> Batch {
+    pub fn with_code(self, code: Arc<dyn ToolCode>) -> Batch {
         let contributor = Contributor::new(&self.source.path, ToolOrigin::Script);
         let tool = tool(self.file, contributor.clone(), Body::Code(code));
         Batch::new(contributor, vec![tool])

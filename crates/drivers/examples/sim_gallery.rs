@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use trailblaze_core::driver::{Action, Budget, Driver, Target, Want};
+use trailblaze_core::driver::{Action, ActionTarget, Budget, Driver, ObserveOptions};
 use trailblaze_core::screen::{Picture, Pixels};
 use trailblaze_drivers::sim::{Options, Sim, demo_app};
 use trailblaze_protocol::driver::{DriverKey, Platform};
@@ -70,7 +70,7 @@ impl Walk {
 
     async fn look(&mut self, name: &str) {
         let started = Instant::now();
-        let screen = self.sim.observe(&self.budget(), Want::PICTURE).await.expect("the device is there");
+        let screen = self.sim.observe(&self.budget(), ObserveOptions::PICTURE).await.expect("the device is there");
         let took = started.elapsed();
         self.count += 1;
         let file = format!("{}/{}-{:02}-{name}.png", self.folder, self.platform, self.count);
@@ -79,7 +79,7 @@ impl Walk {
     }
 
     async fn time(&self) {
-        for want in [Want::TREE, Want::PICTURE] {
+        for want in [ObserveOptions::TREE, ObserveOptions::PICTURE] {
             let started = Instant::now();
             for _ in 0..50 {
                 self.sim.observe(&self.budget(), want).await.expect("the device is there");
@@ -97,10 +97,10 @@ impl Walk {
     }
 
     async fn touch(&mut self, is_it: impl Fn(&trailblaze_core::screen::Node) -> bool, action: Action) {
-        let screen = self.sim.observe(&self.budget(), Want::TREE).await.expect("the device is there");
+        let screen = self.sim.observe(&self.budget(), ObserveOptions::TREE).await.expect("the device is there");
         let node = screen.root.walk().filter(|node| is_it(node)).last().expect("the element is there");
         let point = node.bounds.expect("it has bounds").center();
-        self.sim.act(&self.budget(), &Target::Point(point), &action).await.expect("it can be touched");
+        self.sim.act(&self.budget(), &ActionTarget::Point(point), &action).await.expect("it can be touched");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use trailblaze_core::driver::{Direction, DragEnd, Offset, Target};
+use trailblaze_core::driver::{ActionTarget, Direction, DragEnd, Offset};
 use trailblaze_protocol::geometry::{Point, Size};
 
 /// How long a finger rests for a long press; phones take half a second for one.
@@ -70,9 +70,9 @@ pub fn bounded(duration: Duration) -> Duration {
 }
 
 /// Where a drag starts and ends. Offsets are from the corner of an element.
-pub fn drag(target: &Target, at: Option<Offset>, to: &DragEnd) -> Option<Gesture> {
+pub fn drag(target: &ActionTarget, at: Option<Offset>, to: &DragEnd) -> Option<Gesture> {
     let from = match (target, at) {
-        (Target::Element(found), Some(at)) => moved(Point { x: found.bounds.left, y: found.bounds.top }, at),
+        (ActionTarget::Element(found), Some(at)) => moved(Point { x: found.bounds.left, y: found.bounds.top }, at),
         _ => target.point()?,
     };
     let to = match to {

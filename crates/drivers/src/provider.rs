@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio::io::AsyncReadExt;
 use trailblaze_core::device_source::{DeviceSource, DeviceSpec};
 use trailblaze_core::driver::Budget;
-use trailblaze_core::yaml::{Decode, Kind, Node, Problem, Problems, Source};
+use trailblaze_core::yaml::{Decode, Problem, Problems, Source, YamlKind, YamlNode};
 use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_supervise::{Launch, Supervisor};
 
@@ -49,10 +49,10 @@ impl ConfigKeys {
     pub const NONE: ConfigKeys = ConfigKeys { names: &[], schema: || serde_json::json!({"properties": {}}) };
 
     /// The entries of a mapping that have these keys.
-    pub fn of(&self, node: &Node) -> Node {
-        let own = |(key, _): &&(Node, Node)| self.names.contains(&key.raw().unwrap_or_default());
+    pub fn of(&self, node: &YamlNode) -> YamlNode {
+        let own = |(key, _): &&(YamlNode, YamlNode)| self.names.contains(&key.raw().unwrap_or_default());
         let entries = node.entries().unwrap_or_default().iter().filter(own).cloned().collect();
-        Node { span: node.span, kind: Kind::Map(entries) }
+        YamlNode { span: node.span, kind: YamlKind::Map(entries) }
     }
 }
 
@@ -71,9 +71,9 @@ pub struct ProjectPart<'a> {
     /// The project file, which the nodes are from.
     pub source: &'a Arc<Source>,
     /// The provider's keys at the top of it.
-    pub section: Node,
+    pub section: YamlNode,
     /// The provider's keys in the entry of each device, by the device's id.
-    pub devices: Vec<(&'a str, Node)>,
+    pub devices: Vec<(&'a str, YamlNode)>,
     /// Reads a text file of the project.
     pub read: &'a dyn Fn(&str) -> Result<Arc<Source>, FileError>,
 }
@@ -90,7 +90,7 @@ impl ProjectPart<'_> {
     /// Decodes the provider's keys of each device, by its id.
     pub fn decode_devices<E: Decode>(&self, found: &mut Vec<Problem>) -> HashMap<String, E> {
         let mut problems = Problems::new(self.source);
-        let entry = |(id, node): &(&str, Node)| Some((id.to_string(), E::decode(node, &mut problems)?));
+        let entry = |(id, node): &(&str, YamlNode)| Some((id.to_string(), E::decode(node, &mut problems)?));
         let entries = self.devices.iter().filter_map(entry).collect();
         found.extend(problems.into_vec());
         entries

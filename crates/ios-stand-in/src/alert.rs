@@ -1,7 +1,7 @@
 //! Alerts: of the system, which are in front of every app, and of the app itself.
 
 use serde_json::{Value, json};
-use trailblaze_core::driver::{Action, Target, Want};
+use trailblaze_core::driver::{Action, ActionTarget, ObserveOptions};
 use trailblaze_core::screen::Node;
 use trailblaze_protocol::geometry::Point;
 
@@ -15,7 +15,7 @@ struct AppAlert {
 }
 
 async fn app_alert(iphone: &Iphone) -> Option<AppAlert> {
-    let screen = iphone.screen(Want::TREE).await;
+    let screen = iphone.screen(ObserveOptions::TREE).await;
     let alert = screen.root.walk().find(|node| node.class() == Some("Alert"))?;
     let of = |class: &'static str| alert.walk().filter(move |node| node.class() == Some(class));
     let texts = of("StaticText").filter_map(Node::text).map(str::to_string).collect();
@@ -58,6 +58,6 @@ pub async fn answer(iphone: &Iphone, name: Option<&str>, is_accepted: bool) -> W
         (None, false) => alert.buttons.first(),
     };
     let (_, point) = chosen.ok_or_else(|| missing(name.unwrap_or_default()))?;
-    let _ = iphone.act(Target::Point(*point), Action::Tap).await;
+    let _ = iphone.act(ActionTarget::Point(*point), Action::Tap).await;
     Ok(Value::Null)
 }

@@ -1,7 +1,7 @@
 //! Apps: launch, activate, terminate, state, links.
 
 use serde_json::{Value, json};
-use trailblaze_core::driver::{Action, DeviceCommand, Key, LaunchMode, Target};
+use trailblaze_core::driver::{Action, ActionTarget, DeviceCommand, Key, LaunchMode};
 
 use crate::answer::{WdaAnswer, WebDriverError};
 use crate::iphone::{CLEAR_DATA, Iphone, SPRINGBOARD};
@@ -91,7 +91,7 @@ pub async fn open_url(iphone: &Iphone, body: &Value) -> WdaAnswer {
 }
 
 pub async fn go_home(iphone: &Iphone) -> WdaAnswer {
-    let _ = iphone.act(Target::Device, Action::PressKey { key: Key::Home }).await;
+    let _ = iphone.act(ActionTarget::Device, Action::PressKey { key: Key::Home }).await;
     Ok(Value::Null)
 }
 

@@ -1,7 +1,7 @@
 //! Elements that a session has found, by their ids.
 
 use serde_json::{Value, json};
-use trailblaze_core::driver::{Action, Target};
+use trailblaze_core::driver::{Action, ActionTarget};
 use trailblaze_protocol::geometry::Rect;
 
 use crate::answer::{WdaAnswer, WebDriverError};
@@ -102,7 +102,7 @@ pub async fn act(iphone: &Iphone, id: &str, what: &str, body: &Value) -> WdaAnsw
         "clear" => {
             focus(iphone, &element).await?;
             let text = String::new();
-            let _ = iphone.act(Target::Device, Action::SetText { text }).await;
+            let _ = iphone.act(ActionTarget::Device, Action::SetText { text }).await;
         }
         "value" => {
             let text = text_of(body)?;
@@ -116,7 +116,7 @@ pub async fn act(iphone: &Iphone, id: &str, what: &str, body: &Value) -> WdaAnsw
 
 async fn touch(iphone: &Iphone, element: &XcElement) {
     let center = element.frame.center();
-    let _ = iphone.act(Target::Point(in_pixels(f64::from(center.x), f64::from(center.y))), Action::Tap).await;
+    let _ = iphone.act(ActionTarget::Point(in_pixels(f64::from(center.x), f64::from(center.y))), Action::Tap).await;
 }
 
 /// Typing taps the element first, unless it has the focus.

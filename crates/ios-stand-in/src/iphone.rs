@@ -7,7 +7,7 @@ use std::time::Duration;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use trailblaze_core::driver::{Action, Budget, DeviceCommand, Driver, DriverError, Target, Want};
+use trailblaze_core::driver::{Action, ActionTarget, Budget, DeviceCommand, Driver, DriverError, ObserveOptions};
 use trailblaze_core::screen::Screen;
 use trailblaze_drivers::sim::{App, Options, Sim};
 use trailblaze_protocol::driver::{DriverKey, Platform};
@@ -83,7 +83,7 @@ impl Iphone {
         Budget::new(Instant::now() + Duration::from_secs(600), CancellationToken::new())
     }
 
-    pub async fn screen(&self, want: Want) -> Screen {
+    pub async fn screen(&self, want: ObserveOptions) -> Screen {
         let screen = self.sim.observe(&Iphone::budget(), want).await;
         let screen = screen.expect("a simulated device without faults is never lost");
         // An app may have opened another.
@@ -93,7 +93,7 @@ impl Iphone {
         screen
     }
 
-    pub async fn act(&self, target: Target, action: Action) -> Result<(), DriverError> {
+    pub async fn act(&self, target: ActionTarget, action: Action) -> Result<(), DriverError> {
         self.sim.act(&Iphone::budget(), &target, &action).await.map(drop)
     }
 
@@ -103,7 +103,7 @@ impl Iphone {
 
     /// The bundle id of the app in front. The home screen and alerts of the system belong to the same one.
     pub async fn front(&self) -> String {
-        let app = self.screen(Want::TREE).await.app;
+        let app = self.screen(ObserveOptions::TREE).await.app;
         let has_alert = self.state().alert.is_some();
         app.filter(|_| !has_alert).unwrap_or_else(|| SPRINGBOARD.to_string())
     }

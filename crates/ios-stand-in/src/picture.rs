@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
-use trailblaze_core::driver::Want;
+use trailblaze_core::driver::ObserveOptions;
 use trailblaze_core::screen::{Picture, Pixels};
 use trailblaze_protocol::geometry::Size;
 
@@ -11,7 +11,7 @@ use crate::answer::{WdaAnswer, WebDriverError};
 use crate::iphone::Iphone;
 
 pub async fn screenshot(iphone: &Iphone) -> WdaAnswer {
-    let screen = iphone.screen(Want::PICTURE).await;
+    let screen = iphone.screen(ObserveOptions::PICTURE).await;
     let picture = screen.picture.ok_or_else(|| WebDriverError::unknown("there is no picture"))?;
     let pixels =
         in_full(&picture, iphone.size()).ok_or_else(|| WebDriverError::unknown("the picture has no pixels"))?;

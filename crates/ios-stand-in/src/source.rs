@@ -1,7 +1,7 @@
 //! The tree of the screen as `GET /source?format=json` returns it.
 
 use serde_json::{Map, Value, json};
-use trailblaze_core::driver::Want;
+use trailblaze_core::driver::ObserveOptions;
 use trailblaze_core::screen::{Field, Node, Screen};
 use trailblaze_protocol::geometry::Rect;
 
@@ -27,7 +27,7 @@ pub async fn source(iphone: &Iphone, request: &HttpRequest) -> WdaAnswer {
 
 /// The tree of the app in front, or of the system if it shows an alert.
 pub async fn tree(iphone: &Iphone) -> XcElement {
-    let screen = iphone.screen(Want::TREE).await;
+    let screen = iphone.screen(ObserveOptions::TREE).await;
     let alert = iphone.state().alert.clone();
     match alert {
         Some(alert) => system_alert(&alert, points(screen.frame())),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use trailblaze_core::driver::{Action, Key, Target};
+use trailblaze_core::driver::{Action, ActionTarget, Key};
 use trailblaze_protocol::geometry::Point;
 
 use crate::answer::{WdaAnswer, WebDriverError};
@@ -49,7 +49,7 @@ fn is_taken(iphone: &Iphone, x: f64, y: f64) -> bool {
 async fn touch(iphone: &Iphone, (x, y): (f64, f64), action: Action) {
     if !is_taken(iphone, x, y) {
         // A touch on nothing is no error.
-        let _ = iphone.act(Target::Point(in_pixels(x, y)), action).await;
+        let _ = iphone.act(ActionTarget::Point(in_pixels(x, y)), action).await;
     }
 }
 
@@ -94,14 +94,14 @@ fn is_free(iphone: &Iphone) -> bool {
 
 async fn zoom(iphone: &Iphone, scale: f64) {
     if is_free(iphone) {
-        let _ = iphone.act(Target::Device, Action::Pinch { scale }).await;
+        let _ = iphone.act(ActionTarget::Device, Action::Pinch { scale }).await;
     }
 }
 
 async fn swipe(iphone: &Iphone, from: (f64, f64), to: (f64, f64), duration: Duration) {
     if is_free(iphone) {
         let action = Action::Swipe { from: in_pixels(from.0, from.1), to: in_pixels(to.0, to.1), duration };
-        let _ = iphone.act(Target::Device, action).await;
+        let _ = iphone.act(ActionTarget::Device, action).await;
     }
 }
 
@@ -211,7 +211,7 @@ pub async fn type_text(iphone: &Iphone, text: &str) {
             }
         };
         flush(iphone, &mut letters).await;
-        let _ = iphone.act(Target::Device, Action::PressKey { key }).await;
+        let _ = iphone.act(ActionTarget::Device, Action::PressKey { key }).await;
     }
     flush(iphone, &mut letters).await;
 }
@@ -219,7 +219,7 @@ pub async fn type_text(iphone: &Iphone, text: &str) {
 async fn flush(iphone: &Iphone, letters: &mut String) {
     if !letters.is_empty() {
         let text = std::mem::take(letters);
-        let _ = iphone.act(Target::Device, Action::InputText { text }).await;
+        let _ = iphone.act(ActionTarget::Device, Action::InputText { text }).await;
     }
 }
 

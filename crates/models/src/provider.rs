@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use serde_json::Value;
 use trailblaze_core::driver::Budget;
 use trailblaze_core::model::{
-    Arguments, Model, ModelError, ModelErrorKind, ModelInfo, Reply, Request, StopReason, Usage,
+    Model, ModelError, ModelErrorKind, ModelInfo, ModelReply, ModelRequest, RequestedArguments, StopReason, TokenUsage,
 };
 
 use crate::api::{Answer, Api, Quirks};
@@ -95,7 +95,7 @@ impl Model for ModelProvider {
         &self.info
     }
 
-    async fn complete(&self, budget: &Budget, request: &Request) -> Result<Reply, ModelError> {
+    async fn complete(&self, budget: &Budget, request: &ModelRequest) -> Result<ModelReply, ModelError> {
         let mut reply = self.send(budget, request).await?;
         reply.usage = told_or_estimated(request, &reply);
         // A call that the provider could not parse is often right the next time.
@@ -106,7 +106,7 @@ impl Model for ModelProvider {
             reply.usage += spent;
         }
         self.mask_reply(&mut reply);
-        let Usage { input, output, cached, cache_written } = reply.usage;
+        let TokenUsage { input, output, cached, cache_written } = reply.usage;
         tracing::debug!(target: "trailblaze::model", model = self.info.id, input, output, cached, cache_written, "replied");
         Ok(reply)
     }
@@ -131,7 +131,7 @@ impl From<ModelError> for Failed {
 }
 
 impl ModelProvider {
-    async fn send(&self, budget: &Budget, request: &Request) -> Result<Reply, ModelError> {
+    async fn send(&self, budget: &Budget, request: &ModelRequest) -> Result<ModelReply, ModelError> {
         let mut n_tries = 0;
         loop {
             n_tries += 1;
@@ -155,7 +155,7 @@ impl ModelProvider {
     }
 
     /// Sends a request, and sends it differently if the provider refuses something that can be avoided.
-    async fn adapt_and_try(&self, budget: &Budget, request: &Request) -> Result<Reply, Failed> {
+    async fn adapt_and_try(&self, budget: &Budget, request: &ModelRequest) -> Result<ModelReply, Failed> {
         loop {
             let quirks = *self.quirks.lock();
             let body = self.api.body(&self.settings, quirks, request)?;
@@ -171,7 +171,7 @@ impl ModelProvider {
         }
     }
 
-    fn read(&self, request: &Request, response: &Response) -> Result<Read, ModelError> {
+    fn read(&self, request: &ModelRequest, response: &Response) -> Result<Read, ModelError> {
         let body: Option<Value> = serde_json::from_slice(&response.body).ok();
         let described = body.as_ref().and_then(|body| self.api.error(body));
         if !response.status.is_success() {
@@ -198,10 +198,10 @@ impl ModelProvider {
         }
     }
 
-    fn refused(&self, response: &Response, status: StatusCode, error: &ProviderError) -> Result<Reply, Failed> {
+    fn refused(&self, response: &Response, status: StatusCode, error: &ProviderError) -> Result<ModelReply, Failed> {
         let (meaning, detail) = (meaning(status.as_u16(), error), self.safe(&error.message));
         if meaning == Meaning::Refused {
-            return Ok(Reply { stop: StopReason::Refused(detail), ..Reply::default() });
+            return Ok(ModelReply { stop: StopReason::Refused(detail), ..ModelReply::default() });
         }
         let key_variable = self.key_variable.as_deref();
         let failure = model_error(&self.settings, key_variable, status.as_u16(), meaning, &detail);
@@ -267,15 +267,15 @@ impl ModelProvider {
     }
 
     /// A gateway or a model may repeat the key, and replies are recorded.
-    fn mask_reply(&self, reply: &mut Reply) {
+    fn mask_reply(&self, reply: &mut ModelReply) {
         mask(&self.keys, &mut reply.text);
         if let StopReason::Refused(why) = &mut reply.stop {
             mask(&self.keys, why);
         }
         for call in &mut reply.calls {
             match &mut call.arguments {
-                Arguments::Object(args) => args.values_mut().for_each(|value| mask_value(&self.keys, value)),
-                Arguments::Malformed(text) => mask(&self.keys, text),
+                RequestedArguments::Object(args) => args.values_mut().for_each(|value| mask_value(&self.keys, value)),
+                RequestedArguments::Malformed(text) => mask(&self.keys, text),
             }
         }
         mask_value(&self.keys, &mut reply.raw);
@@ -300,9 +300,9 @@ fn mask_value(secrets: &[String], value: &mut Value) {
 }
 
 /// What a reply took. What the provider does not tell is estimated, because budgets count it.
-fn told_or_estimated(request: &Request, reply: &Reply) -> Usage {
+fn told_or_estimated(request: &ModelRequest, reply: &ModelReply) -> TokenUsage {
     let or = |told: u64, estimated: u64| if told > 0 { told } else { estimated };
-    Usage {
+    TokenUsage {
         input: or(reply.usage.input, estimated_tokens(request) + estimated_pictures(request)),
         output: or(reply.usage.output, estimated_output(reply)),
         ..reply.usage
@@ -310,7 +310,7 @@ fn told_or_estimated(request: &Request, reply: &Reply) -> Usage {
 }
 
 enum Read {
-    Reply(Reply),
+    Reply(ModelReply),
     Error(StatusCode, ProviderError),
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use trailblaze_core::config::{ModelEntry, ProviderKind};
-use trailblaze_core::model::{ModelInfo, Price, Request};
+use trailblaze_core::model::{ModelInfo, ModelRequest, Price};
 
 use crate::api::Api;
 use crate::http::ProxySettings;
@@ -101,12 +101,12 @@ impl Settings {
     }
 
     /// The limit of a reply: the lower of the request's and the model's.
-    pub(crate) fn output_limit(&self, request: &Request) -> Option<u64> {
+    pub(crate) fn output_limit(&self, request: &ModelRequest) -> Option<u64> {
         [request.max_output_tokens, self.max_output_tokens].into_iter().flatten().min()
     }
 
     /// The request's temperature, or the project's. The newest models refuse one, so it has no default.
-    pub(crate) fn temperature_for(&self, request: &Request) -> Option<f64> {
+    pub(crate) fn temperature_for(&self, request: &ModelRequest) -> Option<f64> {
         request.temperature.or(self.temperature)
     }
 }

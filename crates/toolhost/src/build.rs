@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use trailblaze_core::config::Server;
+use trailblaze_core::config::ToolServerConfig;
 use trailblaze_core::nearest::misspelled;
 
 /// A file that a server is started from and that is built from sources in the project.
@@ -19,7 +19,7 @@ pub struct ServerBuild {
 }
 
 impl ServerBuild {
-    pub fn of(server: &Server, root: &Path) -> Option<ServerBuild> {
+    pub fn of(server: &ToolServerConfig, root: &Path) -> Option<ServerBuild> {
         let dir = server.working_dir.as_ref().map_or_else(|| root.to_path_buf(), |dir| root.join(dir));
         if let Some(file) = server.args.iter().skip_while(|arg| *arg != "-jar").nth(1) {
             let project = file.split_once("target/").map(|(folder, _)| folder.trim_end_matches('/'));
@@ -114,7 +114,7 @@ mod tests {
 
     fn build(root: &Path, entry: &str) -> Option<ServerBuild> {
         let yaml = Source::new("a.yaml", entry);
-        let server: Server = decode(&yaml, &mut Problems::new(&yaml)).unwrap();
+        let server: ToolServerConfig = decode(&yaml, &mut Problems::new(&yaml)).unwrap();
         ServerBuild::of(&server, root)
     }
 

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
-use trailblaze_core::driver::Description;
+use trailblaze_core::driver::DeviceDescription;
 use trailblaze_core::engine::cx::Cx;
 use trailblaze_core::values::memory::Memory;
 use trailblaze_core::values::secret::Secrets;
@@ -245,7 +245,7 @@ enum LetterCase {
 }
 
 impl<'a> EnvelopeDevice<'a> {
-    fn new(description: &'a Description, case: LetterCase) -> EnvelopeDevice<'a> {
+    fn new(description: &'a DeviceDescription, case: LetterCase) -> EnvelopeDevice<'a> {
         let platform = description.platform.name();
         EnvelopeDevice {
             id: None,

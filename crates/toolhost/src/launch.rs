@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::io::AsyncReadExt;
 use tokio::sync::OnceCell;
-use trailblaze_core::config::Server;
-use trailblaze_core::driver::Description;
+use trailblaze_core::config::ToolServerConfig;
+use trailblaze_core::driver::DeviceDescription;
 use trailblaze_protocol::ids::SessionId;
 use trailblaze_supervise::{Launch, Supervisor};
 
@@ -20,7 +20,7 @@ pub struct Place<'a> {
     pub root: &'a Path,
     pub base_url: &'a str,
     /// The session that the server belongs to; `None` if several share it.
-    pub session: Option<(&'a SessionId, &'a Description)>,
+    pub session: Option<(&'a SessionId, &'a DeviceDescription)>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -119,7 +119,7 @@ impl Runtimes {
 }
 
 /// How to start a server.
-pub async fn launch(server: &Server, place: &Place<'_>, runtimes: &Runtimes) -> Result<Launch, LaunchError> {
+pub async fn launch(server: &ToolServerConfig, place: &Place<'_>, runtimes: &Runtimes) -> Result<Launch, LaunchError> {
     let mut launch = match (&server.script, &server.command) {
         (Some(script), _) => for_script(script, place.root, runtimes).await?,
         (None, Some(command)) => for_command(command, server, place.root),
@@ -134,7 +134,7 @@ pub async fn launch(server: &Server, place: &Place<'_>, runtimes: &Runtimes) -> 
 }
 
 /// The environment variables that a server gets besides those of this process.
-pub fn own_variables(server: &Server, place: &Place<'_>) -> Vec<(String, String)> {
+pub fn own_variables(server: &ToolServerConfig, place: &Place<'_>) -> Vec<(String, String)> {
     let own = server.env.0.iter().map(|(name, value)| (name.value.clone(), value.clone()));
     own.chain(environment(place)).collect()
 }
@@ -206,7 +206,7 @@ pub fn missing_package(script: &Path, said: &str) -> Option<String> {
     Some(format!("the npm package `{package}` is not installed; run `{command}` in `{}`", place.display()))
 }
 
-fn for_command(command: &str, server: &Server, root: &Path) -> Launch {
+fn for_command(command: &str, server: &ToolServerConfig, root: &Path) -> Launch {
     let dir = server.working_dir.as_ref().map_or_else(|| root.to_path_buf(), |dir| root.join(dir));
     Launch::new(program(command, root), dir)
 }

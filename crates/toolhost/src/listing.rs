@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use trailblaze_core::engine::registry::Group;
+use trailblaze_core::engine::registry::ToolGroup;
 use trailblaze_core::engine::source::{Listing, ToolSource};
 use trailblaze_core::engine::tool::{Body, Contributor, Tool};
 use trailblaze_core::schema::Schema;
@@ -127,7 +127,7 @@ pub fn interpret(
 
 struct ListedRegistry {
     tools: Map<String, Value>,
-    groups: BTreeMap<String, Group>,
+    groups: BTreeMap<String, ToolGroup>,
 }
 
 fn read_registry(text: &str, listing: &mut Listing) -> Option<ListedRegistry> {
@@ -168,7 +168,7 @@ fn read_registry(text: &str, listing: &mut Listing) -> Option<ListedRegistry> {
             }
         };
         let description = group.get("description").and_then(Value::as_str).unwrap_or_default().to_string();
-        groups.insert(name, Group { description, is_default });
+        groups.insert(name, ToolGroup { description, is_default });
     }
     Some(ListedRegistry { tools, groups })
 }

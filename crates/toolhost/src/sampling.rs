@@ -7,7 +7,7 @@ use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
 use trailblaze_core::callers::sampling::{Sample, Sampled, SamplingError, sample};
 use trailblaze_core::engine::cx::Cx;
-use trailblaze_core::model::{Message, Part, Picture, Reply, Request};
+use trailblaze_core::model::{ChatMessage, ContentPart, EncodedPicture, ModelReply, ModelRequest};
 
 use crate::connection::{RpcError, brief};
 
@@ -67,7 +67,7 @@ enum BadSamplingRequest {
 }
 
 /// Reads the parameters of a request. Preferences for a model and the inclusion of context are hints, and have no effect.
-fn request(params: &Value) -> Result<Request, BadSamplingRequest> {
+fn request(params: &Value) -> Result<ModelRequest, BadSamplingRequest> {
     let given = |name: &str| params.get(name).filter(|value| !value.is_null());
     let bad = |name, what, value: &Value| BadSamplingRequest::Field { name, what, value: brief(value) };
     if given("tools").is_some_and(|tools| tools.as_array().is_none_or(|tools| !tools.is_empty())) {
@@ -94,29 +94,31 @@ fn request(params: &Value) -> Result<Request, BadSamplingRequest> {
         Some(value) => texts(value).ok_or_else(|| bad("stopSequences", "a list of texts", value))?,
     };
     let messages = messages(params.get("messages").and_then(Value::as_array).ok_or(BadSamplingRequest::NoMessages)?)?;
-    Ok(Request { max_output_tokens, temperature, stop_sequences, ..Request::new(system, messages) })
+    Ok(ModelRequest { max_output_tokens, temperature, stop_sequences, ..ModelRequest::new(system, messages) })
 }
 
 /// Messages of the same role that follow each other become one, because some providers refuse them.
-fn messages(given: &[Value]) -> Result<Vec<Message>, BadSamplingRequest> {
-    let mut messages: Vec<Message> = Vec::new();
+fn messages(given: &[Value]) -> Result<Vec<ChatMessage>, BadSamplingRequest> {
+    let mut messages: Vec<ChatMessage> = Vec::new();
     for message in given {
         let parts = parts(message.get("content").unwrap_or(&Value::Null))?;
         match message.get("role").and_then(Value::as_str) {
             Some("user") => match messages.last_mut() {
-                Some(Message::User(earlier)) => earlier.extend(parts),
-                _ => messages.push(Message::User(parts)),
+                Some(ChatMessage::User(earlier)) => earlier.extend(parts),
+                _ => messages.push(ChatMessage::User(parts)),
             },
             Some("assistant") => {
-                let text = |part: Part| match part {
-                    Part::Text(text) => Ok(text),
-                    Part::Picture(_) => Err(BadSamplingRequest::AssistantPicture),
+                let text = |part: ContentPart| match part {
+                    ContentPart::Text(text) => Ok(text),
+                    ContentPart::Picture(_) => Err(BadSamplingRequest::AssistantPicture),
                 };
                 let text = parts.into_iter().map(text).collect::<Result<Vec<_>, _>>()?.join("\n");
                 match messages.last_mut() {
                     None => return Err(BadSamplingRequest::NoUser),
-                    Some(Message::Assistant(earlier)) => earlier.text = format!("{}\n{text}", earlier.text),
-                    Some(_) => messages.push(Message::Assistant(Box::new(Reply { text, ..Reply::default() }))),
+                    Some(ChatMessage::Assistant(earlier)) => earlier.text = format!("{}\n{text}", earlier.text),
+                    Some(_) => {
+                        messages.push(ChatMessage::Assistant(Box::new(ModelReply { text, ..ModelReply::default() })))
+                    }
                 }
             }
             _ => return Err(BadSamplingRequest::Role(brief(message.get("role").unwrap_or(&Value::Null)))),
@@ -126,19 +128,19 @@ fn messages(given: &[Value]) -> Result<Vec<Message>, BadSamplingRequest> {
 }
 
 /// The content of a message: one block, a list of blocks, or a plain text, which some libraries send.
-fn parts(content: &Value) -> Result<Vec<Part>, BadSamplingRequest> {
+fn parts(content: &Value) -> Result<Vec<ContentPart>, BadSamplingRequest> {
     match content {
         Value::Array(blocks) => blocks.iter().map(part).collect(),
         block => Ok(vec![part(block)?]),
     }
 }
 
-fn part(block: &Value) -> Result<Part, BadSamplingRequest> {
+fn part(block: &Value) -> Result<ContentPart, BadSamplingRequest> {
     let text = |name: &str| block.get(name).and_then(Value::as_str);
     match (block, text("type")) {
-        (Value::String(text), _) => Ok(Part::Text(text.clone())),
+        (Value::String(text), _) => Ok(ContentPart::Text(text.clone())),
         (_, Some("text")) => text("text")
-            .map(|text| Part::Text(text.to_string()))
+            .map(|text| ContentPart::Text(text.to_string()))
             .ok_or_else(|| BadSamplingRequest::Content(brief(block))),
         (_, Some("image")) => {
             let kind = text("mimeType").unwrap_or_default();
@@ -147,7 +149,7 @@ fn part(block: &Value) -> Result<Part, BadSamplingRequest> {
             }
             let bytes =
                 text("data").and_then(|data| BASE64_STANDARD.decode(data).ok()).ok_or(BadSamplingRequest::Data)?;
-            Ok(Part::Picture(Picture { media_type: kind.to_string(), bytes: Arc::from(bytes) }))
+            Ok(ContentPart::Picture(EncodedPicture { media_type: kind.to_string(), bytes: Arc::from(bytes) }))
         }
         (_, Some(kind)) => Err(BadSamplingRequest::Content(brief(&format!("`{kind}`")))),
         (_, None) => Err(BadSamplingRequest::Content(brief(block))),
@@ -170,17 +172,17 @@ mod tests {
             "systemPrompt": "Be brief.", "maxTokens": 9, "temperature": 0.5, "stopSequences": ["END"],
             "modelPreferences": {"hints": [{"name": "any"}]}, "includeContext": "none", "metadata": {"a": 1},
         }));
-        let picture = Picture { media_type: "image/png".into(), bytes: Arc::from([1, 2]) };
-        let expected = Request {
+        let picture = EncodedPicture { media_type: "image/png".into(), bytes: Arc::from([1, 2]) };
+        let expected = ModelRequest {
             max_output_tokens: Some(9),
             temperature: Some(0.5),
             stop_sequences: vec!["END".into()],
-            ..Request::new(
+            ..ModelRequest::new(
                 "Be brief.",
                 vec![
-                    Message::User(vec![Part::Text("What is it?".into()), Part::Picture(picture)]),
-                    Message::Assistant(Box::new(Reply { text: "A cat.".into(), ..Reply::default() })),
-                    Message::user("Sure?"),
+                    ChatMessage::User(vec![ContentPart::Text("What is it?".into()), ContentPart::Picture(picture)]),
+                    ChatMessage::Assistant(Box::new(ModelReply { text: "A cat.".into(), ..ModelReply::default() })),
+                    ChatMessage::user("Sure?"),
                 ],
             )
         };

@@ -25,9 +25,11 @@ use trailblaze_core::engine::ask::{Allowance, ModelAccess, ModelSettings, Vision
 use trailblaze_core::engine::cx::{Attempt, Cx};
 use trailblaze_core::engine::dispatch::{Arguments as Args, Call, dispatch};
 use trailblaze_core::engine::registry::Offer;
-use trailblaze_core::engine::session::{Parts, Session};
+use trailblaze_core::engine::session::{Session, SessionParts};
 use trailblaze_core::ids;
-use trailblaze_core::model::{Arguments, Message, Model, ModelError, ModelInfo, Part, Reply, Request, RequestedCall};
+use trailblaze_core::model::{
+    ChatMessage, ContentPart, Model, ModelError, ModelInfo, ModelReply, ModelRequest, RequestedArguments, RequestedCall,
+};
 use trailblaze_core::record::artifacts::PicturePolicy;
 use trailblaze_core::values::memory::Memory;
 use trailblaze_protocol::event::{CallOrigin, StepKind};
@@ -75,29 +77,29 @@ impl Model for Instantly {
         &self.info
     }
 
-    async fn complete(&self, _: &Budget, request: &Request) -> Result<Reply, ModelError> {
+    async fn complete(&self, _: &Budget, request: &ModelRequest) -> Result<ModelReply, ModelError> {
         let mut asked = self.asked.lock();
         let calls = &self.replies[asked.len().min(self.replies.len() - 1)];
         asked.push((Instant::now(), text(request)));
         let call = |(name, args): &(&'static str, Value)| RequestedCall {
             id: "1".to_string(),
             name: name.to_string(),
-            arguments: Arguments::Object(args.as_object().cloned().unwrap_or_default()),
+            arguments: RequestedArguments::Object(args.as_object().cloned().unwrap_or_default()),
         };
-        Ok(Reply { calls: calls.iter().map(call).collect(), ..Reply::default() })
+        Ok(ModelReply { calls: calls.iter().map(call).collect(), ..ModelReply::default() })
     }
 }
 
 /// Everything that is sent, in the order in which it is sent.
-fn text(request: &Request) -> String {
+fn text(request: &ModelRequest) -> String {
     let tools = serde_json::to_string(&*request.tools).expect("tools are JSON");
     let parts = request.messages.iter().flat_map(|message| match message {
-        Message::User(parts) => parts.clone(),
-        Message::Assistant(_) | Message::Results(_) => Vec::new(),
+        ChatMessage::User(parts) => parts.clone(),
+        ChatMessage::Assistant(_) | ChatMessage::Results(_) => Vec::new(),
     });
     let texts = parts.filter_map(|part| match part {
-        Part::Text(text) => Some(text),
-        Part::Picture(_) => None,
+        ContentPart::Text(text) => Some(text),
+        ContentPart::Picture(_) => None,
     });
     format!("{tools}{}{}", request.system, texts.collect::<String>())
 }
@@ -123,7 +125,7 @@ impl Stage {
         let wiring = Wiring::new(&loaded, &support::host(), None);
         let device = loaded.devices(&[device.to_string()]).expect("a device").remove(0);
         let folder = RunFolder::create(&project.path().join("logs")).expect("a run folder");
-        let session = Session::open(Parts {
+        let session = Session::open(SessionParts {
             id: ids::session(),
             driver: support::driver(&wiring, &device),
             claim: None,

@@ -24,16 +24,16 @@ use trailblaze::run::record::effects_file::EffectsFile;
 use trailblaze::sessions::device_log::DeviceLog;
 use trailblaze::sessions::wiring::Wiring;
 use trailblaze_core::callers::replay::{Try, replay};
-use trailblaze_core::driver::{Action, Budget, Driver, Target};
+use trailblaze_core::driver::{Action, ActionTarget, Budget, Driver};
 use trailblaze_core::engine::registry::{Batch, Registry};
-use trailblaze_core::engine::session::{Parts, Session};
+use trailblaze_core::engine::session::{Session, SessionParts};
 use trailblaze_core::engine::tool::{Body, Contributor, Tool};
 use trailblaze_core::names;
-use trailblaze_core::query::{Checks, Element, Find, Query, What};
+use trailblaze_core::query::{Checks, ElementProperties, Find, Query, QueryTarget};
 use trailblaze_core::record::artifacts::PicturePolicy;
 use trailblaze_core::record::events::EventSink;
 use trailblaze_core::schema::{Param, Schema};
-use trailblaze_core::testing::{FakeDriver, Page, button, label, scope};
+use trailblaze_core::testing::{FakeDriver, TestPage, button, label, scope};
 use trailblaze_core::trail::Trail;
 use trailblaze_core::values::memory::Memory;
 use trailblaze_core::yaml::Source;
@@ -175,7 +175,7 @@ impl Compiled {
 /// A phone that takes no time, showing a page of ordinary size.
 fn phone() -> FakeDriver {
     let rows = (0..12).map(|row| label(&format!("row{row}"), &format!("Row {row}")));
-    FakeDriver::new("android/bench", [Page::new("home", rows.chain([button("add", "Add one")]))])
+    FakeDriver::new("android/bench", [TestPage::new("home", rows.chain([button("add", "Add one")]))])
 }
 
 /// How long each step of a trail took, from the end of the one before it.
@@ -187,7 +187,7 @@ async fn replayed(logs: &Path, rounds: usize, call: &str) -> Vec<Duration> {
     let device = driver.describe().id.clone();
     let log = DeviceLog::new(device, Arc::clone(&folder) as _, Arc::new(Progress::new(true)));
     let clock = Arc::new(Clock { sink: log, last: Mutex::new(Instant::now()), times: Mutex::default() });
-    let session = Session::open(Parts {
+    let session = Session::open(SessionParts {
         registry: Registry::build(1, &batches, &scope(driver.describe())),
         reloader: None,
         sources: Vec::new(),
@@ -252,7 +252,10 @@ impl EventSink for Clock {
 async fn least(logs: &Path, rounds: usize) -> Vec<Duration> {
     let folder = RunFolder::create(logs).expect("a run folder");
     let driver = phone();
-    let query = Query { what: What::Element(Element { id: Some("add".into()), ..Element::default() }), index: None };
+    let query = Query {
+        what: QueryTarget::Element(ElementProperties { id: Some("add".into()), ..ElementProperties::default() }),
+        index: None,
+    };
     let (session, attempt) = (ids::session(), ids::attempt());
     let mut times = Vec::with_capacity(rounds);
     for round in 0..rounds {
@@ -263,7 +266,7 @@ async fn least(logs: &Path, rounds: usize) -> Vec<Duration> {
         else {
             panic!("the button is there")
         };
-        driver.act(&budget, &Target::Element(found), &Action::Tap).await.expect("the phone is tapped");
+        driver.act(&budget, &ActionTarget::Element(found), &Action::Tap).await.expect("the phone is tapped");
         let call = ids::call();
         folder.emit(Event::Called(Arc::new(Called {
             call: call.clone(),

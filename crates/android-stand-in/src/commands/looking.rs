@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use trailblaze_core::driver::Want;
+use trailblaze_core::driver::ObserveOptions;
 
 use super::{CommandOutput, take_one, with_crlf};
 use crate::hierarchy::xml;
@@ -83,7 +83,7 @@ pub async fn png(phone: &SimulatedPhone) -> Vec<u8> {
 /// What the screen shows; black while it is off.
 async fn pixels(phone: &SimulatedPhone) -> Vec<u8> {
     let (size, is_awake) = (phone.size(), phone.state().is_awake);
-    let picture = phone.screen(Want::PICTURE).await.picture.filter(|_| is_awake);
+    let picture = phone.screen(ObserveOptions::PICTURE).await.picture.filter(|_| is_awake);
     picture.map_or_else(|| picture::black(size), |picture| picture::in_full(&picture, size))
 }
 

@@ -8,9 +8,9 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_android_stand_in::control::{Control, PhoneBehaviour};
-use trailblaze_core::driver::{Action, Budget, Driver, DriverError, Target, Want};
+use trailblaze_core::driver::{Action, ActionTarget, Budget, Driver, DriverError, ObserveOptions};
 use trailblaze_core::screen::{Field, Node as Element, Pixels, Screen};
-use trailblaze_core::yaml::{Kind, Node, Problems, Source, read};
+use trailblaze_core::yaml::{Problems, Source, YamlKind, YamlNode, read};
 use trailblaze_drivers::android::PROVIDER;
 use trailblaze_drivers::provider::{FileError, Machine, ProjectPart, WantedDevice};
 use trailblaze_protocol::device_event::DeviceEvent;
@@ -29,7 +29,7 @@ async fn open(connected: &Connected, entry: &str) -> Result<Arc<dyn Driver>, Dri
     let id = format!("android/{name}");
     let source = Source::new("trailblaze.yaml", entry);
     let entry = read(&source, &mut Problems::new(&source)).unwrap();
-    let section = Node { span: Default::default(), kind: Kind::Map(Vec::new()) };
+    let section = YamlNode { span: Default::default(), kind: YamlKind::Map(Vec::new()) };
     let files = |_: &str| Err(FileError::Missing);
     let devices = vec![(id.as_str(), entry)];
     let part = ProjectPart { root: "/".as_ref(), source: &source, section, devices, read: &files };
@@ -44,11 +44,11 @@ async fn open(connected: &Connected, entry: &str) -> Result<Arc<dyn Driver>, Dri
 }
 
 async fn screen(driver: &Arc<dyn Driver>) -> Screen {
-    driver.observe(&budget(), Want::PICTURE).await.unwrap()
+    driver.observe(&budget(), ObserveOptions::PICTURE).await.unwrap()
 }
 
 async fn act(driver: &Arc<dyn Driver>, on: &Element, action: Action) -> Result<(), DriverError> {
-    let target = Target::Point(on.bounds.unwrap().center());
+    let target = ActionTarget::Point(on.bounds.unwrap().center());
     driver.act(&budget(), &target, &action).await.map(drop)
 }
 
@@ -122,7 +122,7 @@ async fn a_cable_that_is_pulled_ends_the_server_and_another_is_started() {
     let driver = open(&connected, "looking: fast\n").await.unwrap();
     screen(&driver).await;
     connected.phone.unplug();
-    driver.observe(&budget(), Want::TREE).await.expect_err("it is unplugged");
+    driver.observe(&budget(), ObserveOptions::TREE).await.expect_err("it is unplugged");
     connected.phone.plug_in();
     connected.server.connect(&connected.phone).unwrap();
     screen(&driver).await;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::engine::cx::Cx;
 use crate::engine::device::{Goal, Reached};
 use crate::engine::tool::Tool;
-use crate::query::{Description, Query, What};
+use crate::query::{ElementDescription, Query, QueryTarget};
 use crate::screen::{Node, Screen};
 use crate::selector::Selector;
 use crate::{limits, refs, template};
@@ -55,15 +55,19 @@ async fn field(cx: &Cx, args: &Map<String, Value>) -> Option<Node> {
     let device = &cx.session.device;
     let word = |name: &str| args.get(name).and_then(Value::as_str);
     let (screen, node) = match (args.get("nodeSelector"), word("selector"), word("ref")) {
-        (Some(selector), _, _) => find(cx, args, What::Selector(Box::new(Selector::parse(selector).ok()?))).await?,
+        (Some(selector), _, _) => {
+            find(cx, args, QueryTarget::Selector(Box::new(Selector::parse(selector).ok()?))).await?
+        }
         (_, Some(css), _) => {
             let selector = Selector::parse(&json!({"web": {"cssSelector": css}})).ok()?;
-            find(cx, args, What::Selector(Box::new(selector))).await?
+            find(cx, args, QueryTarget::Selector(Box::new(selector))).await?
         }
         (_, _, Some(reference)) => match device.resolve_ref(cx, reference).await {
             Ok(found) => found,
             Err(_) if refs::is_of_page(reference.trim()) => return None,
-            Err(_) => find(cx, args, What::Described(Box::new(Description::parse(reference).ok()?))).await?,
+            Err(_) => {
+                find(cx, args, QueryTarget::Described(Box::new(ElementDescription::parse(reference).ok()?))).await?
+            }
         },
         (None, None, None) => {
             let screen = device.look(cx).await.ok()?;
@@ -74,7 +78,7 @@ async fn field(cx: &Cx, args: &Map<String, Value>) -> Option<Node> {
 }
 
 /// The element that a call describes, and the screen that it is on.
-async fn find(cx: &Cx, args: &Map<String, Value>, what: What) -> Option<(Screen, u64)> {
+async fn find(cx: &Cx, args: &Map<String, Value>, what: QueryTarget) -> Option<(Screen, u64)> {
     let device = &cx.session.device;
     let count = |name: &str| args.get(name).and_then(Value::as_u64);
     let index = count("index").and_then(|index| usize::try_from(index).ok());

@@ -13,7 +13,7 @@ use crate::screen::Shape;
 use crate::selector::{Case, Pattern, Selector, invalid_pattern};
 use crate::template::{self, Token};
 use crate::trail::{Step, StepPlan, ToolCall, Trail, TrailDevice};
-use crate::yaml::{Node, Problem, Problems, Span, loose, nearest, to_json};
+use crate::yaml::{Problem, Problems, Span, YamlNode, loose, nearest, to_json};
 
 /// The tool that asserts that what a selector matches is absent.
 pub const ASSERT_ABSENT: &str = "assertNotVisibleBySelector";
@@ -353,7 +353,7 @@ fn check_call(call: &ToolCall, registry: &Registry, problems: &mut Problems) {
 }
 
 /// Reports selectors that are empty or made for another driver, since they match nothing. A ref takes precedence.
-fn check_selectors(args: &Node, shape: Shape, problems: &mut Problems) {
+fn check_selectors(args: &YamlNode, shape: Shape, problems: &mut Problems) {
     args.walk(&mut |node| {
         for (selector, reference) in [("nodeSelector", "ref"), ("toNodeSelector", "toRef")] {
             let Some(given) = node.get(selector).filter(|_| node.get(reference).is_none()) else { continue };
@@ -371,7 +371,7 @@ fn check_selectors(args: &Node, shape: Shape, problems: &mut Problems) {
 }
 
 /// Reports invalid patterns of a selector whose absence is asserted, which would always hold.
-fn check_absent(name: &str, args: &Node, problems: &mut Problems) {
+fn check_absent(name: &str, args: &YamlNode, problems: &mut Problems) {
     if name != ASSERT_ABSENT {
         return;
     }
@@ -385,6 +385,6 @@ fn check_absent(name: &str, args: &Node, problems: &mut Problems) {
     });
 }
 
-fn is_pattern_key(key: &Node) -> bool {
+fn is_pattern_key(key: &YamlNode) -> bool {
     key.raw().is_some_and(|key| key.ends_with("Regex"))
 }

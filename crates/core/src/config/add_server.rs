@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use crate::trail::splice::{Edit, append, apply, insert_entry, replace_value};
-use crate::yaml::{Kind, Node, Problems, Source, block, loose, read};
+use crate::yaml::{Problems, Source, YamlKind, YamlNode, block, loose, read};
 
 /// A server to add, as an entry of a mapping of servers.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,7 +39,7 @@ pub fn add_server(source: &Arc<Source>, keys: [&str; 2], new: &NewServer) -> Res
     if is_intended && !problems.has_errors() { Ok(text) } else { Err(not_safe()) }
 }
 
-fn spliced(text: &str, root: Option<&Node>, keys: [&str; 2], new: &NewServer) -> Option<String> {
+fn spliced(text: &str, root: Option<&YamlNode>, keys: [&str; 2], new: &NewServer) -> Option<String> {
     let by_name = json!({ &new.name: new.entry });
     let Some(root) = root else {
         let line_break = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
@@ -50,17 +50,17 @@ fn spliced(text: &str, root: Option<&Node>, keys: [&str; 2], new: &NewServer) ->
         return apply(text, vec![edit]);
     };
     let edits: Vec<Edit> = match &servers.kind {
-        Kind::Map(entries) if !entries.is_empty() => {
+        YamlKind::Map(entries) if !entries.is_empty() => {
             vec![insert_entry(text, servers, &new.name, &new.entry.clone().into())?]
         }
-        Kind::Seq(items) if !items.is_empty() => vec![append(text, servers, &[as_item(new)])?],
-        Kind::Seq(_) => replace_value(text, root, key, servers, &json!([as_item(new)]))?,
+        YamlKind::Seq(items) if !items.is_empty() => vec![append(text, servers, &[as_item(new)])?],
+        YamlKind::Seq(_) => replace_value(text, root, key, servers, &json!([as_item(new)]))?,
         _ => replace_value(text, root, key, servers, &by_name)?,
     };
     apply(text, edits)
 }
 
-fn servers<'n>(root: &'n Node, keys: [&str; 2]) -> Option<&'n (Node, Node)> {
+fn servers<'n>(root: &'n YamlNode, keys: [&str; 2]) -> Option<&'n (YamlNode, YamlNode)> {
     root.entries()?.iter().find(|(key, _)| key.raw().is_some_and(|key| keys.contains(&key)))
 }
 
@@ -72,7 +72,7 @@ fn as_item(new: &NewServer) -> Value {
 }
 
 /// The intended content of the file.
-fn expected(root: Option<&Node>, keys: [&str; 2], new: &NewServer) -> Option<Value> {
+fn expected(root: Option<&YamlNode>, keys: [&str; 2], new: &NewServer) -> Option<Value> {
     let mut all = match root {
         Some(root) => loose(root).as_object()?.clone(),
         None => Map::new(),

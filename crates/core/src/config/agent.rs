@@ -9,9 +9,9 @@ table! {
         /// When a model gets a picture of the screen, besides its text: auto, always or never.
         "vision" => vision: VisionWord = VisionWord::Auto,
         /// What one step may spend.
-        "step" => step: Option<Limits> = None,
+        "step" => step: Option<SpendingLimits> = None,
         /// What a whole run may spend; default: no limit.
-        "run" => run: Option<Limits> = None,
+        "run" => run: Option<SpendingLimits> = None,
     }
 }
 
@@ -25,7 +25,7 @@ words! {
 
 table! {
     /// What may be spent on models.
-    pub struct Limits {
+    pub struct SpendingLimits {
         /// How many requests.
         "calls" => calls: Option<u64> = None,
         /// How many tokens, in and out.

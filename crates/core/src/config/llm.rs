@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::template;
-use crate::yaml::{Decode, Entries, Kind, Node, Problems, Spanned};
+use crate::yaml::{Decode, Entries, Problems, Spanned, YamlKind, YamlNode};
 use crate::{table, words};
 
 table! {
@@ -94,7 +94,7 @@ table! {
 pub struct Auth(pub AuthEntry);
 
 impl Decode for Auth {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         let entries = node.entries().into_iter().flatten();
         let keys: Vec<_> = entries.filter(|(key, _)| is_key_word(key.raw().unwrap_or_default())).collect();
         for (key, value) in &keys {
@@ -167,7 +167,7 @@ table! {
 pub struct Dimensions(pub u32);
 
 impl Decode for Dimensions {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         let raw = node.raw().unwrap_or_default();
         let sides: Option<Vec<u32>> = raw.split('x').map(|side| side.trim().parse().ok()).collect();
         match sides.as_deref() {
@@ -197,7 +197,7 @@ impl Providers {
 }
 
 impl Decode for Providers {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         let entries = Entries::<Provider>::decode(node, problems)?;
         let mut providers = Vec::new();
         for (id, provider) in entries.0 {
@@ -223,7 +223,7 @@ impl Decode for Providers {
 }
 
 /// Reports what each key alone cannot show.
-fn check(id: &Spanned<String>, kind: ProviderKind, provider: &Provider, node: &Node, problems: &mut Problems) {
+fn check(id: &Spanned<String>, kind: ProviderKind, provider: &Provider, node: &YamlNode, problems: &mut Problems) {
     match (kind, &provider.file, &provider.base_url) {
         (ProviderKind::Scripted, None, _) => {
             problems.error(provider.span, format!("the scripted provider `{}` needs a `file`", id.value));
@@ -247,7 +247,7 @@ fn check(id: &Spanned<String>, kind: ProviderKind, provider: &Provider, node: &N
             "authorization" | "proxy-authorization" | "x-api-key" | "api-key" | "x-goog-api-key" | "cookie"
         );
         if carries_key && !template::has_token(value) {
-            if let Some(Kind::Map(headers)) =
+            if let Some(YamlKind::Map(headers)) =
                 node.get(&id.value).and_then(|entry| entry.get("headers")).map(|headers| &headers.kind)
             {
                 let written = headers.iter().filter(|(key, _)| key.span == name.span);

@@ -10,12 +10,12 @@ mod tool_file;
 mod toolset;
 
 pub use add_server::{AddServerError, NewServer, add_server};
-pub use agent::{Agent, Limits as AgentLimits, VisionWord};
+pub use agent::{Agent, SpendingLimits as AgentLimits, VisionWord};
 pub use llm::{
     Auth, AuthEntry, Cost, Dimensions, Llm, LlmDefaults, ModelEntry, Provider, ProviderKind, Providers, Screenshot,
 };
 pub use project::{DeviceEntry, Project, ProjectSecrets, is_origin};
-pub use server::{Context, MultiDevice, Restart, Runtime, Server, Servers, Transport};
-pub use target::{PlatformEntry, Target};
+pub use server::{ContextDelivery, MultiDevice, Restart, Runtime, ServerTransport, Servers, ToolServerConfig};
+pub use target::{PlatformEntry, TargetConfig};
 pub use tool_file::{Grants, Mode, Parameter, ParameterType, ScriptEntry, ToolFile};
-pub use toolset::Toolset;
+pub use toolset::ToolsetConfig;

@@ -9,7 +9,7 @@ use super::server::Servers;
 use crate::driver::DialogAnswer;
 use crate::table;
 use crate::values::origin::origin;
-use crate::yaml::{Decode, Entries, Node, Problems, Spanned};
+use crate::yaml::{Decode, Entries, Problems, Spanned, YamlNode};
 
 table! {
     /// A Trailblaze project.
@@ -62,7 +62,7 @@ table! {
 pub struct ProjectSecrets(pub Vec<(String, Vec<String>)>);
 
 impl Decode for ProjectSecrets {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         let entries = Entries::<Vec<Spanned<String>>>::decode(node, problems)?;
         for origin in entries.0.iter().flat_map(|(_, origins)| origins) {
             if !is_origin(&origin.value) {
@@ -90,7 +90,7 @@ pub fn is_origin(text: &str) -> bool {
 }
 
 impl Decode for DialogAnswer {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         let answer = node.raw().filter(|word| DialogAnswer::NAMES.contains(word)).and_then(DialogAnswer::parse);
         if answer.is_none() {
             problems.unknown(
@@ -109,7 +109,7 @@ impl Decode for DialogAnswer {
 }
 
 impl Decode for Platform {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         let platform = node.raw().and_then(Platform::parse);
         if platform.is_none() {
             problems.unknown(
@@ -128,7 +128,7 @@ impl Decode for Platform {
 }
 
 impl Decode for DriverKey {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         let driver = DriverKey::new(&String::decode(node, problems)?);
         if !driver.is_known() {
             problems.unknown(node.span, "driver", node.raw().unwrap_or_default(), DriverKey::known_keys());
@@ -143,7 +143,7 @@ impl Decode for DriverKey {
 }
 
 impl Decode for AgentMode {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         match node.raw() {
             Some("host") => Some(AgentMode::Host),
             Some("onDevice") => Some(AgentMode::OnDevice),

@@ -2,16 +2,16 @@
 
 use serde_json::{Value, json};
 
-use crate::yaml::{Decode, Entries, Kind, Millis, Node, Problems, Spanned};
+use crate::yaml::{Decode, Entries, Millis, Problems, Spanned, YamlKind, YamlNode};
 use crate::{table, words};
 
 table! {
     /// A tool server. One of `command`, `script` or `url` is required.
-    pub struct Server {
+    pub struct ToolServerConfig {
         /// The server's name in messages and logs.
         "name" => name: Option<Spanned<String>> = None,
         /// stdio: Trailblaze starts and stops the server. http: it is already running.
-        "transport" => transport: Option<Transport> = None,
+        "transport" => transport: Option<ServerTransport> = None,
         /// The program to start.
         "command" => command: Option<String> = None,
         /// The program's arguments.
@@ -37,7 +37,7 @@ table! {
         /// Whether to restart the server after a crash.
         "restart" => restart: Restart = Restart::Never,
         /// How the context of a call is passed: both, or only in _meta.
-        "context" => context: Option<Context> = None,
+        "context" => context: Option<ContextDelivery> = None,
         /// The secrets that the server may receive: their values in arguments, and their environment variables.
         "secrets" => secrets: Vec<String> = Vec::new(),
         /// The MCP version to use, such as 2025-11-25; default: negotiated.
@@ -54,7 +54,7 @@ table! {
 }
 
 words! {
-    pub enum Transport {
+    pub enum ServerTransport {
         "stdio" => Stdio,
         "http" => Http,
     }
@@ -75,7 +75,7 @@ words! {
 }
 
 words! {
-    pub enum Context {
+    pub enum ContextDelivery {
         "both" => Both,
         "meta" => Meta,
     }
@@ -92,26 +92,26 @@ words! {
 
 /// Servers by name, written as a list or as a mapping keyed by name.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Servers(pub Vec<(Spanned<String>, Server)>);
+pub struct Servers(pub Vec<(Spanned<String>, ToolServerConfig)>);
 
 impl Decode for Servers {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
-        let mut servers: Vec<(Spanned<String>, Server)> = Vec::new();
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
+        let mut servers: Vec<(Spanned<String>, ToolServerConfig)> = Vec::new();
         match &node.kind {
-            Kind::Seq(items) => {
+            YamlKind::Seq(items) => {
                 for item in items {
                     let Some(server) = decode_one(item, problems) else { continue };
                     let name = server.name.clone().unwrap_or_else(|| default_name(&server, item, &servers));
                     servers.push((name, server));
                 }
             }
-            Kind::Map(entries) => {
+            YamlKind::Map(entries) => {
                 for (key, value) in entries {
                     let name = Spanned { value: key.raw().unwrap_or_default().to_string(), span: key.span };
                     servers.extend(decode_one(value, problems).map(|server| (name, server)));
                 }
             }
-            Kind::Scalar { .. } => {
+            YamlKind::Scalar { .. } => {
                 problems.error(node.span, format!("expected a list or a mapping of servers, found {}", node.noun()));
                 return None;
             }
@@ -126,14 +126,18 @@ impl Decode for Servers {
 
     fn schema() -> Value {
         json!({"oneOf": [
-            {"type": "array", "items": Server::schema()},
-            {"type": "object", "additionalProperties": Server::schema()},
+            {"type": "array", "items": ToolServerConfig::schema()},
+            {"type": "object", "additionalProperties": ToolServerConfig::schema()},
         ]})
     }
 }
 
 /// A list entry without a name is named after its script or program, with a number if that name is taken.
-fn default_name(server: &Server, item: &Node, earlier: &[(Spanned<String>, Server)]) -> Spanned<String> {
+fn default_name(
+    server: &ToolServerConfig,
+    item: &YamlNode,
+    earlier: &[(Spanned<String>, ToolServerConfig)],
+) -> Spanned<String> {
     let path = server.script.as_deref().or(server.command.as_deref()).unwrap_or("server");
     let file = path.rsplit('/').next().unwrap_or(path);
     let stem = file.split('.').next().filter(|stem| !stem.is_empty()).unwrap_or("server");
@@ -142,8 +146,8 @@ fn default_name(server: &Server, item: &Node, earlier: &[(Spanned<String>, Serve
     Spanned { value: names.find(is_free).expect("there are always more numbers"), span: item.span }
 }
 
-fn decode_one(node: &Node, problems: &mut Problems) -> Option<Server> {
-    let server = Server::decode(node, problems)?;
+fn decode_one(node: &YamlNode, problems: &mut Problems) -> Option<ToolServerConfig> {
+    let server = ToolServerConfig::decode(node, problems)?;
     let ways: Vec<&str> = [("command", &server.command), ("script", &server.script), ("url", &server.url)]
         .into_iter()
         .filter(|(_, way)| way.is_some())
@@ -152,8 +156,10 @@ fn decode_one(node: &Node, problems: &mut Problems) -> Option<Server> {
     let wrong = match (ways.as_slice(), server.transport) {
         ([], _) => "a server requires one of `command`, `script` or `url`".to_string(),
         ([_, _, ..], _) => format!("a server must have only one of `{}`", ways.join("`, `")),
-        (["url"], Some(Transport::Stdio)) => "`url` requires `transport: http`".to_string(),
-        ([way], Some(Transport::Http)) if *way != "url" => format!("`transport: http` requires `url`, not `{way}`"),
+        (["url"], Some(ServerTransport::Stdio)) => "`url` requires `transport: http`".to_string(),
+        ([way], Some(ServerTransport::Http)) if *way != "url" => {
+            format!("`transport: http` requires `url`, not `{way}`")
+        }
         ([way], _) if *way != "script" && server.runtime == Some(Runtime::Embedded) => {
             format!("`runtime: embedded` requires `script`, not `{way}`")
         }

@@ -2,13 +2,13 @@
 
 use super::server::Servers;
 use crate::table;
-use crate::yaml::{Decode, Entries, Node, Problems, Spanned};
+use crate::yaml::{Decode, Entries, Problems, Spanned, YamlNode};
 use serde_json::Value;
 use trailblaze_protocol::driver::Platform;
 
 table! {
     /// An app under test.
-    pub struct Target {
+    pub struct TargetConfig {
         /// The name to use in `target:`.
         "id" => id: Spanned<String>,
         /// A name for people.
@@ -49,7 +49,7 @@ table! {
 pub struct Platforms(pub Vec<(Platform, PlatformEntry)>);
 
 impl Decode for Platforms {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         let entries = Entries::<PlatformEntry>::decode(node, problems)?;
         let mut platforms = Vec::new();
         for (key, entry) in entries.0 {
@@ -68,7 +68,7 @@ impl Decode for Platforms {
     }
 }
 
-impl Target {
+impl TargetConfig {
     pub fn on(&self, platform: Platform) -> Option<&PlatformEntry> {
         self.platforms.0.iter().find(|(known, _)| *known == platform).map(|(_, entry)| entry)
     }

@@ -10,7 +10,7 @@ use crate::table;
 use crate::template::{self, Coercion};
 use crate::trail::ToolCall;
 use crate::words;
-use crate::yaml::{Decode, Kind, Millis, Node, Problems, Reading, Span, Spanned, Style, scalar};
+use crate::yaml::{Decode, Millis, Problems, Reading, Span, Spanned, Style, YamlKind, YamlNode, scalar};
 
 table! {
     /// A tool file as written; `ToolFile` is the checked form.
@@ -58,7 +58,7 @@ table! {
         /// Whether it is required; default: true unless there is a default.
         "required" => required: Option<bool> = None,
         /// The default value.
-        "default" => default: Option<Node> = None,
+        "default" => default: Option<YamlNode> = None,
         /// The description for models.
         "description" => description: String = String::new(),
     }
@@ -124,12 +124,12 @@ pub enum Mode {
 }
 
 impl Decode for ToolFile {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         let raw = RawToolFile::decode(node, problems);
         node.entries()?;
         // These check the file as written, so that one mistake does not hide another.
         let has_one_mode = check_mode(node, problems);
-        let items = node.get("parameters").and_then(Node::items).unwrap_or_default();
+        let items = node.get("parameters").and_then(YamlNode::items).unwrap_or_default();
         let params = params(&readable(items, problems), problems);
         let declared: Vec<&str> = items.iter().filter_map(|item| item.get("name")?.raw()).collect();
         if let Some(calls) = node.get("tools") {
@@ -170,7 +170,7 @@ impl Decode for ToolFile {
 }
 
 /// Checks that the file has exactly one mode, with exactly the keys that the mode requires.
-fn check_mode(node: &Node, problems: &mut Problems) -> bool {
+fn check_mode(node: &YamlNode, problems: &mut Problems) -> bool {
     let given = |name: &str| node.get(name).filter(|value| !value.is_null());
     let modes: Vec<&str> = ["class", "tools", "script"].into_iter().filter(|name| given(name).is_some()).collect();
     let mut is_one = match modes.as_slice() {
@@ -189,7 +189,7 @@ fn check_mode(node: &Node, problems: &mut Problems) -> bool {
             false
         }
     };
-    if let Some(calls) = given("tools").filter(|calls| is_one && calls.items().is_some_and(<[Node]>::is_empty)) {
+    if let Some(calls) = given("tools").filter(|calls| is_one && calls.items().is_some_and(<[YamlNode]>::is_empty)) {
         problems.error_with_hint(calls.span, "`tools` is empty, so the tool would do nothing", "add a call to it");
         is_one = false;
     }
@@ -223,16 +223,16 @@ fn check_mode(node: &Node, problems: &mut Problems) -> bool {
 }
 
 /// The valid parameters. Problems of the others were reported when the file was decoded.
-fn readable(items: &[Node], problems: &Problems) -> Vec<Parameter> {
+fn readable(items: &[YamlNode], problems: &Problems) -> Vec<Parameter> {
     let mut said_already = Problems::new(problems.source());
     items.iter().filter_map(|item| Parameter::decode(item, &mut said_already)).collect()
 }
 
 /// `{{params.x}}` and `{{?x}}` can only refer to parameters, so an unknown one is an error before anything runs. `{{x}}` may also be
 /// something that a trail remembers, so only what looks like a misspelled parameter is reported.
-fn check_tokens(declared: &[&str], node: &Node, problems: &mut Problems) {
+fn check_tokens(declared: &[&str], node: &YamlNode, problems: &mut Problems) {
     match &node.kind {
-        Kind::Scalar { raw, .. } => {
+        YamlKind::Scalar { raw, .. } => {
             for token in template::tokens(raw) {
                 let (name, must_be_param) = match token.path.strip_prefix("params.") {
                     Some(name) => (name, true),
@@ -264,8 +264,8 @@ fn check_tokens(declared: &[&str], node: &Node, problems: &mut Problems) {
                 }
             }
         }
-        Kind::Seq(items) => items.iter().for_each(|item| check_tokens(declared, item, problems)),
-        Kind::Map(entries) => entries.iter().for_each(|(_, value)| check_tokens(declared, value, problems)),
+        YamlKind::Seq(items) => items.iter().for_each(|item| check_tokens(declared, item, problems)),
+        YamlKind::Map(entries) => entries.iter().for_each(|(_, value)| check_tokens(declared, value, problems)),
     }
 }
 
@@ -308,8 +308,8 @@ fn params(parameters: &[Parameter], problems: &mut Problems) -> Vec<Param> {
     params
 }
 
-fn default_value(node: &Node, kind: ParameterType, problems: &mut Problems) -> Option<Value> {
-    let Kind::Scalar { raw, style, .. } = &node.kind else {
+fn default_value(node: &YamlNode, kind: ParameterType, problems: &mut Problems) -> Option<Value> {
+    let YamlKind::Scalar { raw, style, .. } = &node.kind else {
         problems.error(node.span, format!("a default must be a single value, not {}", node.noun()));
         return None;
     };

@@ -7,7 +7,7 @@ use crate::yaml::Spanned;
 
 table! {
     /// A set of tools that are offered together.
-    pub struct Toolset {
+    pub struct ToolsetConfig {
         /// The name to use in `tool_sets:`.
         "id" => id: Spanned<String>,
         /// A description for people and models.
@@ -23,7 +23,7 @@ table! {
     }
 }
 
-impl Toolset {
+impl ToolsetConfig {
     pub fn is_for(&self, platform: Platform, driver: &DriverKey) -> bool {
         (self.platforms.is_empty() || self.platforms.contains(&platform))
             && (self.drivers.is_empty() || self.drivers.iter().any(|pattern| driver.matches(pattern, platform)))

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use serde_json::Value;
 
-use super::{Acted, Browse, Budget, DriverError, LaunchMode};
+use super::{ActionOutput, Browse, Budget, DriverError, LaunchMode};
 
 /// Starting and stopping apps.
 #[async_trait]
@@ -52,7 +52,7 @@ pub struct ShellOutput {
 
 #[async_trait]
 pub trait BrowserControl: Send + Sync {
-    async fn browse(&self, budget: &Budget, command: &Browse) -> Result<Acted, DriverError>;
+    async fn browse(&self, budget: &Budget, command: &Browse) -> Result<ActionOutput, DriverError>;
     /// Evaluates JavaScript in the page.
     async fn evaluate(&self, budget: &Budget, script: &str) -> Result<Value, DriverError>;
 }

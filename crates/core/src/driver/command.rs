@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Acted, Browse, Budget, Driver, DriverError, LaunchMode};
+use super::{ActionOutput, Browse, Budget, Driver, DriverError, LaunchMode};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum DeviceCommand {
@@ -40,7 +40,7 @@ impl DeviceCommand {
     }
 
     /// Carries it out with the ability that it needs. A device without that ability does not support the command.
-    pub async fn carry_out(&self, driver: &dyn Driver, budget: &Budget) -> Result<Acted, DriverError> {
+    pub async fn carry_out(&self, driver: &dyn Driver, budget: &Budget) -> Result<ActionOutput, DriverError> {
         let missing =
             || DriverError::Unsupported { action: self.name().to_string(), platform: driver.describe().platform };
         match self {
@@ -52,7 +52,7 @@ impl DeviceCommand {
             DeviceCommand::OpenUrl { url } => driver.apps().ok_or_else(missing)?.open_url(budget, url).await?,
             DeviceCommand::ListApps => {
                 let ids = driver.app_inventory().ok_or_else(missing)?.list(budget).await?;
-                return Ok(Acted { text: ids.join("\n"), value: Some(json!(ids)), ..Acted::default() });
+                return Ok(ActionOutput { text: ids.join("\n"), value: Some(json!(ids)), ..ActionOutput::default() });
             }
             DeviceCommand::GrantPermission { app, permission } => {
                 driver.permissions().ok_or_else(missing)?.grant(budget, app, permission).await?;
@@ -70,17 +70,17 @@ impl DeviceCommand {
                 // Without this, a command that failed would seem to say nothing.
                 let is_silent = output.exit_code != 0 && output.stdout.is_empty();
                 let text = if is_silent { output.stderr } else { output.stdout };
-                return Ok(Acted { text, value: Some(value), ..Acted::default() });
+                return Ok(ActionOutput { text, value: Some(value), ..ActionOutput::default() });
             }
             DeviceCommand::EvaluateJs { script } => {
                 let value = driver.browser().ok_or_else(missing)?.evaluate(budget, script).await?;
                 let text = value.as_str().map_or_else(|| value.to_string(), str::to_string);
-                return Ok(Acted { text, value: Some(value), ..Acted::default() });
+                return Ok(ActionOutput { text, value: Some(value), ..ActionOutput::default() });
             }
             DeviceCommand::Browse(command) => {
                 return driver.browser().ok_or_else(missing)?.browse(budget, command).await;
             }
         }
-        Ok(Acted::default())
+        Ok(ActionOutput::default())
     }
 }

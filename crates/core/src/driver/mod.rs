@@ -26,7 +26,7 @@ pub use self::abilities::{
 pub use self::browse::Browse;
 pub use self::command::DeviceCommand;
 pub use self::events::{DeviceEvents, cut};
-pub use self::live::Frame;
+pub use self::live::ScreenFrame;
 pub use self::person::{ObservedAction, Person, PersonAction};
 use crate::query::{Checks, Find, Found, Query};
 use crate::screen::{Screen, Shape, SnapshotId};
@@ -38,14 +38,14 @@ use crate::snapshot::Details;
 /// budget ends, and must leave the device usable.
 #[async_trait]
 pub trait Driver: Send + Sync {
-    fn describe(&self) -> &Description;
+    fn describe(&self) -> &DeviceDescription;
 
     /// Looks at the current screen. Must not return a cached one, nor what was typed into a password field: at most as many dots.
-    async fn observe(&self, budget: &Budget, want: Want) -> Result<Screen, DriverError>;
+    async fn observe(&self, budget: &Budget, want: ObserveOptions) -> Result<Screen, DriverError>;
 
     /// Searches for one element, once. Drivers that can do so without fetching the whole tree override this.
     async fn find(&self, budget: &Budget, query: &Query, checks: Checks) -> Result<Find, DriverError> {
-        let screen = self.observe(budget, Want::TREE).await?;
+        let screen = self.observe(budget, ObserveOptions::TREE).await?;
         Ok(query.search(&screen, checks))
     }
 
@@ -57,7 +57,7 @@ pub trait Driver: Send + Sync {
         Ok(None)
     }
 
-    async fn act(&self, budget: &Budget, target: &Target, action: &Action) -> Result<Acted, DriverError>;
+    async fn act(&self, budget: &Budget, target: &ActionTarget, action: &Action) -> Result<ActionOutput, DriverError>;
 
     // What only some devices can do. A [`DeviceCommand`] that needs what a device does not have is unsupported there.
 
@@ -91,7 +91,7 @@ pub trait Driver: Send + Sync {
 
     /// The origin of the document that a text would be typed into: that of the target's frame, or of the focused one, such as
     /// `https://shop.example`. `None` if the device has no documents.
-    async fn origin(&self, budget: &Budget, target: &Target) -> Result<Option<String>, DriverError> {
+    async fn origin(&self, budget: &Budget, target: &ActionTarget) -> Result<Option<String>, DriverError> {
         let _ = (budget, target);
         Ok(None)
     }
@@ -107,7 +107,7 @@ pub trait Driver: Send + Sync {
     /// Follows the screen: the newest picture whenever it changes, `None` before the first. Pictures are taken only while a
     /// receiver exists; a slow one misses pictures, but never the newest. `None` if the device takes pictures only on
     /// request.
-    fn frames(&self) -> Option<watch::Receiver<Option<Frame>>> {
+    fn frames(&self) -> Option<watch::Receiver<Option<ScreenFrame>>> {
         None
     }
 
@@ -131,7 +131,7 @@ pub trait Driver: Send + Sync {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Description {
+pub struct DeviceDescription {
     pub id: DeviceId,
     pub platform: Platform,
     pub driver: DriverKey,
@@ -197,7 +197,7 @@ impl Budget {
 
 /// What to observe in addition to the elements that a snapshot lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Want {
+pub struct ObserveOptions {
     pub picture: bool,
     /// Which elements are covered by others, if that is expensive to find out.
     pub covers: bool,
@@ -207,31 +207,31 @@ pub struct Want {
     pub all: bool,
 }
 
-impl Want {
-    pub const TREE: Want = Want { picture: false, covers: false, selectors: false, all: false };
-    pub const PICTURE: Want = Want { picture: true, ..Want::TREE };
+impl ObserveOptions {
+    pub const TREE: ObserveOptions = ObserveOptions { picture: false, covers: false, selectors: false, all: false };
+    pub const PICTURE: ObserveOptions = ObserveOptions { picture: true, ..ObserveOptions::TREE };
 
     /// What a snapshot with these details requires.
-    pub fn for_snapshot(details: &Details) -> Want {
-        Want { covers: details.covered, selectors: details.css, all: details.all, ..Want::TREE }
+    pub fn for_snapshot(details: &Details) -> ObserveOptions {
+        ObserveOptions { covers: details.covered, selectors: details.css, all: details.all, ..ObserveOptions::TREE }
     }
 }
 
 /// The target of an action.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Target {
+pub enum ActionTarget {
     /// The device, or the focused element.
     Device,
     Point(Point),
     Element(Found),
 }
 
-impl Target {
+impl ActionTarget {
     pub fn point(&self) -> Option<Point> {
         match self {
-            Target::Device => None,
-            Target::Point(point) => Some(*point),
-            Target::Element(found) => Some(found.point),
+            ActionTarget::Device => None,
+            ActionTarget::Point(point) => Some(*point),
+            ActionTarget::Element(found) => Some(found.point),
         }
     }
 }
@@ -271,7 +271,7 @@ pub enum Action {
         scale: f64,
     },
     /// A mouse click that is more than a tap.
-    Click(Click),
+    Click(ClickOptions),
     /// Moves the pointer over the target.
     Hover {
         at: Option<Offset>,
@@ -340,7 +340,7 @@ impl Action {
         match self {
             // These need no pointer, so it does not matter whether the element is covered. A click on a point of the element
             // is checked for that point, by the driver.
-            Action::SetText { .. } | Action::Choose { .. } | Action::Click(Click { at: Some(_), .. }) => {
+            Action::SetText { .. } | Action::Choose { .. } | Action::Click(ClickOptions { at: Some(_), .. }) => {
                 Checks::Enabled
             }
             Action::ScrollIntoView => Checks::Present,
@@ -350,7 +350,7 @@ impl Action {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Click {
+pub struct ClickOptions {
     pub button: Button,
     /// 2 is a double click.
     pub count: u32,
@@ -461,7 +461,7 @@ named! {
 
 /// The result of an action.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Acted {
+pub struct ActionOutput {
     pub text: String,
     pub value: Option<Value>,
     /// Files to attach to the outcome.

@@ -3,7 +3,7 @@
 use tokio::sync::{mpsc, oneshot};
 use trailblaze_protocol::geometry::Point;
 
-use super::Click;
+use super::ClickOptions;
 use crate::screen::Screen;
 
 /// Something that a person did.
@@ -21,7 +21,7 @@ pub struct ObservedAction {
 #[derive(Debug, Clone, PartialEq)]
 pub enum PersonAction {
     Click {
-        click: Click,
+        click: ClickOptions,
         /// Where, in the pixels of the screen.
         point: Point,
     },

@@ -17,7 +17,10 @@ use crate::engine::cx::Cx;
 use crate::engine::fault::Fault;
 use crate::ids;
 use crate::limits;
-use crate::model::{Arguments, Message, Model, ModelError, ModelErrorKind, Part, Reply, Request, StopReason, Usage};
+use crate::model::{
+    ChatMessage, ContentPart, Model, ModelError, ModelErrorKind, ModelReply, ModelRequest, RequestedArguments,
+    StopReason, TokenUsage,
+};
 use crate::record::artifacts::ArtifactKind;
 
 /// How an attempt reaches its model.
@@ -65,7 +68,7 @@ pub struct Allowance {
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Spent {
     pub calls: u64,
-    pub usage: Usage,
+    pub usage: TokenUsage,
     /// US dollars, as far as prices are known.
     pub dollars: f64,
     pub time: Duration,
@@ -90,7 +93,7 @@ impl Spending {
         *self.0.lock()
     }
 
-    pub fn add(&self, usage: Usage, dollars: f64, time: Duration) {
+    pub fn add(&self, usage: TokenUsage, dollars: f64, time: Duration) {
         let mut spent = self.0.lock();
         spent.calls += 1;
         spent.usage += usage;
@@ -125,7 +128,7 @@ impl Spent {
     pub fn since(&self, earlier: &Spent) -> Spent {
         Spent {
             calls: self.calls - earlier.calls,
-            usage: Usage {
+            usage: TokenUsage {
                 input: self.usage.input - earlier.usage.input,
                 output: self.usage.output - earlier.usage.output,
                 cached: self.usage.cached - earlier.usage.cached,
@@ -175,7 +178,7 @@ impl From<AskError> for Fault {
 }
 
 /// Sends a request to the model of this attempt, on behalf of the step or call that `cx` belongs to.
-pub async fn ask(cx: &Cx, purpose: ModelPurpose, mut request: Request) -> Result<Reply, AskError> {
+pub async fn ask(cx: &Cx, purpose: ModelPurpose, mut request: ModelRequest) -> Result<ModelReply, AskError> {
     let access = Arc::clone(cx.attempt.model().ok_or(AskError::NoModel)?);
     if let Some(limit) = access.settings.per_run.exceeded(&access.spent.so_far()) {
         return Err(AskError::OverBudget(format!("the run has used up its budget of {limit}")));
@@ -212,10 +215,10 @@ struct OpenModelRequest<'a> {
 }
 
 impl OpenModelRequest<'_> {
-    fn record(&mut self, answer: &Result<Reply, ModelError>) {
+    fn record(&mut self, answer: &Result<ModelReply, ModelError>) {
         self.is_recorded = true;
         let time = self.started.elapsed();
-        let usage = answer.as_ref().map_or_else(|_| Usage::default(), |reply| reply.usage);
+        let usage = answer.as_ref().map_or_else(|_| TokenUsage::default(), |reply| reply.usage);
         let cost = self.access.model.describe().price.as_ref().map(|price| usage.cost(price));
         self.access.spent.add(usage, cost.unwrap_or_default(), time);
         let (text, calls, problem) = match answer {
@@ -249,7 +252,7 @@ fn cancelled() -> ModelError {
 }
 
 /// Waits for the model, which counts as activity of the call.
-async fn answered(cx: &Cx, access: &ModelAccess, request: &Request) -> Result<Reply, ModelError> {
+async fn answered(cx: &Cx, access: &ModelAccess, request: &ModelRequest) -> Result<ModelReply, ModelError> {
     let model = access.model.as_ref();
     let left = access.settings.per_run.time.map(|most| most.saturating_sub(access.spent.so_far().time));
     let limit = [Some(limits::MODEL_REPLY), access.settings.per_step.time, left].into_iter().flatten().min();
@@ -277,14 +280,14 @@ async fn answered(cx: &Cx, access: &ModelAccess, request: &Request) -> Result<Re
 }
 
 /// Replaces secrets by their placeholders in everything that is sent.
-fn redact(cx: &Cx, request: &mut Request) {
+fn redact(cx: &Cx, request: &mut ModelRequest) {
     let secrets = &cx.session.secrets;
     if secrets.is_empty() {
         return;
     }
-    let redact_parts = |parts: &mut Vec<Part>| {
+    let redact_parts = |parts: &mut Vec<ContentPart>| {
         for part in parts {
-            if let Part::Text(text) = part {
+            if let ContentPart::Text(text) = part {
                 secrets.redact_in_place(text);
             }
         }
@@ -293,26 +296,28 @@ fn redact(cx: &Cx, request: &mut Request) {
     request.stop_sequences.iter_mut().for_each(|text| secrets.redact_in_place(text));
     for message in &mut request.messages {
         match message {
-            Message::User(parts) => redact_parts(parts),
-            Message::Results(results) => results.iter_mut().for_each(|result| redact_parts(&mut result.parts)),
-            Message::Assistant(reply) => secrets.redact_in_place(&mut reply.text),
+            ChatMessage::User(parts) => redact_parts(parts),
+            ChatMessage::Results(results) => results.iter_mut().for_each(|result| redact_parts(&mut result.parts)),
+            ChatMessage::Assistant(reply) => secrets.redact_in_place(&mut reply.text),
         }
     }
 }
 
-fn setup(request: &Request) -> Value {
+fn setup(request: &ModelRequest) -> Value {
     json!({"system": &*request.system, "tools": &*request.tools})
 }
 
 /// The messages as text, and the files of their pictures.
-fn shown(cx: &Cx, request: &Request) -> (Vec<String>, Vec<String>) {
+fn shown(cx: &Cx, request: &ModelRequest) -> (Vec<String>, Vec<String>) {
     let mut pictures = Vec::new();
-    let mut text = |parts: &[Part]| {
+    let mut text = |parts: &[ContentPart]| {
         let mut texts = Vec::new();
         for part in parts {
             match part {
-                Part::Text(text) => texts.push(text.clone()),
-                Part::Picture(picture) => pictures.push(store(cx, "picture", &picture.media_type, &picture.bytes)),
+                ContentPart::Text(text) => texts.push(text.clone()),
+                ContentPart::Picture(picture) => {
+                    pictures.push(store(cx, "picture", &picture.media_type, &picture.bytes))
+                }
             }
         }
         texts.join("\n")
@@ -321,8 +326,8 @@ fn shown(cx: &Cx, request: &Request) -> (Vec<String>, Vec<String>) {
         .messages
         .iter()
         .map(|message| match message {
-            Message::User(parts) => text(parts),
-            Message::Assistant(reply) => {
+            ChatMessage::User(parts) => text(parts),
+            ChatMessage::Assistant(reply) => {
                 let calls: Vec<String> = reply.calls.iter().map(|call| written(call).to_string()).collect();
                 [reply.text.clone()]
                     .into_iter()
@@ -331,7 +336,7 @@ fn shown(cx: &Cx, request: &Request) -> (Vec<String>, Vec<String>) {
                     .collect::<Vec<_>>()
                     .join("\n")
             }
-            Message::Results(results) => {
+            ChatMessage::Results(results) => {
                 results.iter().map(|result| text(&result.parts)).collect::<Vec<_>>().join("\n")
             }
         })
@@ -347,8 +352,8 @@ fn store(cx: &Cx, name: &str, mime: &str, bytes: &[u8]) -> String {
 /// A call as it is recorded.
 fn written(call: &crate::model::RequestedCall) -> Value {
     let args = match &call.arguments {
-        Arguments::Object(args) => Value::Object(args.clone()),
-        Arguments::Malformed(text) => Value::String(text.clone()),
+        RequestedArguments::Object(args) => Value::Object(args.clone()),
+        RequestedArguments::Malformed(text) => Value::String(text.clone()),
     };
     json!({ &call.name: args })
 }

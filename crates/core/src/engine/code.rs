@@ -11,7 +11,7 @@ use crate::engine::fault::Stop;
 
 /// The code of one tool. Calls may run concurrently.
 #[async_trait]
-pub trait Code: Send + Sync {
+pub trait ToolCode: Send + Sync {
     /// Carries out one call. The code makes calls of its own with `cx`; those that it leaves in flight are cancelled when it
     /// returns. Secrets are templates in `args`, which are resolved when they are passed to another tool.
     async fn call(&self, cx: &Cx, args: &Map<String, Value>) -> Result<Outcome, Stop>;

@@ -36,7 +36,7 @@ pub struct CallScope {
     pub cancel: CancellationToken,
     step: StepId,
     /// The call that this context belongs to; `None` for a step.
-    frame: Option<Frame>,
+    frame: Option<CallFrame>,
 }
 
 impl Deref for Cx {
@@ -70,7 +70,7 @@ pub(crate) struct Pages {
 }
 
 /// A call in flight, and the calls above it.
-pub(crate) struct Frame {
+pub(crate) struct CallFrame {
     pub called: Arc<Called>,
     /// Whether `called` was emitted.
     is_emitted: Mutex<bool>,
@@ -158,7 +158,7 @@ impl Cx {
         deadline: Deadline,
         expects: Option<ExpectedName>,
     ) -> Cx {
-        let frame = Frame {
+        let frame = CallFrame {
             called: Arc::new(called),
             is_emitted: Mutex::default(),
             source: code.source,
@@ -232,12 +232,12 @@ impl Cx {
     }
 
     /// The call that this context belongs to; `None` for a step.
-    pub(crate) fn frame(&self) -> Option<&Frame> {
+    pub(crate) fn frame(&self) -> Option<&CallFrame> {
         self.frame.as_ref()
     }
 
     /// This call and the calls above it, innermost first.
-    pub(crate) fn frames(&self) -> impl Iterator<Item = &Frame> {
+    pub(crate) fn frames(&self) -> impl Iterator<Item = &CallFrame> {
         std::iter::successors(self.frame(), |frame| frame.above.frame())
     }
 
@@ -380,7 +380,7 @@ impl Deadline {
     }
 }
 
-impl Frame {
+impl CallFrame {
     /// Counts one more call beneath this one.
     pub fn count(&self) -> usize {
         self.n_calls.fetch_add(1, Ordering::Relaxed) + 1

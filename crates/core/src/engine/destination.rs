@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::driver::{Action, Browse, Budget, DeviceCommand, Driver, DriverError, Target};
+use crate::driver::{Action, ActionTarget, Browse, Budget, DeviceCommand, Driver, DriverError};
 use crate::engine::cx::Cx;
 use crate::engine::reveal::{self, Sent};
 use crate::values::origin::{BLANK, origin};
@@ -59,7 +59,7 @@ async fn reached(driver: &dyn Driver, sent: Sent<'_>, budget: &Budget) -> Result
     };
     let target = match sent {
         Sent::Action(target, _) => target,
-        Sent::Command(_) => &Target::Device,
+        Sent::Command(_) => &ActionTarget::Device,
     };
     match opened {
         Some(opened) => Ok(Some(opened)),

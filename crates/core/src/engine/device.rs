@@ -18,8 +18,8 @@ use trailblaze_protocol::ids::Parent;
 use trailblaze_protocol::outcome::Outcome;
 
 use crate::driver::{
-    Acted, Action, Budget, Description, DeviceCommand, DeviceEvents, Driver, DriverError, Frame, ObservedAction,
-    Person, PersonAction, Target, TrailStart, Want,
+    Action, ActionOutput, ActionTarget, Budget, DeviceCommand, DeviceDescription, DeviceEvents, Driver, DriverError,
+    ObserveOptions, ObservedAction, Person, PersonAction, ScreenFrame, TrailStart,
 };
 use crate::engine::cx::Cx;
 use crate::engine::destination;
@@ -28,9 +28,7 @@ use crate::engine::fault::{Fault, Stop};
 use crate::engine::reveal::{self, Sent};
 use crate::engine::session::Session;
 use crate::limits;
-use crate::query::{
-    Checks, Description as ElementDescription, Find, Found, Query, Reason, What, WhyNot, identity, meaning,
-};
+use crate::query::{Checks, ElementDescription, Find, Found, Query, QueryTarget, Reason, WhyNot, identity, meaning};
 use crate::record::artifacts::{PicturePolicy, Shot};
 use crate::screen::{Node, Screen, Shape, SnapshotId, quoted, shorten};
 use crate::values::secret::Secrets;
@@ -86,7 +84,7 @@ pub enum Goal<'a> {
 pub enum Reached {
     Met {
         found: Option<Found>,
-        acted: Acted,
+        acted: ActionOutput,
     },
     /// The time ran out. `saw` describes what was on the screen instead.
     Missed {
@@ -110,7 +108,7 @@ impl Device {
         }
     }
 
-    pub fn description(&self) -> &Description {
+    pub fn description(&self) -> &DeviceDescription {
         self.driver.describe()
     }
 
@@ -120,7 +118,7 @@ impl Device {
 
     /// Follows the screen with pictures; see [`Driver::frames`]. `None` also if the session has secrets, because these pictures
     /// cannot be masked.
-    pub fn frames(&self) -> Option<watch::Receiver<Option<Frame>>> {
+    pub fn frames(&self) -> Option<watch::Receiver<Option<ScreenFrame>>> {
         if self.secrets.is_empty() { self.driver.frames() } else { None }
     }
 
@@ -152,13 +150,13 @@ impl Device {
 
     /// Looks at the screen.
     pub async fn look(&self, cx: &Cx) -> Result<Screen, Stop> {
-        let (screen, _) = self.observe(cx, Want::TREE).await?;
+        let (screen, _) = self.observe(cx, ObserveOptions::TREE).await?;
         Ok(screen)
     }
 
     /// The same with a picture, and the parts of the screen that must be masked in it.
     pub async fn look_pictured(&self, cx: &Cx) -> Result<(Screen, Vec<Rect>), Stop> {
-        self.observe(cx, Want::PICTURE).await
+        self.observe(cx, ObserveOptions::PICTURE).await
     }
 
     /// Looks at the screen once it has not changed for `quiet`, after `most` at the latest.
@@ -179,16 +177,16 @@ impl Device {
 
     /// The same, with the data that these details need.
     pub async fn show_with(&self, cx: &Cx, details: &snapshot::Details) -> Result<Screen, Stop> {
-        let (screen, _) = self.show_all(cx, Want::for_snapshot(details)).await?;
+        let (screen, _) = self.show_all(cx, ObserveOptions::for_snapshot(details)).await?;
         Ok(screen)
     }
 
     /// The same with a picture, and the parts of the screen that must be masked in it.
     pub async fn show_pictured(&self, cx: &Cx, details: &snapshot::Details) -> Result<(Screen, Vec<Rect>), Stop> {
-        self.show_all(cx, Want { picture: true, ..Want::for_snapshot(details) }).await
+        self.show_all(cx, ObserveOptions { picture: true, ..ObserveOptions::for_snapshot(details) }).await
     }
 
-    async fn show_all(&self, cx: &Cx, want: Want) -> Result<(Screen, Vec<Rect>), Stop> {
+    async fn show_all(&self, cx: &Cx, want: ObserveOptions) -> Result<(Screen, Vec<Rect>), Stop> {
         let (screen, masks) = self.observe(cx, want).await?;
         *self.shown.lock() = Some(Arc::new(Screen { picture: None, ..screen.clone() }));
         Ok((screen, masks))
@@ -261,13 +259,14 @@ impl Device {
             None => {}
         }
         // Only a snapshot of everything shows elements without text and function. There, selectors tell them apart.
-        let (screen, _) = self.observe(cx, Want { all: true, selectors: true, ..Want::TREE }).await?;
+        let (screen, _) =
+            self.observe(cx, ObserveOptions { all: true, selectors: true, ..ObserveOptions::TREE }).await?;
         Ok(find(&screen).map(|node| (screen, node)))
     }
 
     /// Stores a screenshot and the element tree. Returns `None` if the device has no screenshots.
     pub async fn shoot(&self, cx: &Cx, about: Parent, moment: Moment) -> Result<Option<Shot>, Stop> {
-        let (mut screen, masks) = self.observe(cx, Want::PICTURE).await?;
+        let (mut screen, masks) = self.observe(cx, ObserveOptions::PICTURE).await?;
         let Some(picture) = screen.picture.take() else { return Ok(None) };
         let mut tree = snapshot::text(&screen, &snapshot::Details::default());
         self.secrets.redact_in_place(&mut tree);
@@ -276,12 +275,12 @@ impl Device {
         Ok(Some(shot))
     }
 
-    async fn observe(&self, cx: &Cx, want: Want) -> Result<(Screen, Vec<Rect>), Stop> {
+    async fn observe(&self, cx: &Cx, want: ObserveOptions) -> Result<(Screen, Vec<Rect>), Stop> {
         let _lease = self.lease(cx).await?;
         Ok(self.observe_leased(cx, want).await?)
     }
 
-    async fn observe_leased(&self, cx: &Cx, want: Want) -> Result<(Screen, Vec<Rect>), DriverError> {
+    async fn observe_leased(&self, cx: &Cx, want: ObserveOptions) -> Result<(Screen, Vec<Rect>), DriverError> {
         let observed = self.driver.observe(&cx.budget(), want).await;
         self.emit_events(cx);
         let mut screen = observed?;
@@ -330,23 +329,40 @@ impl Device {
     }
 
     /// Acts on a target without searching for an element first.
-    pub async fn act(&self, cx: &Cx, target: &Target, action: &Action) -> Result<Acted, Stop> {
+    pub async fn act(&self, cx: &Cx, target: &ActionTarget, action: &Action) -> Result<ActionOutput, Stop> {
         self.act_within(cx, target, action, &cx.budget()).await
     }
 
     /// The same for an action in which the driver waits for up to `wait`.
-    pub async fn act_waiting(&self, cx: &Cx, target: &Target, action: &Action, wait: Duration) -> Result<Acted, Stop> {
+    pub async fn act_waiting(
+        &self,
+        cx: &Cx,
+        target: &ActionTarget,
+        action: &Action,
+        wait: Duration,
+    ) -> Result<ActionOutput, Stop> {
         self.act_within(cx, target, action, &cx.budget_waiting(wait)).await
     }
 
-    async fn act_within(&self, cx: &Cx, target: &Target, action: &Action, budget: &Budget) -> Result<Acted, Stop> {
+    async fn act_within(
+        &self,
+        cx: &Cx,
+        target: &ActionTarget,
+        action: &Action,
+        budget: &Budget,
+    ) -> Result<ActionOutput, Stop> {
         self.before_touch(cx, target).await?;
         let _lease = self.lease(cx).await?;
         Ok(self.act_leased(cx, target, action, budget).await?)
     }
 
     /// Carries out a command to the device as a whole. The driver waits for up to `wait` for what the command starts.
-    pub async fn command(&self, cx: &Cx, command: &DeviceCommand, wait: Option<Duration>) -> Result<Acted, Stop> {
+    pub async fn command(
+        &self,
+        cx: &Cx,
+        command: &DeviceCommand,
+        wait: Option<Duration>,
+    ) -> Result<ActionOutput, Stop> {
         let budget = wait.map_or_else(|| cx.budget(), |wait| cx.budget_waiting(wait));
         let _lease = self.lease(cx).await?;
         destination::check(cx, &*self.driver, Sent::Command(command), &budget).await?;
@@ -358,17 +374,17 @@ impl Device {
     async fn act_leased(
         &self,
         cx: &Cx,
-        target: &Target,
+        target: &ActionTarget,
         action: &Action,
         budget: &Budget,
-    ) -> Result<Acted, DriverError> {
-        if let (Some(call), true) = (cx.call_id(), !matches!(target, Target::Device)) {
+    ) -> Result<ActionOutput, DriverError> {
+        if let (Some(call), true) = (cx.call_id(), !matches!(target, ActionTarget::Device)) {
             let (bounds, what) = match target {
-                Target::Element(found) => (Some(found.bounds), format!("{} on {}", action.name(), found.summary)),
+                ActionTarget::Element(found) => (Some(found.bounds), format!("{} on {}", action.name(), found.summary)),
                 _ => (None, action.name().to_string()),
             };
             let element = match target {
-                Target::Element(found) if cx.session.is_recording => self.identify(cx, found).await,
+                ActionTarget::Element(found) if cx.session.is_recording => self.identify(cx, found).await,
                 _ => None,
             };
             cx.emit(Event::Touched { call: call.clone(), point: target.point(), bounds, what, element });
@@ -379,7 +395,7 @@ impl Device {
     }
 
     /// What the device returned, in which no text is a seal.
-    fn done(&self, cx: &Cx, acted: Result<Acted, DriverError>) -> Result<Acted, DriverError> {
+    fn done(&self, cx: &Cx, acted: Result<ActionOutput, DriverError>) -> Result<ActionOutput, DriverError> {
         self.emit_events(cx);
         let mut acted = acted?;
         self.secrets.defuse(&mut acted.text);
@@ -389,7 +405,7 @@ impl Device {
 
     /// The identity of an element that was just found. Needs another look, because a search may not fetch the whole screen.
     async fn identify(&self, cx: &Cx, found: &Found) -> Option<Box<ElementIdentity>> {
-        let (screen, _) = self.observe_leased(cx, Want::TREE).await.ok()?;
+        let (screen, _) = self.observe_leased(cx, ObserveOptions::TREE).await.ok()?;
         let summary = self.secrets.redact(&found.summary).into_owned();
         let is_it = |node: &&Node| node.id == found.node && node.summary() == summary;
         let node = screen.root.walk().find(is_it)?;
@@ -481,8 +497,8 @@ impl Device {
         }
     }
 
-    async fn before_touch(&self, cx: &Cx, target: &Target) -> Result<(), Stop> {
-        if cx.session.pictures >= PicturePolicy::Action && !matches!(target, Target::Device) {
+    async fn before_touch(&self, cx: &Cx, target: &ActionTarget) -> Result<(), Stop> {
+        if cx.session.pictures >= PicturePolicy::Action && !matches!(target, ActionTarget::Device) {
             self.shoot(cx, cx.parent(), Moment::Before).await?;
         }
         Ok(())
@@ -527,10 +543,10 @@ impl Device {
                 }
                 (Find::Found(found), Goal::Present | Goal::Visible | Goal::Text(_)) => {
                     self.waited(cx, query, &goal, started, looks, None);
-                    return Ok(Reached::Met { found: Some(found), acted: Acted::default() });
+                    return Ok(Reached::Met { found: Some(found), acted: ActionOutput::default() });
                 }
                 (Find::Found(found), Goal::Acted(action)) => {
-                    let target = Target::Element(found);
+                    let target = ActionTarget::Element(found);
                     // A screenshot needs the lease; the element is searched for again afterwards.
                     if std::mem::take(&mut wants_picture) {
                         drop(lease);
@@ -543,7 +559,7 @@ impl Device {
                         cx.doubt(text);
                     }
                     let acted = self.act_leased(cx, &target, action, &cx.budget()).await;
-                    let Target::Element(found) = target else { unreachable!("the target is an element") };
+                    let ActionTarget::Element(found) = target else { unreachable!("the target is an element") };
                     // An element that moved away from the touch is searched for again.
                     let Err(DriverError::Evaded { how }) = acted else {
                         let acted = acted?;
@@ -555,7 +571,7 @@ impl Device {
                 (Find::Found(found), Goal::Gone) => (found.snapshot, format!("{} is still there", found.summary)),
                 (Find::Not(why), Goal::Gone) if is_absence(&why) => {
                     self.waited(cx, query, &goal, started, looks, None);
-                    return Ok(Reached::Met { found: None, acted: Acted::default() });
+                    return Ok(Reached::Met { found: None, acted: ActionOutput::default() });
                 }
                 (Find::Not(why), _) => (why.snapshot, why.to_string()),
             };
@@ -671,7 +687,7 @@ fn is_line_of(screen: &Screen, node: &Node, words: &str) -> bool {
 
 /// The only visible element that a text describes.
 fn only_described(screen: &Screen, text: &str) -> Option<u64> {
-    let query = Query { what: What::Described(Box::new(ElementDescription::parse(text).ok()?)), index: None };
+    let query = Query { what: QueryTarget::Described(Box::new(ElementDescription::parse(text).ok()?)), index: None };
     match query.search(screen, Checks::Visible) {
         Find::Found(found) if found.count == 1 => Some(found.node),
         Find::Found(_) | Find::Not(_) => None,

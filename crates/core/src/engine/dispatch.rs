@@ -23,7 +23,7 @@ use crate::engine::source::{ReloadError, ToolSource};
 use crate::engine::tool::{Args, Body, Tool};
 use crate::engine::withhold::withhold;
 use crate::record::artifacts::ArtifactKind;
-use crate::template::{self, Fill, Token};
+use crate::template::{self, Replacement, Token};
 use crate::trail::ToolCall;
 use crate::values::memory::Memory;
 use crate::yaml::{Problems, loose, to_json};
@@ -642,12 +642,12 @@ async fn expand(
             Some(inner) => Arguments::Written(call.clone()).take_typed(inner)?,
             None => Arguments::Written(call.clone()).loose(),
         };
-        let mut fill = |token: &Token<'_>| -> Result<Fill, Stop> {
+        let mut fill = |token: &Token<'_>| -> Result<Replacement, Stop> {
             let name = token.path.strip_prefix("params.").unwrap_or(token.path);
             Ok(match params.get(name).filter(|value| !value.is_null()) {
-                _ if !token.is_curly || !is_param(name) => Fill::Keep,
-                Some(value) => Fill::Value(value.clone()),
-                None => Fill::Nothing,
+                _ if !token.is_curly || !is_param(name) => Replacement::Keep,
+                Some(value) => Replacement::Value(value.clone()),
+                None => Replacement::Nothing,
             })
         };
         let args = Arguments::Json(template::fill_map(&args, &mut fill)?);

@@ -3,7 +3,7 @@
 use parking_lot::Mutex;
 
 use crate::limits;
-use crate::model::Usage;
+use crate::model::TokenUsage;
 
 /// Counts the requests of one call.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ impl SamplingQuota {
     }
 
     /// Counts what a request took.
-    pub fn add(&self, usage: Usage) {
+    pub fn add(&self, usage: TokenUsage) {
         self.0.lock().tokens += usage.input + usage.output;
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use trailblaze_protocol::driver::{AgentMode, DriverKey, Platform};
 use trailblaze_protocol::event::ToolKind;
 
-use crate::config::{PlatformEntry, Toolset};
+use crate::config::{PlatformEntry, ToolsetConfig};
 use crate::engine::aliases;
 use crate::engine::source::SourceError;
 use crate::engine::tool::{Contributor, Tool};
@@ -21,7 +21,7 @@ pub struct Batch {
     pub contributor: Contributor,
     /// Shared by all registries that have them.
     pub tools: Vec<Arc<Tool>>,
-    pub groups: BTreeMap<String, Group>,
+    pub groups: BTreeMap<String, ToolGroup>,
     /// Tools that cannot be used, each with the reason.
     pub unusable: Vec<(String, String)>,
     pub warnings: Vec<String>,
@@ -36,7 +36,7 @@ impl Batch {
 
 /// A group of tools that can be enabled as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Group {
+pub struct ToolGroup {
     pub description: String,
     pub is_default: bool,
 }
@@ -47,7 +47,7 @@ pub struct ToolScope {
     pub platform: Platform,
     pub driver: DriverKey,
     pub agent_mode: AgentMode,
-    pub toolsets: Vec<Toolset>,
+    pub toolsets: Vec<ToolsetConfig>,
     /// The target's entry for this platform.
     pub target: Option<PlatformEntry>,
     /// The requested groups; empty means the default ones.
@@ -80,7 +80,7 @@ pub struct Registry {
     /// Tools that were left out, each with the reason.
     pub filtered: Vec<Filtered>,
     /// Batches that could not be registered.
-    pub refused: Vec<Refusal>,
+    pub refused: Vec<RefusedBatch>,
     pub warnings: Vec<String>,
     /// Toolsets that the target lists and that neither a file nor a tool declares.
     pub undeclared_toolsets: Vec<String>,
@@ -88,7 +88,7 @@ pub struct Registry {
     pub toolsets: BTreeMap<String, ActiveToolset>,
     not_offered: BTreeMap<String, String>,
     /// The declared groups.
-    pub groups: BTreeMap<String, Group>,
+    pub groups: BTreeMap<String, ToolGroup>,
     /// The requested groups and prefixes.
     wanted_groups: Vec<String>,
     prefixes: Vec<String>,
@@ -151,7 +151,7 @@ impl std::fmt::Display for MissingTool {
 
 /// A batch that was not registered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
+pub struct RefusedBatch {
     pub contributor: Contributor,
     pub reason: String,
     /// The names of its tools.
@@ -306,7 +306,7 @@ impl Registry {
             }
             let refuse = |reason: String| {
                 let tools = batch.tools.iter().map(|tool| tool.name.clone()).collect();
-                Refusal { contributor: contributor.clone(), reason, tools }
+                RefusedBatch { contributor: contributor.clone(), reason, tools }
             };
             if let Some(Objection { consequence, message }) = contributor.judge(&tool.name, &scope.reserved_prefixes) {
                 match consequence {
@@ -469,7 +469,7 @@ fn is_named_by_target(name: &str, scope: &ToolScope) -> bool {
 }
 
 /// A tool is shown if any of its groups is enabled. Undeclared groups count as enabled, as does having no group.
-fn hidden_by_group(tool: &Tool, groups: &BTreeMap<String, Group>, wanted: &[String]) -> Option<String> {
+fn hidden_by_group(tool: &Tool, groups: &BTreeMap<String, ToolGroup>, wanted: &[String]) -> Option<String> {
     let is_enabled = |name: &String| match groups.get(name) {
         None => true,
         Some(_) if !wanted.is_empty() => wanted.contains(name),

@@ -6,14 +6,14 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::driver::{Action, Browse, DeviceCommand, Target};
-use crate::query::{Element, Query, TextMatch, What};
+use crate::driver::{Action, ActionTarget, Browse, DeviceCommand};
+use crate::query::{ElementProperties, Query, QueryTarget, TextMatch};
 use crate::values::secret::Secrets;
 
 /// What is about to be sent to a device.
 #[derive(Clone, Copy)]
 pub enum Sent<'a> {
-    Action(&'a Target, &'a Action),
+    Action(&'a ActionTarget, &'a Action),
     Command(&'a DeviceCommand),
 }
 
@@ -125,7 +125,7 @@ pub fn query_with_values(secrets: &Secrets, query: &Query) -> Query {
     let reveal = |text: &mut String| *text = secrets.reveal(text);
     let reveal_in_pattern = |pattern: &str| secrets.reveal_in_pattern(pattern);
     match &mut query.what {
-        What::Element(Element { text, id, enabled: _, selected: _ }) => {
+        QueryTarget::Element(ElementProperties { text, id, enabled: _, selected: _ }) => {
             id.iter_mut().for_each(reveal);
             match text {
                 Some(TextMatch::Exact(text) | TextMatch::Contains(text)) => reveal(text),
@@ -133,9 +133,9 @@ pub fn query_with_values(secrets: &Secrets, query: &Query) -> Query {
                 None => {}
             }
         }
-        What::Described(description) => description.for_each_text(&reveal),
-        What::Selector(selector) => selector.for_each_text(&reveal, &reveal_in_pattern),
-        What::Reference(_) | What::Node(_) => {}
+        QueryTarget::Described(description) => description.for_each_text(&reveal),
+        QueryTarget::Selector(selector) => selector.for_each_text(&reveal, &reveal_in_pattern),
+        QueryTarget::Reference(_) | QueryTarget::Node(_) => {}
     }
     query
 }
@@ -145,7 +145,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::query::Description;
+    use crate::query::ElementDescription;
     use crate::selector::Selector;
 
     fn secrets() -> Secrets {
@@ -160,8 +160,8 @@ mod tests {
         let actions = |pin: &str| [Action::InputText { text: pin.into() }, Action::Upload { files: vec![pin.into()] }];
         for (sealed, expected) in actions(&seal).iter().zip(actions("4+7\\E1")) {
             assert_eq!(action_with_values(&secrets, sealed), expected);
-            assert_eq!(named(Sent::Action(&Target::Device, sealed)), ["PIN"], "{sealed:?}");
-            assert!(named(Sent::Action(&Target::Device, &expected)).is_empty(), "{expected:?}");
+            assert_eq!(named(Sent::Action(&ActionTarget::Device, sealed)), ["PIN"], "{sealed:?}");
+            assert!(named(Sent::Action(&ActionTarget::Device, &expected)).is_empty(), "{expected:?}");
         }
         let state = |pin: &str| json!({"cookies": [{"name": "pin", "value": pin}], pin: [pin]});
         let commands = |pin: &str| {
@@ -185,15 +185,17 @@ mod tests {
         let seal = secrets.seal("PIN").unwrap().to_string();
         let selector =
             json!({"web": {"ariaNameRegex": format!("Code {seal}")}, "childOf": {"web": {"cssSelector": seal}}});
-        let what = What::Selector(Box::new(Selector::parse(&selector).unwrap()));
-        let What::Selector(found) = query_with_values(&secrets, &Query { what, index: None }).what else { panic!() };
+        let what = QueryTarget::Selector(Box::new(Selector::parse(&selector).unwrap()));
+        let QueryTarget::Selector(found) = query_with_values(&secrets, &Query { what, index: None }).what else {
+            panic!()
+        };
         let found = found.to_json();
         assert_eq!(found.pointer("/web/ariaNameRegex").unwrap(), r"Code \Q4+7\E\\E\Q1\E", "{found}");
         assert_eq!(found.pointer("/childOf/web/cssSelector").unwrap(), r"4+7\E1", "{found}");
-        let described = Description::parse(&format!("button \"Pay {seal}\" in listitem \"{seal}\"")).unwrap();
+        let described = ElementDescription::parse(&format!("button \"Pay {seal}\" in listitem \"{seal}\"")).unwrap();
         let written = described.to_string();
-        let query = Query { what: What::Described(Box::new(described)), index: None };
-        let What::Described(found) = query_with_values(&secrets, &query).what else { panic!() };
+        let query = Query { what: QueryTarget::Described(Box::new(described)), index: None };
+        let QueryTarget::Described(found) = query_with_values(&secrets, &query).what else { panic!() };
         assert_eq!(found.name.as_deref(), Some(r"Pay 4+7\E1"));
         assert_eq!(found.to_string(), written, "messages have the template");
     }

@@ -91,7 +91,7 @@ pub struct SessionSource {
 }
 
 /// The parts that a session is opened with.
-pub struct Parts {
+pub struct SessionParts {
     pub id: SessionId,
     pub driver: Arc<dyn Driver>,
     /// The claim to the device, if it is not this session's own.
@@ -119,7 +119,7 @@ pub async fn stop_own(sources: &[SessionSource]) {
 }
 
 impl Session {
-    pub fn open(parts: Parts) -> Arc<Session> {
+    pub fn open(parts: SessionParts) -> Arc<Session> {
         let driver = Arc::clone(&parts.driver);
         let session = Arc::new(Session {
             id: parts.id,

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use trailblaze_protocol::outcome::Outcome;
 
 use crate::engine::cx::Cx;
-use crate::engine::registry::{Batch, Group, Registry};
+use crate::engine::registry::{Batch, Registry, ToolGroup};
 use crate::engine::session::Session;
 use crate::engine::tool::{Contributor, Tool};
 
@@ -89,7 +89,7 @@ pub trait ToolSource: Send + Sync {
 #[derive(Clone, Default)]
 pub struct Listing {
     pub tools: Vec<Tool>,
-    pub groups: BTreeMap<String, Group>,
+    pub groups: BTreeMap<String, ToolGroup>,
     /// Tools that cannot be used, each with the reason.
     pub unusable: Vec<(String, String)>,
     /// Warnings, as sentences that name the tool.

@@ -8,7 +8,7 @@ use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::event::ToolKind;
 use trailblaze_protocol::outcome::Outcome;
 
-use crate::engine::code::Code;
+use crate::engine::code::ToolCode;
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
 use crate::engine::source::ToolSource;
@@ -95,7 +95,7 @@ pub enum Body {
     /// The calls of a YAML tool.
     Expansion(Arc<[ToolCall]>),
     /// Code in this process: a script, or a tool of a team's own binary.
-    Code(Arc<dyn Code>),
+    Code(Arc<dyn ToolCode>),
     /// A call to a tool server.
     Foreign(Arc<dyn ToolSource>),
     /// The recorded effects of another tool, played in its place.
@@ -140,7 +140,7 @@ impl Tool {
     }
 
     /// Its code, if it is a script or compiled in.
-    pub fn code(&self) -> Option<&Arc<dyn Code>> {
+    pub fn code(&self) -> Option<&Arc<dyn ToolCode>> {
         match &self.body {
             Body::Code(code) => Some(code),
             Body::BuiltIn(_) | Body::Expansion(_) | Body::Foreign(_) | Body::Effects(_) => None,

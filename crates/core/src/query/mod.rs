@@ -15,7 +15,7 @@ mod words;
 
 use trailblaze_protocol::geometry::{Point, Rect};
 
-pub use self::description::{Description, NoDescription};
+pub use self::description::{ElementDescription, NoDescription};
 pub use self::end_state::{EndState, end_state};
 pub use self::identity::{Surroundings, described, identity};
 pub use self::stable::{Stable, alternatives, descriptions, stable};
@@ -24,19 +24,19 @@ use crate::selector::Selector;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Query {
-    pub what: What,
+    pub what: QueryTarget,
     /// Which of several matches, from 0: on a page as a snapshot lists them, elsewhere and for selectors in reading order;
     /// `None` requires exactly one match.
     pub index: Option<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum What {
+pub enum QueryTarget {
     /// By properties that every platform has; all given ones must match.
-    Element(Element),
+    Element(ElementProperties),
     Selector(Box<Selector>),
     /// By a description, as in a snapshot.
-    Described(Box<Description>),
+    Described(Box<ElementDescription>),
     /// By a ref from a snapshot.
     Reference(String),
     /// By a node id from the last snapshot that was shown.
@@ -44,7 +44,7 @@ pub enum What {
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Element {
+pub struct ElementProperties {
     pub text: Option<TextMatch>,
     pub id: Option<String>,
     pub enabled: Option<bool>,

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use super::whereabouts::describe_all;
-use super::{Element, Query, TextMatch, What};
+use super::{ElementProperties, Query, QueryTarget, TextMatch};
 use crate::screen::{Field, Node, Screen, fold};
-use crate::selector::{Outline, Selector, Want};
+use crate::selector::{FieldMatch, Outline, Selector};
 
 const SUGGESTIONS: usize = 3;
 /// The most texts that are compared. A screen usually has fewer, and a waiting loop repeats the search.
@@ -52,17 +52,17 @@ enum AskedWords {
 
 fn asked(query: &Query) -> Option<AskedWords> {
     match &query.what {
-        What::Element(Element { text: Some(text), .. }) => {
+        QueryTarget::Element(ElementProperties { text: Some(text), .. }) => {
             let (TextMatch::Exact(text) | TextMatch::Contains(text) | TextMatch::Pattern(text)) = text;
             Some(AskedWords::Text(fold(text)))
         }
-        What::Element(Element { id: Some(id), .. }) => Some(AskedWords::Id(id.clone())),
-        What::Selector(selector) => asked_by_selector(selector),
-        What::Described(description) => {
+        QueryTarget::Element(ElementProperties { id: Some(id), .. }) => Some(AskedWords::Id(id.clone())),
+        QueryTarget::Selector(selector) => asked_by_selector(selector),
+        QueryTarget::Described(description) => {
             let name = description.name.as_deref().map(|name| AskedWords::Text(fold(name)));
             name.or_else(|| description.id.clone().map(AskedWords::Id))
         }
-        What::Element(_) | What::Reference(_) | What::Node(_) => None,
+        QueryTarget::Element(_) | QueryTarget::Reference(_) | QueryTarget::Node(_) => None,
     }
 }
 
@@ -70,8 +70,8 @@ fn asked_by_selector(selector: &Selector) -> Option<AskedWords> {
     let matcher = selector.matcher.as_ref()?;
     let wanted = |fields: &[Field]| {
         matcher.wants.iter().find_map(|(field, want)| match want {
-            Want::Pattern(pattern) if fields.contains(field) => Some(pattern.source().to_string()),
-            Want::Exact(text) if fields.contains(field) => Some(text.clone()),
+            FieldMatch::Pattern(pattern) if fields.contains(field) => Some(pattern.source().to_string()),
+            FieldMatch::Exact(text) if fields.contains(field) => Some(text.clone()),
             _ => None,
         })
     };

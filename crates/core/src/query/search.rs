@@ -4,7 +4,7 @@ use trailblaze_protocol::geometry::Point;
 
 use super::near::near;
 use super::whereabouts::describe_all;
-use super::{Checks, Element, Find, Found, Query, Reason, TextMatch, What, WhyNot};
+use super::{Checks, ElementProperties, Find, Found, Query, QueryTarget, Reason, TextMatch, WhyNot};
 use crate::screen::{Field, Node, Screen, Shape, fold};
 use crate::selector::{Case, Outline, Patience, Pattern};
 
@@ -22,7 +22,10 @@ impl Query {
 
     fn choose(&self, screen: &Screen, checks: Checks) -> Result<Found, Reason> {
         let outline = Outline::new(&screen.root);
-        let is_by_words = matches!(&self.what, What::Element(Element { text: Some(_), .. }) | What::Described(_));
+        let is_by_words = matches!(
+            &self.what,
+            QueryTarget::Element(ElementProperties { text: Some(_), .. }) | QueryTarget::Described(_)
+        );
         let mut matching = self.matching(&outline);
         if is_by_words {
             prefer_listed(&outline, &mut matching);
@@ -32,7 +35,7 @@ impl Query {
         if places.is_empty() {
             return Err(match (matching.first(), &self.what) {
                 (Some(place), _) => unseen(outline.node(*place)),
-                (None, What::Reference(reference)) => Reason::StaleReference { reference: reference.clone() },
+                (None, QueryTarget::Reference(reference)) => Reason::StaleReference { reference: reference.clone() },
                 (None, _) => Reason::NoMatch { near: near(self, screen, &outline) },
             });
         }
@@ -40,7 +43,7 @@ impl Query {
             keep_innermost(&outline, &mut places);
         }
         // On a page, descriptions and texts are counted as a snapshot lists them; recordings count in reading order.
-        let is_page = screen.root.props.shape == Shape::Web && !matches!(self.what, What::Selector(_));
+        let is_page = screen.root.props.shape == Shape::Web && !matches!(self.what, QueryTarget::Selector(_));
         if is_page {
             places.sort_unstable();
         } else {
@@ -74,13 +77,13 @@ impl Query {
     /// All matches, on the screen or off-screen.
     fn matching(&self, outline: &Outline<'_>) -> Vec<usize> {
         match &self.what {
-            What::Element(element) => element.matching(outline),
-            What::Selector(selector) => selector.places(outline),
-            What::Described(description) => description.matching(outline),
-            What::Reference(reference) => {
+            QueryTarget::Element(element) => element.matching(outline),
+            QueryTarget::Selector(selector) => selector.places(outline),
+            QueryTarget::Described(description) => description.matching(outline),
+            QueryTarget::Reference(reference) => {
                 outline.places().filter(|place| outline.node(*place).reference.as_ref() == Some(reference)).collect()
             }
-            What::Node(id) => outline.find(*id).into_iter().collect(),
+            QueryTarget::Node(id) => outline.find(*id).into_iter().collect(),
         }
     }
 
@@ -88,7 +91,7 @@ impl Query {
         match (self.index, &self.what, places) {
             (Some(index), ..) => places.get(index).copied().ok_or(Reason::OutOfRange { index, count: places.len() }),
             // Recordings of other versions rely on the first match.
-            (None, What::Selector(_), [first, ..]) => Ok(topmost(screen, outline, *first, places)),
+            (None, QueryTarget::Selector(_), [first, ..]) => Ok(topmost(screen, outline, *first, places)),
             (None, _, [first, others @ ..])
                 if others.iter().all(|other| is_at_same_place(screen, outline, *first, *other)) =>
             {
@@ -102,7 +105,7 @@ impl Query {
     }
 }
 
-impl Element {
+impl ElementProperties {
     fn matching(&self, outline: &Outline<'_>) -> Vec<usize> {
         let text = self.text.as_ref().map(|text| Wording::new(text, outline.node(0)));
         let mut patience = Patience::default();
@@ -273,16 +276,16 @@ mod tests {
     use trailblaze_protocol::geometry::Rect;
 
     use super::*;
-    use crate::query::Description;
+    use crate::query::ElementDescription;
     use crate::selector::Selector;
     use crate::selector::samples::{Build, android, node, screen};
 
     fn text(text: &str) -> Query {
-        element(Element { text: Some(TextMatch::Exact(text.into())), ..Element::default() })
+        element(ElementProperties { text: Some(TextMatch::Exact(text.into())), ..ElementProperties::default() })
     }
 
-    fn element(element: Element) -> Query {
-        Query { what: What::Element(element), index: None }
+    fn element(element: ElementProperties) -> Query {
+        Query { what: QueryTarget::Element(element), index: None }
     }
 
     fn frame(children: impl IntoIterator<Item = Node>) -> Node {
@@ -305,7 +308,7 @@ mod tests {
     #[test]
     fn text_is_compared_with_whitespace_collapsed() {
         let root = || frame([button("Pay\n  now", 0), button("Payday", 100).with(Field::ContentDescription, "Loan")]);
-        let mode = |text: TextMatch| element(Element { text: Some(text), ..Element::default() });
+        let mode = |text: TextMatch| element(ElementProperties { text: Some(text), ..ElementProperties::default() });
         check(root(), &text(" Pay now "), Ok(1));
         check(root(), &text("Loan"), Ok(2));
         check(
@@ -328,7 +331,7 @@ mod tests {
     #[test]
     fn ids_refs_and_node_ids_find_their_element() {
         let root = || frame([button("A", 0).with(Field::ResourceId, "com.x:id/submit"), button("B", 100)]);
-        let id = |id: &str| element(Element { id: Some(id.into()), ..Element::default() });
+        let id = |id: &str| element(ElementProperties { id: Some(id.into()), ..ElementProperties::default() });
         check(root(), &id("submit"), Ok(1));
         check(root(), &id("com.x:id/submit"), Ok(1));
         check(
@@ -337,11 +340,11 @@ mod tests {
             Err("nothing on the screen has the id \"sumbit\"; the nearest is Button \"A\" [id=submit]"),
         );
         let reference = screen(root()).root.children[1].reference.clone().unwrap();
-        check(root(), &Query { what: What::Reference(reference), index: None }, Ok(2));
-        let stale = Query { what: What::Reference("z1".into()), index: None };
+        check(root(), &Query { what: QueryTarget::Reference(reference), index: None }, Ok(2));
+        let stale = Query { what: QueryTarget::Reference("z1".into()), index: None };
         check(root(), &stale, Err("ref z1 is no longer on the screen; take a new snapshot"));
-        check(root(), &Query { what: What::Node(2), index: None }, Ok(2));
-        check(root(), &Query { what: What::Node(9), index: None }, Err("nothing on the screen matches node 9"));
+        check(root(), &Query { what: QueryTarget::Node(2), index: None }, Ok(2));
+        check(root(), &Query { what: QueryTarget::Node(9), index: None }, Err("nothing on the screen matches node 9"));
     }
 
     #[test]
@@ -359,11 +362,11 @@ mod tests {
         check(root(), &at(1), Ok(1));
         check(root(), &at(2), Err("index 2 is out of range: 2 match text \"Pay\""));
         let selector = Selector::parse(&json!({"androidAccessibility": {"text": "Pay"}})).unwrap();
-        check(root(), &Query { what: What::Selector(Box::new(selector)), index: None }, Ok(2));
+        check(root(), &Query { what: QueryTarget::Selector(Box::new(selector)), index: None }, Ok(2));
         let selector = Selector::parse(&json!({"androidAccessibility": {"text": "Bay"}})).unwrap();
         check(
             root(),
-            &Query { what: What::Selector(Box::new(selector)), index: None },
+            &Query { what: QueryTarget::Selector(Box::new(selector)), index: None },
             Err(
                 "nothing on the screen matches selector {\"androidAccessibility\":{\"text\":\"Bay\"}}; the nearest is Button \"Pay\"",
             ),
@@ -385,7 +388,10 @@ mod tests {
     fn of_elements_that_lie_on_one_another_the_topmost_is_meant() {
         let shape = |left: i32, top: i32| node(Shape::Web).with(Field::CssSelector, ".port").at(left, top, 20, 20);
         let page = |children: Vec<Node>| node(Shape::Web).at(0, 0, 400, 800).holding(children);
-        let css = Query { what: What::Described(Box::new(Description::parse("css=.port").unwrap())), index: None };
+        let css = Query {
+            what: QueryTarget::Described(Box::new(ElementDescription::parse("css=.port").unwrap())),
+            index: None,
+        };
         check(page(vec![shape(40, 40), shape(40, 40)]), &css, Ok(2));
         check(page(vec![shape(40, 40).holding([shape(40, 40)])]), &css, Ok(2));
         let message = "several elements match css=.port: 0: element at 50,50, 1: element at 50,50, 2: element at 110,50; choose one with `index`";
@@ -395,7 +401,7 @@ mod tests {
             "several elements match css=.port: 0: element at 409,50, 1: element at 409,50; choose one with `index`";
         check(page(vec![shape(399, 40), shape(399, 40)]), &css, Err(message));
         let selector = Selector::parse(&json!({"web": {"cssSelector": ".port"}})).unwrap();
-        let selector = Query { what: What::Selector(Box::new(selector)), index: None };
+        let selector = Query { what: QueryTarget::Selector(Box::new(selector)), index: None };
         check(page(vec![shape(40, 40), shape(40, 40), shape(100, 40)]), &selector, Ok(2));
     }
 
@@ -404,7 +410,9 @@ mod tests {
         let words = |text: &str, top: i32| node(Shape::Web).with(Field::Text, text).at(0, top, 50, 50);
         let unlisted = |text: &str, top: i32| words(text, top).with(Field::IsUnlisted, true);
         let page = |children: [Node; 2]| node(Shape::Web).at(0, 0, 400, 800).holding(children);
-        let part = |text: &str| element(Element { text: Some(TextMatch::Contains(text.into())), ..Element::default() });
+        let part = |text: &str| {
+            element(ElementProperties { text: Some(TextMatch::Contains(text.into())), ..ElementProperties::default() })
+        };
         check(page([unlisted("Pay", 0), words("Pay", 100)]), &text("Pay"), Ok(2));
         check(page([unlisted("Pay", 0), words("Buy", 100)]), &text("Pay"), Ok(1));
         check(page([words("Please Pay now", 0).holding([unlisted("Pay", 0)]), words("Buy", 100)]), &part("Pay"), Ok(2));
@@ -440,7 +448,12 @@ mod tests {
             frame([button.holding([label])])
         };
         let state = |enabled, selected| {
-            element(Element { text: Some(TextMatch::Exact("Pay".into())), enabled, selected, ..Element::default() })
+            element(ElementProperties {
+                text: Some(TextMatch::Exact("Pay".into())),
+                enabled,
+                selected,
+                ..ElementProperties::default()
+            })
         };
         check(root(true), &text("Pay"), Ok(2));
         check(root(false), &text("Pay"), Err("TextView \"Pay\" is disabled"));
@@ -500,7 +513,7 @@ mod tests {
 
     #[test]
     fn a_query_can_be_told() {
-        let all = Element {
+        let all = ElementProperties {
             text: Some(TextMatch::Contains("Pay".into())),
             id: Some("submit".into()),
             enabled: Some(true),
@@ -509,7 +522,7 @@ mod tests {
         let query = Query { index: Some(2), ..element(all) };
         let expected = "text containing \"Pay\" and id \"submit\" and state enabled and state not selected at index 2";
         assert_eq!(query.to_string(), expected);
-        assert_eq!(element(Element::default()).to_string(), "any element");
-        assert_eq!(Query { what: What::Reference("y778".into()), index: None }.to_string(), "ref y778");
+        assert_eq!(element(ElementProperties::default()).to_string(), "any element");
+        assert_eq!(Query { what: QueryTarget::Reference("y778".into()), index: None }.to_string(), "ref y778");
     }
 }

@@ -3,9 +3,9 @@
 use trailblaze_protocol::geometry::Point;
 
 use super::generated::is_generated;
-use crate::query::{Checks, Element, Find, Query, TextMatch, What};
+use crate::query::{Checks, ElementProperties, Find, Query, QueryTarget, TextMatch};
 use crate::screen::{Field, FieldKind, Node, Screen, Shape, fold};
-use crate::selector::{Case, Match, Outline, Pattern, Selector, Want};
+use crate::selector::{Case, FieldMatch, Match, Outline, Pattern, Selector};
 use crate::template;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -23,16 +23,18 @@ const ALTERNATIVES: usize = 5;
 
 /// A stable description of `node` on this screen.
 pub fn stable(screen: &Screen, node: &Node) -> Stable {
-    let finds = |element: Element| {
-        let query = Query { what: What::Element(element), index: None };
+    let finds = |element: ElementProperties| {
+        let query = Query { what: QueryTarget::Element(element), index: None };
         matches!(query.search(screen, Checks::Visible), Find::Found(found) if found.node == node.id && found.count == 1)
     };
-    if let Some(id) = lasting_id(node).filter(|id| finds(Element { id: Some(id.to_string()), ..Element::default() })) {
+    if let Some(id) = lasting_id(node)
+        .filter(|id| finds(ElementProperties { id: Some(id.to_string()), ..ElementProperties::default() }))
+    {
         return Stable::Id(id.to_string());
     }
     if let Some(text) = lasting_text(node) {
         let text_match = Some(TextMatch::Exact(text.clone()));
-        if finds(Element { text: text_match, ..Element::default() }) {
+        if finds(ElementProperties { text: text_match, ..ElementProperties::default() }) {
             return Stable::Text(text);
         }
     }
@@ -76,18 +78,22 @@ impl Stable {
 
 /// Ways to find `node`, the best one first, each with the number of elements that it matches.
 pub fn descriptions(screen: &Screen, node: &Node) -> Vec<(Stable, usize)> {
-    let count = |element: Element| {
-        let query = Query { what: What::Element(element), index: Some(0) };
+    let count = |element: ElementProperties| {
+        let query = Query { what: QueryTarget::Element(element), index: Some(0) };
         match query.search(screen, Checks::Visible) {
             Find::Found(found) => found.count,
             Find::Not(_) => 0,
         }
     };
-    let id = lasting_id(node)
-        .map(|id| (Stable::Id(id.to_string()), count(Element { id: Some(id.to_string()), ..Element::default() })));
+    let id = lasting_id(node).map(|id| {
+        (
+            Stable::Id(id.to_string()),
+            count(ElementProperties { id: Some(id.to_string()), ..ElementProperties::default() }),
+        )
+    });
     let text = lasting_text(node).map(|text| {
         let matched = Some(TextMatch::Exact(text.clone()));
-        (Stable::Text(text), count(Element { text: matched, ..Element::default() }))
+        (Stable::Text(text), count(ElementProperties { text: matched, ..ElementProperties::default() }))
     });
     let selectors = alternatives(screen, node).into_iter().map(|selector| (Stable::Selector(selector), 1));
     let mut found = vec![(stable(screen, node), 1)];
@@ -240,7 +246,7 @@ fn names(node: &Node) -> Vec<Selector> {
     ids(node).into_iter().chain(texts(node)).map(|want| own(node, vec![want])).collect()
 }
 
-fn own(node: &Node, wants: Vec<(Field, Want)>) -> Selector {
+fn own(node: &Node, wants: Vec<(Field, FieldMatch)>) -> Selector {
     Selector { matcher: Some(Match { shape: node.props.shape, wants }), ..Selector::default() }
 }
 
@@ -253,7 +259,7 @@ fn beneath(parent: &Selector, selector: Selector) -> Selector {
 }
 
 /// Ids of web pages are written as CSS in selectors.
-fn ids(node: &Node) -> Vec<(Field, Want)> {
+fn ids(node: &Node) -> Vec<(Field, FieldMatch)> {
     if has_generated_id(node) {
         return Vec::new();
     }
@@ -261,7 +267,7 @@ fn ids(node: &Node) -> Vec<(Field, Want)> {
     fields.filter_map(|field| want(node, *field)).collect()
 }
 
-fn texts(node: &Node) -> Vec<(Field, Want)> {
+fn texts(node: &Node) -> Vec<(Field, FieldMatch)> {
     let shape = node.props.shape;
     let may_be_typed = node.is_editable() || node.is_password();
     let is_typed = |field: Field| match field {
@@ -276,12 +282,12 @@ fn texts(node: &Node) -> Vec<(Field, Want)> {
     fields.filter_map(|field| want(node, *field)).collect()
 }
 
-fn class(node: &Node) -> Option<(Field, Want)> {
+fn class(node: &Node) -> Option<(Field, FieldMatch)> {
     node.props.shape.class_fields().iter().find_map(|field| want(node, *field))
 }
 
 /// The states that distinguish it from similar elements, except for the focus, which moves.
-fn states(node: &Node) -> Vec<(Field, Want)> {
+fn states(node: &Node) -> Vec<(Field, FieldMatch)> {
     let shape = node.props.shape;
     let flags = shape.matchable().iter().filter(|field| {
         let is_told = node.props.flag(**field).is_some_and(|flag| flag != field.default_flag());
@@ -293,7 +299,7 @@ fn states(node: &Node) -> Vec<(Field, Want)> {
 }
 
 /// The condition for this field that the element meets.
-fn want(node: &Node, field: Field) -> Option<(Field, Want)> {
+fn want(node: &Node, field: Field) -> Option<(Field, FieldMatch)> {
     let shape = node.props.shape;
     if !shape.matchable().contains(&field) {
         return None;
@@ -304,13 +310,13 @@ fn want(node: &Node, field: Field) -> Option<(Field, Want)> {
             // Paths and names of web pages contain many special characters, and are never written as patterns.
             let is_verbatim = matches!(field, Field::CssSelector | Field::DataTestId | Field::AriaRole);
             if is_verbatim && shape == Shape::Web && !template::has_token(text) {
-                Want::Exact(text.to_string())
+                FieldMatch::Exact(text.to_string())
             } else {
-                Want::Pattern(Pattern::literal(text, Case::of(shape)))
+                FieldMatch::Pattern(Pattern::literal(text, Case::of(shape)))
             }
         }
-        FieldKind::Flag => Want::Flag(node.props.flag(field)?),
-        FieldKind::Number => Want::Number(node.props.number(field)?),
+        FieldKind::Flag => FieldMatch::Flag(node.props.flag(field)?),
+        FieldKind::Number => FieldMatch::Number(node.props.number(field)?),
     };
     Some((field, want))
 }
@@ -495,8 +501,8 @@ mod tests {
         fn an_element_is_found_again(screen in any_screen()) {
             for node in screen.root.walk() {
                 let element = match stable(&screen, node) {
-                    Stable::Id(id) => Element { id: Some(id), ..Element::default() },
-                    Stable::Text(text) => Element { text: Some(TextMatch::Exact(text)), ..Element::default() },
+                    Stable::Id(id) => ElementProperties { id: Some(id), ..ElementProperties::default() },
+                    Stable::Text(text) => ElementProperties { text: Some(TextMatch::Exact(text)), ..ElementProperties::default() },
                     Stable::Selector(selector) => {
                         let read = Selector::parse(&selector.to_json()).unwrap();
                         let found: Vec<u64> = read.resolve(&screen.root).iter().map(|found| found.id).collect();
@@ -508,7 +514,7 @@ mod tests {
                         continue;
                     }
                 };
-                let query = Query { what: What::Element(element), index: None };
+                let query = Query { what: QueryTarget::Element(element), index: None };
                 match query.search(&screen, Checks::Visible) {
                     Find::Found(found) => prop_assert_eq!(found.node, node.id),
                     Find::Not(why) => prop_assert!(false, "{}", why),

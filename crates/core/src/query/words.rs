@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::{Element, Query, Reason, TextMatch, What, WhyNot};
+use super::{ElementProperties, Query, QueryTarget, Reason, TextMatch, WhyNot};
 use crate::screen::{Field, Shape};
-use crate::selector::{Selector, Want};
+use crate::selector::{FieldMatch, Selector};
 
 impl fmt::Display for Query {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -16,17 +16,17 @@ impl fmt::Display for Query {
     }
 }
 
-impl fmt::Display for What {
+impl fmt::Display for QueryTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            What::Element(element) => element.fmt(f),
-            What::Selector(selector) => match described(selector) {
+            QueryTarget::Element(element) => element.fmt(f),
+            QueryTarget::Selector(selector) => match described(selector) {
                 Some(words) => f.write_str(&words),
                 None => write!(f, "selector {}", selector.to_json()),
             },
-            What::Described(description) => description.fmt(f),
-            What::Reference(reference) => write!(f, "ref {reference}"),
-            What::Node(id) => write!(f, "node {id}"),
+            QueryTarget::Described(description) => description.fmt(f),
+            QueryTarget::Reference(reference) => write!(f, "ref {reference}"),
+            QueryTarget::Node(id) => write!(f, "node {id}"),
         }
     }
 }
@@ -38,17 +38,17 @@ fn described(selector: &Selector) -> Option<String> {
         return None;
     }
     match matcher.wants.as_slice() {
-        [(Field::AriaDescriptor, Want::Exact(words))] => Some(words.clone()),
-        [(Field::CssSelector, Want::Exact(css))] => Some(format!("css={css}")),
-        [(Field::AriaRole, Want::Exact(role)), (Field::AriaName, Want::Exact(name))]
-        | [(Field::AriaName, Want::Exact(name)), (Field::AriaRole, Want::Exact(role))] => {
+        [(Field::AriaDescriptor, FieldMatch::Exact(words))] => Some(words.clone()),
+        [(Field::CssSelector, FieldMatch::Exact(css))] => Some(format!("css={css}")),
+        [(Field::AriaRole, FieldMatch::Exact(role)), (Field::AriaName, FieldMatch::Exact(name))]
+        | [(Field::AriaName, FieldMatch::Exact(name)), (Field::AriaRole, FieldMatch::Exact(role))] => {
             Some(format!("{role} \"{name}\""))
         }
         _ => None,
     }
 }
 
-impl fmt::Display for Element {
+impl fmt::Display for ElementProperties {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.text.as_ref().map(|text| match text {
             TextMatch::Exact(text) => format!("text \"{text}\""),
@@ -67,7 +67,7 @@ impl fmt::Display for Element {
 impl fmt::Display for WhyNot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.reason, &self.asked.what) {
-            (Reason::NoMatch { near }, What::Element(element)) if *element != Element::default() => {
+            (Reason::NoMatch { near }, QueryTarget::Element(element)) if *element != ElementProperties::default() => {
                 write!(f, "nothing on the screen has the {element}")?;
                 write_near(f, near)
             }

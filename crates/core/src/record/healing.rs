@@ -12,7 +12,7 @@ use super::fold::{as_written, steps};
 use crate::query::EndState;
 use crate::table;
 use crate::trail::{Step, StepPlan, ToolCall, Trail, TrailDevice, same_calls, written_calls};
-use crate::yaml::{Decode, Node, Problems, loose};
+use crate::yaml::{Decode, Problems, YamlNode, loose};
 
 table! {
     /// What healing needs to know about a step.
@@ -37,7 +37,7 @@ table! {
 }
 
 impl Decode for ElementIdentity {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         const KEYS: [&str; 11] =
             ["kind", "role", "id", "name", "alike", "about", "frame", "item", "within", "near", "others"];
         let mut value = loose(node);

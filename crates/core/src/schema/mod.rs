@@ -2,7 +2,7 @@
 
 mod place;
 
-pub use place::{Place, Types};
+pub use place::{SchemaPlace, Types};
 
 use std::sync::OnceLock;
 

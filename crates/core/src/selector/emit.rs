@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::parse::{CONTAINS_DESCENDANTS, INDEX, REGEX, RELATIONS};
-use super::{Match, Selector, Want};
+use super::{FieldMatch, Match, Selector};
 
 impl Selector {
     pub fn to_json(&self) -> Value {
@@ -30,10 +30,10 @@ impl Selector {
 impl Match {
     fn to_json(&self) -> Value {
         let entries = self.wants.iter().map(|(field, want)| match want {
-            Want::Pattern(pattern) => (format!("{}{REGEX}", field.name()), pattern.source().into()),
-            Want::Exact(text) => (field.name().to_string(), text.as_str().into()),
-            Want::Flag(flag) => (field.name().to_string(), (*flag).into()),
-            Want::Number(number) => (field.name().to_string(), (*number).into()),
+            FieldMatch::Pattern(pattern) => (format!("{}{REGEX}", field.name()), pattern.source().into()),
+            FieldMatch::Exact(text) => (field.name().to_string(), text.as_str().into()),
+            FieldMatch::Flag(flag) => (field.name().to_string(), (*flag).into()),
+            FieldMatch::Number(number) => (field.name().to_string(), (*number).into()),
         });
         Value::Object(entries.collect())
     }

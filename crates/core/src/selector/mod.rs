@@ -39,11 +39,11 @@ pub struct Selector {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Match {
     pub shape: Shape,
-    pub wants: Vec<(Field, Want)>,
+    pub wants: Vec<(Field, FieldMatch)>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Want {
+pub enum FieldMatch {
     /// `<name>Regex`.
     Pattern(Pattern),
     /// `<name>`: the exact text.
@@ -56,7 +56,7 @@ impl Selector {
     /// The source of a pattern, in it or in a selector nested in it, that is not a valid regular expression.
     pub fn invalid_pattern(&self) -> Option<&str> {
         let own = self.matcher.iter().flat_map(|matcher| &matcher.wants).find_map(|(_, want)| match want {
-            Want::Pattern(pattern) if pattern.is_invalid() => Some(pattern.source()),
+            FieldMatch::Pattern(pattern) if pattern.is_invalid() => Some(pattern.source()),
             _ => None,
         });
         let mut nested = self.relations().into_iter().flatten().chain(&self.contains_descendants);
@@ -78,9 +78,9 @@ impl Selector {
         } = self;
         for (_, want) in matcher.iter_mut().flat_map(|matcher| &mut matcher.wants) {
             match want {
-                Want::Exact(text) => change(text),
-                Want::Pattern(old) => *old = old.with_source(pattern(old.source())),
-                Want::Flag(_) | Want::Number(_) => {}
+                FieldMatch::Exact(text) => change(text),
+                FieldMatch::Pattern(old) => *old = old.with_source(pattern(old.source())),
+                FieldMatch::Flag(_) | FieldMatch::Number(_) => {}
             }
         }
         let others = [below, above, left_of, right_of, child_of, contains_child].into_iter().flatten();

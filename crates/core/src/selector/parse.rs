@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use super::{Case, Match, Pattern, Selector, Want};
+use super::{Case, FieldMatch, Match, Pattern, Selector};
 use crate::limits;
 use crate::screen::{Field, FieldKind, Shape};
 use crate::yaml::nearest;
@@ -159,12 +159,12 @@ fn parse_match(shape: Shape, value: &Value, path: &mut Path) -> Result<Match, Se
         wants.push(path.within(key, |path| {
             let want = match (field.kind(), value) {
                 (FieldKind::Text, Value::String(text)) if is_pattern => {
-                    Want::Pattern(Pattern::new(text, Case::of(shape)))
+                    FieldMatch::Pattern(Pattern::new(text, Case::of(shape)))
                 }
-                (FieldKind::Text, Value::String(text)) => Want::Exact(text.clone()),
-                (FieldKind::Flag, Value::Bool(flag)) => Want::Flag(*flag),
+                (FieldKind::Text, Value::String(text)) => FieldMatch::Exact(text.clone()),
+                (FieldKind::Flag, Value::Bool(flag)) => FieldMatch::Flag(*flag),
                 (FieldKind::Number, Value::Number(number)) if number.is_i64() => {
-                    Want::Number(number.as_i64().unwrap_or_default())
+                    FieldMatch::Number(number.as_i64().unwrap_or_default())
                 }
                 (kind, value) => {
                     let wanted = match kind {

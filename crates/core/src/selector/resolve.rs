@@ -2,7 +2,7 @@
 
 use trailblaze_protocol::geometry::Rect;
 
-use super::{Match, Outline, Patience, Selector, Want};
+use super::{FieldMatch, Match, Outline, Patience, Selector};
 use crate::screen::{Field, Node, Prop};
 
 impl Selector {
@@ -95,7 +95,7 @@ impl Match {
     /// Counts the nodes that match all other conditions, in document order.
     fn nth(&self) -> Option<usize> {
         self.wants.iter().find_map(|(field, want)| match want {
-            Want::Number(nth) if *field == Field::NthIndex => Some(usize::try_from(*nth).unwrap_or(usize::MAX)),
+            FieldMatch::Number(nth) if *field == Field::NthIndex => Some(usize::try_from(*nth).unwrap_or(usize::MAX)),
             _ => None,
         })
     }
@@ -104,12 +104,12 @@ impl Match {
         node.props.shape == self.shape
             && self.wants.iter().all(|(field, want)| match (want, node.props.get(*field)) {
                 _ if *field == Field::NthIndex => true,
-                (Want::Pattern(pattern), Some(Prop::Text(text))) => pattern.matches_within(patience, text),
-                (Want::Exact(wanted), Some(Prop::Text(text))) => wanted == text,
-                (Want::Flag(wanted), Some(Prop::Flag(flag))) => wanted == flag,
+                (FieldMatch::Pattern(pattern), Some(Prop::Text(text))) => pattern.matches_within(patience, text),
+                (FieldMatch::Exact(wanted), Some(Prop::Text(text))) => wanted == text,
+                (FieldMatch::Flag(wanted), Some(Prop::Flag(flag))) => wanted == flag,
                 // Drivers may omit flags that are false.
-                (Want::Flag(wanted), None) => *wanted == field.default_flag(),
-                (Want::Number(wanted), Some(Prop::Number(number))) => wanted == number,
+                (FieldMatch::Flag(wanted), None) => *wanted == field.default_flag(),
+                (FieldMatch::Number(wanted), Some(Prop::Number(number))) => wanted == number,
                 _ => false,
             })
     }

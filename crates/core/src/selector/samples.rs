@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use trailblaze_protocol::geometry::{Rect, Size};
 
-use super::{Case, Match, Pattern, Selector, Want};
+use super::{Case, FieldMatch, Match, Pattern, Selector};
 use crate::refs;
 use crate::screen::{Field, FieldKind, Node, Prop, Props, Screen, Shape, SnapshotId};
 
@@ -111,10 +111,10 @@ fn any_match() -> impl Strategy<Value = Match> {
         let field = select(shape.matchable().to_vec());
         let want = (field, word(), any::<(bool, bool)>(), 0..3_i64).prop_map(move |(field, word, flags, number)| {
             let want = match field.kind() {
-                FieldKind::Text if flags.0 => Want::Pattern(Pattern::new(word, Case::of(shape))),
-                FieldKind::Text => Want::Exact(word),
-                FieldKind::Flag => Want::Flag(flags.1),
-                FieldKind::Number => Want::Number(number),
+                FieldKind::Text if flags.0 => FieldMatch::Pattern(Pattern::new(word, Case::of(shape))),
+                FieldKind::Text => FieldMatch::Exact(word),
+                FieldKind::Flag => FieldMatch::Flag(flags.1),
+                FieldKind::Number => FieldMatch::Number(number),
             };
             (field, want)
         });

@@ -13,9 +13,9 @@ use trailblaze_protocol::geometry::{Rect, Size};
 use trailblaze_protocol::ids::DeviceId;
 
 use crate::driver::{
-    Acted, Action, AppControl, AppInventory, Browse, BrowserControl, Budget, ClipboardControl, Description,
-    DeviceCommand, DeviceShell, Driver, DriverError, LaunchMode, NetworkControl, PermissionControl, ShellOutput,
-    Target, Want,
+    Action, ActionOutput, ActionTarget, AppControl, AppInventory, Browse, BrowserControl, Budget, ClipboardControl,
+    DeviceCommand, DeviceDescription, DeviceShell, Driver, DriverError, LaunchMode, NetworkControl, ObserveOptions,
+    PermissionControl, ShellOutput,
 };
 use crate::screen::{Field, Node, Picture, Pixels, Props, Screen, Shape, SnapshotId};
 
@@ -23,7 +23,7 @@ const SIZE: Size = Size { width: 400, height: 800 };
 const ROW: i32 = 50;
 
 pub struct FakeDriver {
-    description: Description,
+    description: DeviceDescription,
     links: Vec<(String, String)>,
     answers: Vec<(String, Value)>,
     mishap: Option<Mishap>,
@@ -33,7 +33,7 @@ pub struct FakeDriver {
 }
 
 /// One screen of the device: elements below each other.
-pub struct Page {
+pub struct TestPage {
     name: String,
     root: Node,
 }
@@ -50,7 +50,7 @@ pub enum Mishap {
 }
 
 struct FakeDriverState {
-    pages: Vec<Page>,
+    pages: Vec<TestPage>,
     current: usize,
     snapshot: u64,
     /// Pages that appear by themselves.
@@ -93,8 +93,8 @@ impl WithFlag for Node {
     }
 }
 
-impl Page {
-    pub fn new(name: &str, elements: impl IntoIterator<Item = Node>) -> Page {
+impl TestPage {
+    pub fn new(name: &str, elements: impl IntoIterator<Item = Node>) -> TestPage {
         let mut root = element("FrameLayout", "", "");
         root.bounds = Some(Rect::new(0, 0, 400, 800));
         root.children = elements.into_iter().collect();
@@ -102,13 +102,13 @@ impl Page {
             node.id = u64::try_from(row).unwrap_or_default() + 1;
             node.bounds = Some(Rect::new(0, row * ROW, 400, ROW));
         }
-        Page { name: name.to_string(), root }
+        TestPage { name: name.to_string(), root }
     }
 }
 
 impl FakeDriver {
     /// An Android phone that shows the first page.
-    pub fn new(id: &str, pages: impl IntoIterator<Item = Page>) -> FakeDriver {
+    pub fn new(id: &str, pages: impl IntoIterator<Item = TestPage>) -> FakeDriver {
         let state = FakeDriverState {
             pages: pages.into_iter().collect(),
             current: 0,
@@ -117,7 +117,7 @@ impl FakeDriver {
             done: vec![],
         };
         FakeDriver {
-            description: Description {
+            description: DeviceDescription {
                 id: DeviceId::new(id),
                 platform: Platform::Android,
                 driver: DriverKey::default_for(Platform::Android),
@@ -202,25 +202,25 @@ impl FakeDriver {
     }
 
     /// Notes a command, and answers it.
-    async fn take(&self, budget: &Budget, command: &DeviceCommand) -> Result<Acted, DriverError> {
+    async fn take(&self, budget: &Budget, command: &DeviceCommand) -> Result<ActionOutput, DriverError> {
         self.mishap(budget, command.name()).await?;
         self.state().note(budget, format!("{command:?}"));
         Ok(self.answer(command.name()))
     }
 
-    fn answer(&self, name: &str) -> Acted {
+    fn answer(&self, name: &str) -> ActionOutput {
         self.changed.notify_waiters();
         let answer = self.answers.iter().find(|(of, _)| of == name).map(|(_, value)| value.clone());
         let text = answer.as_ref().and_then(Value::as_str).unwrap_or_default().to_string();
-        Acted { text, value: answer, ..Acted::default() }
+        ActionOutput { text, value: answer, ..ActionOutput::default() }
     }
 
-    fn carry_out(&self, budget: &Budget, target: &Target, action: &Action) {
+    fn carry_out(&self, budget: &Budget, target: &ActionTarget, action: &Action) {
         let mut state = self.state();
         let summary = match target {
-            Target::Element(found) => format!("{action:?} on {}", found.summary),
-            Target::Point(point) => format!("{action:?} at {},{}", point.x, point.y),
-            Target::Device => format!("{action:?}"),
+            ActionTarget::Element(found) => format!("{action:?} on {}", found.summary),
+            ActionTarget::Point(point) => format!("{action:?} at {},{}", point.x, point.y),
+            ActionTarget::Device => format!("{action:?}"),
         };
         state.note(budget, summary);
         match (action, target.point()) {
@@ -256,7 +256,7 @@ impl FakeDriverState {
         self.done.push(summary + &wait);
     }
 
-    fn page(&mut self) -> &mut Page {
+    fn page(&mut self) -> &mut TestPage {
         &mut self.pages[self.current]
     }
 
@@ -294,11 +294,11 @@ impl FakeDriverState {
 
 #[async_trait]
 impl Driver for FakeDriver {
-    fn describe(&self) -> &Description {
+    fn describe(&self) -> &DeviceDescription {
         &self.description
     }
 
-    async fn observe(&self, _: &Budget, want: Want) -> Result<Screen, DriverError> {
+    async fn observe(&self, _: &Budget, want: ObserveOptions) -> Result<Screen, DriverError> {
         let mut state = self.state();
         let pixels = Pixels::Rgba(Arc::from([0u8; 4]));
         Ok(Screen {
@@ -311,11 +311,11 @@ impl Driver for FakeDriver {
         })
     }
 
-    async fn origin(&self, _: &Budget, _: &Target) -> Result<Option<String>, DriverError> {
+    async fn origin(&self, _: &Budget, _: &ActionTarget) -> Result<Option<String>, DriverError> {
         Ok(self.origin.clone())
     }
 
-    async fn act(&self, budget: &Budget, target: &Target, action: &Action) -> Result<Acted, DriverError> {
+    async fn act(&self, budget: &Budget, target: &ActionTarget, action: &Action) -> Result<ActionOutput, DriverError> {
         self.mishap(budget, action.name()).await?;
         self.carry_out(budget, target, action);
         Ok(self.answer(action.name()))
@@ -429,7 +429,7 @@ impl DeviceShell for FakeDriver {
 
 #[async_trait]
 impl BrowserControl for FakeDriver {
-    async fn browse(&self, budget: &Budget, command: &Browse) -> Result<Acted, DriverError> {
+    async fn browse(&self, budget: &Budget, command: &Browse) -> Result<ActionOutput, DriverError> {
         self.take(budget, &DeviceCommand::Browse(command.clone())).await
     }
 

@@ -10,12 +10,12 @@ use crate::record::effects::{self, Effect, Journal};
 use crate::record::events::EventSink;
 
 #[derive(Default)]
-pub struct Events {
+pub struct TestEvents {
     events: Mutex<Vec<Event>>,
     shots: Mutex<Vec<Shot>>,
 }
 
-impl Events {
+impl TestEvents {
     pub fn all(&self) -> Vec<Event> {
         self.events.lock().clone()
     }
@@ -74,13 +74,13 @@ fn answer(events: &[Event], called: &Called) -> String {
     if answers.is_empty() { "open".to_string() } else { answers.join(" AND ") }
 }
 
-impl EventSink for Events {
+impl EventSink for TestEvents {
     fn emit(&self, event: Event) {
         self.events.lock().push(event);
     }
 }
 
-impl ArtifactStore for Events {
+impl ArtifactStore for TestEvents {
     fn keep_picture(&self, shot: Shot) {
         self.shots.lock().push(shot);
     }
@@ -94,7 +94,7 @@ impl ArtifactStore for Events {
     }
 }
 
-impl Journal for Events {
+impl Journal for TestEvents {
     fn effects(&self, call: &CallId) -> Vec<Effect> {
         effects::of_call(call, &self.all())
     }

@@ -7,10 +7,10 @@ mod model;
 mod session;
 mod source;
 
-pub use driver::{FakeDriver, Mishap, Page, button, field, label};
-pub use events::Events;
+pub use driver::{FakeDriver, Mishap, TestPage, button, field, label};
+pub use events::TestEvents;
 pub use model::{FakeModel, calls};
-pub use session::{TestSession, Wiring, scope};
+pub use session::{TestSession, TestWiring, scope};
 pub use source::FakeSource;
 
 use serde_json::{Map, Value};

@@ -10,22 +10,24 @@ use serde_json::Value;
 
 use crate::driver::Budget;
 use crate::engine::ask::{Allowance, ModelAccess, ModelSettings, Spending, Vision};
-use crate::model::{Arguments, Model, ModelError, ModelErrorKind, ModelInfo, Reply, Request, RequestedCall};
+use crate::model::{
+    Model, ModelError, ModelErrorKind, ModelInfo, ModelReply, ModelRequest, RequestedArguments, RequestedCall,
+};
 
 /// Replies in order, and keeps the requests.
 pub struct FakeModel {
     info: ModelInfo,
-    replies: Mutex<VecDeque<Result<Reply, ModelError>>>,
-    requests: Mutex<Vec<Request>>,
+    replies: Mutex<VecDeque<Result<ModelReply, ModelError>>>,
+    requests: Mutex<Vec<ModelRequest>>,
 }
 
 impl FakeModel {
-    pub fn new(replies: impl IntoIterator<Item = Result<Reply, ModelError>>) -> Arc<FakeModel> {
+    pub fn new(replies: impl IntoIterator<Item = Result<ModelReply, ModelError>>) -> Arc<FakeModel> {
         let info = ModelInfo { id: "fake/model".to_string(), has_vision: true, ..ModelInfo::default() };
         Arc::new(FakeModel { info, replies: Mutex::new(replies.into_iter().collect()), requests: Mutex::default() })
     }
 
-    pub fn requests(&self) -> Vec<Request> {
+    pub fn requests(&self) -> Vec<ModelRequest> {
         self.requests.lock().clone()
     }
 
@@ -39,13 +41,13 @@ impl FakeModel {
 }
 
 /// A reply that makes these calls, each a tool and its arguments.
-pub fn calls(calls: impl IntoIterator<Item = (&'static str, Value)>) -> Reply {
+pub fn calls(calls: impl IntoIterator<Item = (&'static str, Value)>) -> ModelReply {
     let calls = calls.into_iter().enumerate().map(|(number, (name, args))| RequestedCall {
         id: format!("call-{number}"),
         name: name.to_string(),
-        arguments: Arguments::Object(super::args(args)),
+        arguments: RequestedArguments::Object(super::args(args)),
     });
-    Reply { calls: calls.collect(), ..Reply::default() }
+    ModelReply { calls: calls.collect(), ..ModelReply::default() }
 }
 
 #[async_trait]
@@ -54,7 +56,7 @@ impl Model for FakeModel {
         &self.info
     }
 
-    async fn complete(&self, _budget: &Budget, request: &Request) -> Result<Reply, ModelError> {
+    async fn complete(&self, _budget: &Budget, request: &ModelRequest) -> Result<ModelReply, ModelError> {
         self.requests.lock().push(request.clone());
         let reply = self.replies.lock().pop_front();
         reply.unwrap_or_else(|| {

@@ -9,18 +9,18 @@ use trailblaze_protocol::event::{CallOrigin, TrailRef};
 use trailblaze_protocol::ids::StepId;
 use trailblaze_protocol::outcome::Outcome;
 
-use super::{Events, FakeDriver, args};
+use super::{FakeDriver, TestEvents, args};
 use crate::callers::attempt_sessions::AttemptSessions;
 use crate::callers::recorded_effects::Custom;
 use crate::callers::replay::{AttemptResult, Try, replay};
-use crate::driver::{Description, Driver};
+use crate::driver::{DeviceDescription, Driver};
 use crate::engine::ask::ModelAccess;
 use crate::engine::cx::{Attempt, Cx};
 use crate::engine::dispatch::{Arguments, Call, dispatch};
 use crate::engine::fault::Fault;
 use crate::engine::invocations::Invocations;
 use crate::engine::registry::{Batch, Offer, Registry, ToolScope};
-use crate::engine::session::{Parts, Session};
+use crate::engine::session::{Session, SessionParts};
 use crate::engine::strictness::Strictness;
 use crate::ids;
 use crate::record::artifacts::PicturePolicy;
@@ -30,7 +30,7 @@ use crate::values::memory::Memory;
 use crate::values::secret::Secrets;
 
 /// The parts of a test session. Change what the test is about, then open it.
-pub struct Wiring {
+pub struct TestWiring {
     pub driver: Arc<FakeDriver>,
     pub batches: Vec<Batch>,
     pub secrets: Vec<(String, String)>,
@@ -44,7 +44,7 @@ pub struct Wiring {
 /// An open session, its events, and one attempt in it.
 pub struct TestSession {
     pub inner: Arc<Session>,
-    pub events: Arc<Events>,
+    pub events: Arc<TestEvents>,
     pub driver: Arc<FakeDriver>,
     pub attempt: Arc<Attempt>,
     /// The model of replayed trails.
@@ -52,9 +52,9 @@ pub struct TestSession {
     pub cancel: CancellationToken,
 }
 
-impl Wiring {
-    pub fn new(driver: FakeDriver) -> Wiring {
-        Wiring {
+impl TestWiring {
+    pub fn new(driver: FakeDriver) -> TestWiring {
+        TestWiring {
             driver: driver.share(),
             batches: tools::batches(),
             secrets: Vec::new(),
@@ -66,17 +66,17 @@ impl Wiring {
         }
     }
 
-    pub fn with(mut self, batch: Batch) -> Wiring {
+    pub fn with(mut self, batch: Batch) -> TestWiring {
         self.batches.push(batch);
         self
     }
 
-    pub fn remembering(mut self, values: Value) -> Wiring {
+    pub fn remembering(mut self, values: Value) -> TestWiring {
         self.memory = args(values);
         self
     }
 
-    pub fn secret(mut self, name: &str, value: &str) -> Wiring {
+    pub fn secret(mut self, name: &str, value: &str) -> TestWiring {
         self.secrets.push((name.to_string(), value.to_string()));
         self
     }
@@ -84,8 +84,8 @@ impl Wiring {
     pub fn open(self) -> TestSession {
         let registry = Registry::build(1, &self.batches, &scope(self.driver.describe()));
         assert_eq!(registry.refused, [], "every batch of a test is registered");
-        let events = Arc::new(Events::default());
-        let inner = Session::open(Parts {
+        let events = Arc::new(TestEvents::default());
+        let inner = Session::open(SessionParts {
             claim: None,
             id: ids::session(),
             driver: Arc::clone(&self.driver) as Arc<dyn Driver>,
@@ -107,7 +107,7 @@ impl Wiring {
 }
 
 /// The default scope of a device: the built-in toolsets, no target, the agent on the host.
-pub fn scope(device: &Description) -> ToolScope {
+pub fn scope(device: &DeviceDescription) -> ToolScope {
     ToolScope {
         platform: device.platform,
         driver: device.driver.clone(),

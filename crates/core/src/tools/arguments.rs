@@ -6,7 +6,7 @@ use super::row::{ParamRow, ParamType, optional};
 use crate::engine::fault::Stop;
 use crate::engine::tool::Args;
 use crate::limits;
-use crate::query::{Element, Query, TextMatch, What};
+use crate::query::{ElementProperties, Query, QueryTarget, TextMatch};
 
 /// How long a page may take to load. Drivers have their own defaults.
 pub const LOAD_TIMEOUT: ParamRow = optional(
@@ -18,7 +18,14 @@ pub const LOAD_TIMEOUT: ParamRow = optional(
 /// The element that matches both, where given.
 pub fn element(text: Option<&str>, id: Option<&str>) -> Query {
     let text = text.map(|text| TextMatch::Exact(text.to_string()));
-    Query { what: What::Element(Element { text, id: id.map(str::to_string), ..Element::default() }), index: None }
+    Query {
+        what: QueryTarget::Element(ElementProperties {
+            text,
+            id: id.map(str::to_string),
+            ..ElementProperties::default()
+        }),
+        index: None,
+    }
 }
 
 /// The `timeoutMs` of a call.

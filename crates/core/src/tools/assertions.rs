@@ -16,7 +16,7 @@ use crate::engine::fault::Stop;
 use crate::engine::tool::Args;
 use crate::limits;
 use crate::query::Stable;
-use crate::query::{Element, Query, TextMatch, What};
+use crate::query::{ElementProperties, Query, QueryTarget, TextMatch};
 use crate::selector::invalid_pattern;
 
 const SELECTOR: ParamRow =
@@ -149,13 +149,13 @@ async fn delegate_by_ref(cx: &Cx, args: AssertVisible<'_>, reference: &str) -> R
 }
 
 fn by_pattern(args: &Args) -> Result<Query, Stop> {
-    let element = Element {
+    let element = ElementProperties {
         text: Some(TextMatch::Pattern(args.required("text").to_string())),
         id: args.text("id").map(str::to_string),
         enabled: args.flag("enabled"),
         selected: args.flag("selected"),
     };
-    Ok(Query { what: What::Element(element), index: index(args)? })
+    Ok(Query { what: QueryTarget::Element(element), index: index(args)? })
 }
 
 pub async fn expect_visible(cx: &Cx, query: Query, timeout: Duration, text: Option<&str>) -> Result<Outcome, Stop> {
@@ -174,7 +174,7 @@ pub async fn expect_visible(cx: &Cx, query: Query, timeout: Duration, text: Opti
 
 pub async fn expect_gone(cx: &Cx, query: Query, timeout: Duration) -> Result<Outcome, Stop> {
     // An invalid pattern matches nearly nothing, so its absence would prove nothing.
-    if let What::Selector(selector) = &query.what
+    if let QueryTarget::Selector(selector) = &query.what
         && let Some(source) = selector.invalid_pattern()
     {
         return Err(Stop::failed(invalid_pattern(source)));

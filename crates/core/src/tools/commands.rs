@@ -8,17 +8,17 @@ use trailblaze_protocol::outcome::{Attachment, Outcome, Variant};
 
 use super::arguments::{count, element, millis, wait};
 use super::contract::{self, Command};
-use super::elements::{self, Aim};
+use super::elements::{self, TapTarget};
 use super::requests::{act, press, send, send_within};
 use super::row::{ParamRow, ParamType, Preset, Row, defaulted};
 use super::{apps, assertions, remember};
-use crate::driver::{Action, DeviceCommand, Direction, Key, Target};
+use crate::driver::{Action, ActionTarget, DeviceCommand, Direction, Key};
 use crate::engine::cx::Cx;
 use crate::engine::device::{Goal, Reached};
 use crate::engine::fault::Stop;
 use crate::engine::tool::{Args, BuiltIn};
 use crate::limits;
-use crate::query::{Checks, Find, Query, Reason, What};
+use crate::query::{Checks, Find, Query, QueryTarget, Reason};
 use crate::selector::Selector;
 use crate::snapshot;
 
@@ -133,20 +133,20 @@ fn more(command: Command) -> &'static [ParamRow] {
 fn css(selector: &str) -> Query {
     let selector = json!({"web": {"cssSelector": selector}});
     let selector = Selector::parse(&selector).expect("the selector is well-formed");
-    Query { what: What::Selector(Box::new(selector)), index: None }
+    Query { what: QueryTarget::Selector(Box::new(selector)), index: None }
 }
 
 async fn tap(cx: &Cx, args: contract::Tap<'_>) -> Result<Outcome, Stop> {
     let action = elements::touch(args.long_press());
-    match Aim::of(cx, args)? {
-        Aim::Reference => {
+    match TapTarget::of(cx, args)? {
+        TapTarget::Reference => {
             elements::delegate_by_ref(cx, args.reference().unwrap_or_default(), args.timeout_ms(), &action).await
         }
-        Aim::Described(query) | Aim::Element(query) => {
+        TapTarget::Described(query) | TapTarget::Element(query) => {
             elements::act_on(cx, query, &action, wait(args.timeout_ms())).await
         }
-        Aim::Point(point) => {
-            cx.session.device.act(cx, &Target::Point(point), &action).await?;
+        TapTarget::Point(point) => {
+            cx.session.device.act(cx, &ActionTarget::Point(point), &action).await?;
             Ok(Outcome::success(format!("tapped {},{}", point.x, point.y)))
         }
     }
@@ -251,7 +251,7 @@ async fn swipe(cx: &Cx, args: contract::Swipe<'_>) -> Result<Outcome, Stop> {
     };
     let duration = args.duration_ms().map(|millis| count("durationMs", millis)).transpose()?.unwrap_or(400);
     let action = Action::Swipe { from, to: toward(from, direction, size), duration: Duration::from_millis(duration) };
-    cx.session.device.act(cx, &Target::Point(from), &action).await?;
+    cx.session.device.act(cx, &ActionTarget::Point(from), &action).await?;
     Ok(Outcome::success(format!("swiped {}", direction.name().to_lowercase())))
 }
 

@@ -9,12 +9,14 @@ use trailblaze_protocol::outcome::{Delegate, Outcome, Variant};
 use super::arguments::{count, element, find_wait};
 use super::contract::Tap;
 use super::row::{ParamRow, ParamType, Preset, REASON, Row, TIMEOUT, WHY, defaulted, optional, required};
-use crate::driver::{Action, Target};
+use crate::driver::{Action, ActionTarget};
 use crate::engine::cx::Cx;
 use crate::engine::device::{Goal, NOT_FOUND, OTHER_NAME, Reached};
 use crate::engine::fault::Stop;
 use crate::engine::tool::Args;
-use crate::query::{Checks, Description, Element, Find, Found, NoDescription, Query, TextMatch, What};
+use crate::query::{
+    Checks, ElementDescription, ElementProperties, Find, Found, NoDescription, Query, QueryTarget, TextMatch,
+};
 use crate::query::{Stable, stable};
 use crate::refs;
 use crate::screen::Screen;
@@ -110,15 +112,15 @@ pub const ROWS: &[Row] = &[
 ];
 
 /// The target of `tap`.
-pub enum Aim {
+pub enum TapTarget {
     Reference,
     Described(Query),
     Point(Point),
     Element(Query),
 }
 
-impl Aim {
-    pub fn of(cx: &Cx, args: Tap<'_>) -> Result<Aim, Stop> {
+impl TapTarget {
+    pub fn of(cx: &Cx, args: Tap<'_>) -> Result<TapTarget, Stop> {
         let ways = [
             args.reference().is_some(),
             args.x().is_some() || args.y().is_some(),
@@ -134,15 +136,15 @@ impl Aim {
             return Err(Stop::failed("`index` requires `text`, `id` or a description in `ref`"));
         }
         if let Some(query) = described {
-            return Ok(Aim::Described(query));
+            return Ok(TapTarget::Described(query));
         }
         match ways {
-            [true, false, false] => Ok(Aim::Reference),
+            [true, false, false] => Ok(TapTarget::Reference),
             [false, true, false] => match (args.x(), args.y()) {
-                (Some(x), Some(y)) => Ok(Aim::Point(point(count("x", x)?, count("y", y)?))),
+                (Some(x), Some(y)) => Ok(TapTarget::Point(point(count("x", x)?, count("y", y)?))),
                 _ => Err(missing(&["x", "y"], "a point needs both `x` and `y`")),
             },
-            [false, false, true] => Ok(Aim::Element(Query { index, ..element(args.text(), args.id()) })),
+            [false, false, true] => Ok(TapTarget::Element(Query { index, ..element(args.text(), args.id()) })),
             [false, false, false] => {
                 Err(missing(&["ref", "text", "id"], "nothing to tap: pass `ref`, `text`, `id`, or `x` and `y`"))
             }
@@ -172,7 +174,7 @@ pub fn touch(is_long: Option<bool>) -> Action {
 
 async fn tap_on_point(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let point = point(args.count("x")?.unwrap_or(0), args.count("y")?.unwrap_or(0));
-    cx.session.device.act(cx, &Target::Point(point), &press(args)).await?;
+    cx.session.device.act(cx, &ActionTarget::Point(point), &press(args)).await?;
     Ok(Outcome::success(format!("tapped {},{}", point.x, point.y)))
 }
 
@@ -192,11 +194,11 @@ pub fn described(cx: &Cx, reference: &str, index: Option<usize>) -> Result<Optio
 /// The element that a text describes. A ref at the start of a line of a snapshot is ignored.
 pub fn describing(parameter: &str, text: &str, index: Option<usize>) -> Result<Query, Stop> {
     let words = refs::split_line(text).map_or(text, |(_, words)| words);
-    let description = Description::parse(words).map_err(|error| match error {
+    let description = ElementDescription::parse(words).map_err(|error| match error {
         NoDescription::Empty => Stop::failed(format!("`{parameter}` is empty")),
         error => Stop::failed(format!("`{parameter}` does not describe an element: {error}")),
     })?;
-    Ok(Query { what: What::Described(Box::new(description)), index })
+    Ok(Query { what: QueryTarget::Described(Box::new(description)), index })
 }
 
 /// Whether a text is a line of a snapshot that was not shown in this session, such as one from a file.
@@ -247,7 +249,7 @@ pub fn delegate(tool: &str, args: Value) -> Delegate {
 pub fn by_selector(args: &Args) -> Result<Query, Stop> {
     let value = args.value("nodeSelector").cloned().unwrap_or_default();
     let selector = Selector::parse(&value).map_err(|error| Stop::failed(format!("invalid selector: {error}")))?;
-    Ok(Query { what: What::Selector(Box::new(selector)), index: None })
+    Ok(Query { what: QueryTarget::Selector(Box::new(selector)), index: None })
 }
 
 /// Which of several matches.
@@ -257,19 +259,20 @@ pub fn index(args: &Args) -> Result<Option<usize>, Stop> {
 }
 
 fn with_text(args: &Args) -> Result<Query, Stop> {
-    let element = Element {
+    let element = ElementProperties {
         text: Some(TextMatch::Contains(args.required("text").to_string())),
         id: args.text("id").map(str::to_string),
         enabled: args.flag("enabled"),
         selected: args.flag("selected"),
     };
-    Ok(Query { what: What::Element(element), index: index(args)? })
+    Ok(Query { what: QueryTarget::Element(element), index: index(args)? })
 }
 
 /// The first element whose text contains `text`.
 pub fn containing(text: &str) -> Query {
-    let element = Element { text: Some(TextMatch::Contains(text.to_string())), ..Element::default() };
-    Query { what: What::Element(element), index: Some(0) }
+    let element =
+        ElementProperties { text: Some(TextMatch::Contains(text.to_string())), ..ElementProperties::default() };
+    Query { what: QueryTarget::Element(element), index: Some(0) }
 }
 
 /// Waits for the element, then acts on it.
@@ -317,7 +320,7 @@ pub async fn in_view(cx: &Cx, query: &Query, wait: Duration) -> Result<Found, St
     if let Find::Found(found) = device.find(cx, query, Checks::InView).await? {
         return Ok(found);
     }
-    device.act(cx, &Target::Element(found), &Action::ScrollIntoView).await?;
+    device.act(cx, &ActionTarget::Element(found), &Action::ScrollIntoView).await?;
     match device.find(cx, query, Checks::InView).await? {
         Find::Found(found) => Ok(found),
         Find::Not(why) => Err(missed(query, "find", &why.to_string(), Duration::ZERO, Variant::ExceptionThrown)),

@@ -10,7 +10,7 @@ use crate::engine::ask::AskError;
 use crate::engine::cx::Cx;
 use crate::engine::fault::{Fault, Stop};
 use crate::engine::tool::Args;
-use crate::model::Part;
+use crate::model::ContentPart;
 
 pub const ROWS: &[Row] = &[Row::assertion(
     "verifyVisually",
@@ -33,7 +33,7 @@ async fn verify_visually(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
         "Statement: {statement}\nScreen:\n<app {nonce}>\n{}\n</app {nonce}>",
         prompt::fenced(&prompt::cut(&view.text, prompt::SCREEN), nonce)
     );
-    let parts = [Some(Part::Text(text)), view.picture.map(Part::Picture)].into_iter().flatten().collect();
+    let parts = [Some(ContentPart::Text(text)), view.picture.map(ContentPart::Picture)].into_iter().flatten().collect();
     let (holds, reason) = match judge(cx, SYSTEM, parts).await.map_err(Fault::from)? {
         Judgement::Given { holds, reason } => (holds, reason),
         Judgement::None(reply) => return Err(Stop::failed(format!("{model} gave no verdict: {}", reply.text.trim()))),

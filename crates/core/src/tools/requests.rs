@@ -5,13 +5,13 @@ use std::time::Duration;
 use trailblaze_protocol::outcome::Outcome;
 
 use super::arguments::millis;
-use crate::driver::{Acted, Action, DeviceCommand, Key, Target};
+use crate::driver::{Action, ActionOutput, ActionTarget, DeviceCommand, Key};
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
 
 /// Acts on what is focused.
 pub async fn act(cx: &Cx, action: &Action) -> Result<Outcome, Stop> {
-    Ok(outcome(cx.session.device.act(cx, &Target::Device, action).await?))
+    Ok(outcome(cx.session.device.act(cx, &ActionTarget::Device, action).await?))
 }
 
 /// The same; the device may wait for this many milliseconds.
@@ -20,7 +20,7 @@ pub async fn act_within(cx: &Cx, wait: Option<i64>, action: &Action) -> Result<O
         None => act(cx, action).await,
         Some(_) => {
             let wait = millis(wait, Duration::ZERO);
-            Ok(outcome(cx.session.device.act_waiting(cx, &Target::Device, action, wait).await?))
+            Ok(outcome(cx.session.device.act_waiting(cx, &ActionTarget::Device, action, wait).await?))
         }
     }
 }
@@ -36,7 +36,7 @@ pub async fn send_within(cx: &Cx, wait: Option<i64>, command: &DeviceCommand) ->
     Ok(outcome(cx.session.device.command(cx, command, wait).await?))
 }
 
-fn outcome(acted: Acted) -> Outcome {
+fn outcome(acted: ActionOutput) -> Outcome {
     Outcome { text: acted.text, structured: acted.value, attachments: acted.files, ..Outcome::default() }
 }
 

@@ -9,7 +9,7 @@ use super::row::{ParamRow, ParamType, Row};
 use super::{apps, assertions, commands, elements, keyboard, maestro, reload, remember, waiting};
 use crate::engine::fault::Stop;
 use crate::engine::tool::{Args, READ};
-use crate::testing::{FakeDriver, Page, TestSession, Wiring, button, field};
+use crate::testing::{FakeDriver, TestPage, TestSession, TestWiring, button, field};
 
 /// The tools that are not only for browsers.
 fn rows() -> Vec<&'static Row> {
@@ -30,9 +30,9 @@ fn rows() -> Vec<&'static Row> {
 
 fn session(row: &Row) -> TestSession {
     let platform = row.platforms.first().copied().unwrap_or(Platform::Android);
-    let page = Page::new("home", [button("pay", "Pay"), field("name")]);
+    let page = TestPage::new("home", [button("pay", "Pay"), field("name")]);
     let driver = FakeDriver::new("fake/one", [page]).posing_as(platform, DriverKey::default_for(platform).as_str());
-    Wiring::new(driver).open()
+    TestWiring::new(driver).open()
 }
 
 /// A valid value for the parameter.

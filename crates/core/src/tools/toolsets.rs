@@ -2,7 +2,7 @@
 
 use trailblaze_protocol::driver::Platform;
 
-use crate::config::Toolset;
+use crate::config::ToolsetConfig;
 use crate::yaml::{Span, Spanned};
 
 struct ToolsetRow {
@@ -109,10 +109,10 @@ const ROWS: &[ToolsetRow] = &[
     },
 ];
 
-pub fn toolsets() -> Vec<Toolset> {
+pub fn toolsets() -> Vec<ToolsetConfig> {
     let spanned = |text: &str| Spanned { value: text.to_string(), span: Span::default() };
     ROWS.iter()
-        .map(|row| Toolset {
+        .map(|row| ToolsetConfig {
             id: spanned(row.id),
             description: row.about.to_string(),
             platforms: row.platforms.to_vec(),

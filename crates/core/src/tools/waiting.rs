@@ -10,12 +10,12 @@ use trailblaze_protocol::outcome::{Outcome, Variant};
 use super::arguments::timeout;
 use super::elements::index;
 use super::row::{ParamType, Preset, REASON, Row, defaulted, optional, required};
-use crate::driver::{Action, Direction, Target};
+use crate::driver::{Action, ActionTarget, Direction};
 use crate::engine::cx::Cx;
 use crate::engine::fault::{Fault, Stop};
 use crate::engine::tool::Args;
 use crate::limits;
-use crate::query::{Checks, Element, Find, Query, Reason, TextMatch, What};
+use crate::query::{Checks, ElementProperties, Find, Query, QueryTarget, Reason, TextMatch};
 use crate::snapshot;
 
 pub const ROWS: &[Row] = &[
@@ -152,7 +152,10 @@ async fn scroll_until_visible(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
             "nothing to scroll to: pass `text`, `textRegex` or `id`",
         ));
     }
-    let query = Query { what: What::Element(Element { text, id, ..Element::default() }), index: index(args)? };
+    let query = Query {
+        what: QueryTarget::Element(ElementProperties { text, id, ..ElementProperties::default() }),
+        index: index(args)?,
+    };
     let direction = args.text("direction").and_then(Direction::parse).unwrap_or(Direction::Down);
     scroll_to(cx, &query, direction, timeout(args, Duration::from_secs(20))).await
 }
@@ -174,7 +177,7 @@ pub async fn scroll_to(cx: &Cx, query: &Query, direction: Direction, timeout: Du
             && matches!(why.reason, Reason::Offscreen { .. })
             && let Find::Found(found) = device.find(cx, query, Checks::Visible).await?
         {
-            device.act(cx, &Target::Element(found), &Action::ScrollIntoView).await?;
+            device.act(cx, &ActionTarget::Element(found), &Action::ScrollIntoView).await?;
             was_revealed = true;
             continue;
         }
@@ -186,7 +189,7 @@ pub async fn scroll_to(cx: &Cx, query: &Query, direction: Direction, timeout: Du
             return Err(Stop::Failed(Box::new(Outcome { structured: Some(structured), ..Outcome::failed(text) })));
         }
         let before = device.look(cx).await?;
-        device.act(cx, &Target::Device, &Action::Scroll { direction, amount: None }).await?;
+        device.act(cx, &ActionTarget::Device, &Action::Scroll { direction, amount: None }).await?;
         let after = device.look(cx).await?;
         unmoved = if snapshot_text(&before) == snapshot_text(&after) { unmoved + 1 } else { 0 };
     }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use crate::names;
-use crate::yaml::{Decode, Kind, Node, Problems, Source, Spanned, loose};
+use crate::yaml::{Decode, Problems, Source, Spanned, YamlKind, YamlNode, loose};
 
 /// A call as written. Its arguments are only typed once the tool's schema is known, so that calls of unknown tools are kept
 /// unchanged.
 #[derive(Debug, Clone)]
 pub struct ToolCall {
     pub tool: Spanned<String>,
-    pub args: Arc<Node>,
+    pub args: Arc<YamlNode>,
     /// The name under which its result is remembered.
     pub result_name: Option<Spanned<String>>,
     pub source: Arc<Source>,
@@ -50,10 +50,10 @@ impl PartialEq for ToolCall {
 }
 
 /// Whether two values are equal, ignoring their places.
-fn same(a: &Node, b: &Node) -> bool {
+fn same(a: &YamlNode, b: &YamlNode) -> bool {
     match (&a.kind, &b.kind) {
-        (Kind::Seq(a), Kind::Seq(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
-        (Kind::Map(a), Kind::Map(b)) => {
+        (YamlKind::Seq(a), YamlKind::Seq(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+        (YamlKind::Map(a), YamlKind::Map(b)) => {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(&a.0, &b.0) && same(&a.1, &b.1))
         }
         (a, b) => a == b,
@@ -61,7 +61,7 @@ fn same(a: &Node, b: &Node) -> bool {
 }
 
 impl Decode for ToolCall {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         let entries = node.entries().unwrap_or_default();
         let result = entries.iter().find(|(key, _)| entries.len() > 1 && key.raw() == Some(AS)).map(|(_, value)| value);
         let mut tools = entries.iter().filter(|(key, _)| result.is_none() || key.raw() != Some(AS));
@@ -76,8 +76,8 @@ impl Decode for ToolCall {
         };
         let tool = Spanned { value: name.raw().unwrap_or_default().to_string(), span: name.span };
         let args = match &args.kind {
-            Kind::Map(_) => args.clone(),
-            Kind::Scalar { .. } if args.is_null() => Node { span: args.span, kind: Kind::Map(Vec::new()) },
+            YamlKind::Map(_) => args.clone(),
+            YamlKind::Scalar { .. } if args.is_null() => YamlNode { span: args.span, kind: YamlKind::Map(Vec::new()) },
             _ => {
                 let message = format!("the arguments of `{}` must be a mapping, not {}", tool.value, args.noun());
                 problems.error_with_hint(args.span, message, format!("write `{}: {{name: value}}`", tool.value));
@@ -107,7 +107,7 @@ pub fn result_name_schema() -> Value {
     })
 }
 
-fn result_name(node: &Node, problems: &mut Problems) -> Option<Spanned<String>> {
+fn result_name(node: &YamlNode, problems: &mut Problems) -> Option<Spanned<String>> {
     let name = node.raw().unwrap_or_default();
     if node.is_null() || !names::is_parameter(name) {
         let message = format!("`{AS}:` needs a name for the result: letters, digits and _, not {}", shown(node));
@@ -117,7 +117,7 @@ fn result_name(node: &Node, problems: &mut Problems) -> Option<Spanned<String>> 
     Some(Spanned { value: name.to_string(), span: node.span })
 }
 
-fn shown(node: &Node) -> String {
+fn shown(node: &YamlNode) -> String {
     match node.raw() {
         Some(text) => format!("`{text}`"),
         None => node.noun().to_string(),
@@ -159,7 +159,7 @@ pub fn same_calls(a: &[Value], b: &[Value]) -> bool {
     a.iter().map(text).eq(b.iter().map(text))
 }
 
-fn found(node: &Node) -> String {
+fn found(node: &YamlNode) -> String {
     match node.entries() {
         Some(entries) => format!("{} keys", entries.len()),
         None => node.noun().to_string(),

@@ -1,6 +1,6 @@
 //! The comments of a YAML file.
 
-use crate::yaml::{Kind, Node, line_end};
+use crate::yaml::{YamlKind, YamlNode, line_end};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comment {
@@ -12,7 +12,7 @@ pub struct Comment {
 }
 
 /// All comments, in order: the text after a `#` outside of values.
-pub fn comments(text: &str, root: &Node) -> Vec<Comment> {
+pub fn comments(text: &str, root: &YamlNode) -> Vec<Comment> {
     let mut values = Vec::new();
     collect_values(root, &mut values);
     values.sort_unstable();
@@ -50,11 +50,11 @@ pub fn comments(text: &str, root: &Node) -> Vec<Comment> {
     found
 }
 
-fn collect_values(node: &Node, values: &mut Vec<(usize, usize)>) {
+fn collect_values(node: &YamlNode, values: &mut Vec<(usize, usize)>) {
     match &node.kind {
-        Kind::Scalar { .. } => values.push((node.span.start, node.span.end)),
-        Kind::Seq(items) => items.iter().for_each(|item| collect_values(item, values)),
-        Kind::Map(entries) => entries.iter().for_each(|(key, value)| {
+        YamlKind::Scalar { .. } => values.push((node.span.start, node.span.end)),
+        YamlKind::Seq(items) => items.iter().for_each(|item| collect_values(item, values)),
+        YamlKind::Map(entries) => entries.iter().for_each(|(key, value)| {
             collect_values(key, values);
             collect_values(value, values);
         }),

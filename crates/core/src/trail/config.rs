@@ -3,14 +3,14 @@
 use serde_json::{Map, Value, json};
 use trailblaze_protocol::driver::{DriverKey, Platform};
 
-use super::Texts;
+use super::TextMap;
 use super::classifier::closest;
 use crate::driver::DialogAnswer;
 use crate::names;
 use crate::schema::Types;
 use crate::table;
 use crate::words;
-use crate::yaml::{Decode, Entries, Kind, Node, Problems, Reading, Span, Spanned, Style, scalar};
+use crate::yaml::{Decode, Entries, Problems, Reading, Span, Spanned, Style, YamlKind, YamlNode, scalar};
 
 table! {
     /// Information about a trail, and its requirements.
@@ -32,7 +32,7 @@ table! {
         /// Why the trail is skipped, by classifier.
         "skip" => skip: Entries<Option<String>> = Entries::default(),
         /// Initial values of the memory.
-        "memory" => memory: Texts = Texts::default(),
+        "memory" => memory: TextMap = TextMap::default(),
         /// The arguments that a run can or must pass.
         "args" => args: Entries<ArgDeclaration> = Entries::default(),
         /// The groups of tools that models are offered; default: those of the target.
@@ -44,7 +44,7 @@ table! {
         /// Context for models, for all steps.
         "context" => context: Option<String> = None,
         /// Data for other programs.
-        "metadata" => metadata: Texts = Texts::default(),
+        "metadata" => metadata: TextMap = TextMap::default(),
     }
 }
 
@@ -60,13 +60,13 @@ impl Default for TrailConfig {
             tags: Vec::new(),
             devices: DevicesOfTrail::default(),
             skip: Entries::default(),
-            memory: Texts::default(),
+            memory: TextMap::default(),
             args: Entries::default(),
             groups: Vec::new(),
             prefixes: Vec::new(),
             dialogs: None,
             context: None,
-            metadata: Texts::default(),
+            metadata: TextMap::default(),
             span: Span::default(),
         }
     }
@@ -127,9 +127,9 @@ pub struct DevicesOfTrail {
 }
 
 impl Decode for DevicesOfTrail {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         let mut devices = DevicesOfTrail::default();
-        for (name, value) in Entries::<Node>::decode(node, problems)?.0 {
+        for (name, value) in Entries::<YamlNode>::decode(node, problems)?.0 {
             if platform_of(&name.value).is_some() {
                 let driver = DriverKey::decode(&value, problems)?;
                 devices.drivers.0.push((name, driver));
@@ -189,7 +189,7 @@ table! {
         /// A description for people.
         "description" => description: String = String::new(),
         /// The default value; makes the argument optional.
-        "default" => default: Option<Node> = None,
+        "default" => default: Option<YamlNode> = None,
         /// Whether the argument is required.
         "required" => required: Option<bool> = None,
     }
@@ -231,8 +231,8 @@ impl ArgType {
 }
 
 impl Decode for ArgDeclaration {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
-        if let Kind::Scalar { .. } = node.kind {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
+        if let YamlKind::Scalar { .. } = node.kind {
             let kind = ArgType::decode(node, problems)?;
             return Some(ArgDeclaration { kind, description: String::new(), default: None, is_required: true });
         }

@@ -6,9 +6,9 @@ use trailblaze_protocol::event::StepKind;
 
 use super::config::{ArgDeclaration, DevicesOfTrail, TrailConfig};
 use super::step::{Step, Trailhead};
-use super::{Texts, ToolCall};
+use super::{TextMap, ToolCall};
 use crate::table;
-use crate::yaml::{Decode, Entries, Node, Problems, Span, Spanned};
+use crate::yaml::{Decode, Entries, Problems, Span, Spanned, YamlNode};
 
 /// A trail in the list form, in the types of the unified form.
 pub struct ListTrail {
@@ -32,10 +32,10 @@ table! {
         "driver" => driver: Option<Spanned<DriverKey>> = None,
         "tags" => tags: Vec<String> = Vec::new(),
         "skip" => skip: Option<Spanned<String>> = None,
-        "memory" => memory: Texts = Texts::default(),
+        "memory" => memory: TextMap = TextMap::default(),
         "args" => args: Entries<ArgDeclaration> = Entries::default(),
         "context" => context: Option<String> = None,
-        "metadata" => metadata: Texts = Texts::default(),
+        "metadata" => metadata: TextMap = TextMap::default(),
     }
 }
 
@@ -75,7 +75,7 @@ table! {
 }
 
 /// Reads the items in order.
-pub fn decode(items: &[Node], problems: &mut Problems) -> ListTrail {
+pub fn decode(items: &[YamlNode], problems: &mut Problems) -> ListTrail {
     let mut trail = ListTrail { config: None, platform: None, trailhead: None, steps: Vec::new() };
     let mut has_steps = false;
     for (index, item) in items.iter().enumerate() {
@@ -189,7 +189,7 @@ impl Prompt {
 }
 
 /// Reads all steps of one item, so that all problems are found.
-fn prompts(node: &Node, problems: &mut Problems) -> Vec<Step> {
+fn prompts(node: &YamlNode, problems: &mut Problems) -> Vec<Step> {
     match node.items() {
         None => problems.error(node.span, format!("expected a list, found {}", node.noun())),
         Some([]) => problems.error(node.span, "`prompts` has no steps"),
@@ -199,7 +199,7 @@ fn prompts(node: &Node, problems: &mut Problems) -> Vec<Step> {
     items.filter_map(|item| Prompt::decode(item, problems)?.step(problems)).collect()
 }
 
-fn head(node: &Node, problems: &mut Problems) -> Option<Trailhead> {
+fn head(node: &YamlNode, problems: &mut Problems) -> Option<Trailhead> {
     if node.entries().is_none() {
         return Trailhead::decode(node, problems);
     }

@@ -20,7 +20,7 @@ pub use classifier::{TrailDevice, TrailDevices, lineage};
 pub use compose::{NewCalls, NewStep, new_trail};
 pub use config::{ArgDeclaration, ArgType, DevicesOfTrail, TrailConfig};
 pub use convert::{ConvertError, convert};
-pub use merge::{Merge, Merged, merge};
+pub use merge::{Merge, MergedTrail, merge};
 pub use repair::{Repair, RepairError, fingerprint, is_repaired, repair};
 pub use revise::{Change, revise};
 pub use save::{SaveError, Slot, StepCalls, save};
@@ -32,7 +32,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::yaml::decode_root;
-use crate::yaml::{Decode, Node, Problem, Problems, Severity, Source, read};
+use crate::yaml::{Decode, Problem, Problems, Severity, Source, YamlNode, read};
 
 /// Whether a file is a trail, judging by its name.
 pub fn is_trail(path: &Path) -> bool {
@@ -93,7 +93,7 @@ impl Trail {
         (trail, problems.into_vec())
     }
 
-    fn unified(root: Option<&Node>, problems: &mut Problems) -> Option<Trail> {
+    fn unified(root: Option<&YamlNode>, problems: &mut Problems) -> Option<Trail> {
         let document: Document = decode_root(root, problems)?;
         match (&document.trail, &document.trailhead, &document.config) {
             (Some(steps), ..) if steps.is_empty() => problems.error(document.span, "`trail` has no steps"),
@@ -112,7 +112,7 @@ impl Trail {
         })
     }
 
-    fn of_list(root: &Node, items: &[Node], problems: &mut Problems) -> Trail {
+    fn of_list(root: &YamlNode, items: &[YamlNode], problems: &mut Problems) -> Trail {
         let list = list_form::decode(items, problems);
         if list.steps.is_empty() && !problems.has_errors() {
             match (&list.trailhead, &list.config) {
@@ -192,11 +192,11 @@ impl Trail {
 
 /// A mapping whose values are scalars, read as text.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Texts(pub Vec<(String, String)>);
+pub struct TextMap(pub Vec<(String, String)>);
 
-impl Decode for Texts {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
-        let entries = crate::yaml::Entries::<Node>::decode(node, problems)?;
+impl Decode for TextMap {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
+        let entries = crate::yaml::Entries::<YamlNode>::decode(node, problems)?;
         let mut texts = Vec::new();
         for (key, value) in entries.0 {
             match value.raw() {
@@ -206,7 +206,7 @@ impl Decode for Texts {
                 }
             }
         }
-        Some(Texts(texts))
+        Some(TextMap(texts))
     }
 
     fn schema() -> Value {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::comments::{Comment, comments};
-use crate::yaml::{Kind, Node, Style, inline};
+use crate::yaml::{Style, YamlKind, YamlNode, inline};
 
 /// A text under construction. Each write passes a position of the old text, up to which comments are copied.
 pub struct Rewrite<'t> {
@@ -14,7 +14,7 @@ pub struct Rewrite<'t> {
 }
 
 impl<'t> Rewrite<'t> {
-    pub fn new(text: &'t str, root: &Node) -> Rewrite<'t> {
+    pub fn new(text: &'t str, root: &YamlNode) -> Rewrite<'t> {
         Rewrite { text, comments: comments(text, root).into(), out: String::new() }
     }
 
@@ -57,21 +57,21 @@ impl<'t> Rewrite<'t> {
     }
 
     /// Writes an entry unchanged.
-    pub fn entry(&mut self, key: &Node, value: &Node, indent: usize) {
+    pub fn entry(&mut self, key: &YamlNode, value: &YamlNode, indent: usize) {
         let name = self.scalar(key, indent);
         self.name(&name, indent);
         self.value(value, key.span.end + 1, indent);
     }
 
     /// Writes the value of the last written key, whose colon ended at `colon`.
-    pub fn value(&mut self, node: &Node, colon: usize, indent: usize) {
+    pub fn value(&mut self, node: &YamlNode, colon: usize, indent: usize) {
         match &node.kind {
-            Kind::Scalar { .. } if node.is_null() => self.end_line(node.span.end),
-            Kind::Map(entries) if !entries.is_empty() && !self.is_on_one_line(node) => {
+            YamlKind::Scalar { .. } if node.is_null() => self.end_line(node.span.end),
+            YamlKind::Map(entries) if !entries.is_empty() && !self.is_on_one_line(node) => {
                 self.end_line(colon);
                 self.entries(entries, indent + 2);
             }
-            Kind::Seq(items) if !items.is_empty() && !self.is_on_one_line(node) => {
+            YamlKind::Seq(items) if !items.is_empty() && !self.is_on_one_line(node) => {
                 self.end_line(colon);
                 self.items(items, indent + 2);
             }
@@ -105,32 +105,34 @@ impl<'t> Rewrite<'t> {
         self.out
     }
 
-    fn entries(&mut self, entries: &[(Node, Node)], indent: usize) {
+    fn entries(&mut self, entries: &[(YamlNode, YamlNode)], indent: usize) {
         for (key, value) in entries {
             self.before(key.span.start, indent);
             self.entry(key, value, indent);
         }
     }
 
-    fn items(&mut self, items: &[Node], indent: usize) {
+    fn items(&mut self, items: &[YamlNode], indent: usize) {
         for item in items {
             self.before(item.span.start, indent);
             self.dash(indent);
             match &item.kind {
-                Kind::Map(entries) if !entries.is_empty() && !self.is_on_one_line(item) => {
+                YamlKind::Map(entries) if !entries.is_empty() && !self.is_on_one_line(item) => {
                     self.entries(entries, indent + 2);
                 }
-                Kind::Seq(inner) if !inner.is_empty() && !self.is_on_one_line(item) => self.items(inner, indent + 2),
+                YamlKind::Seq(inner) if !inner.is_empty() && !self.is_on_one_line(item) => {
+                    self.items(inner, indent + 2)
+                }
                 _ => self.inline(item, indent),
             }
         }
     }
 
-    fn inline(&mut self, node: &Node, indent: usize) {
+    fn inline(&mut self, node: &YamlNode, indent: usize) {
         let written = match &node.kind {
-            Kind::Scalar { .. } => self.scalar(node, indent),
-            Kind::Seq(items) if items.is_empty() => "[]".to_string(),
-            Kind::Map(entries) if entries.is_empty() => "{}".to_string(),
+            YamlKind::Scalar { .. } => self.scalar(node, indent),
+            YamlKind::Seq(items) if items.is_empty() => "[]".to_string(),
+            YamlKind::Map(entries) if entries.is_empty() => "{}".to_string(),
             _ => self.text[node.span.start..node.span.end].to_string(),
         };
         self.out.push_str(&written);
@@ -138,8 +140,8 @@ impl<'t> Rewrite<'t> {
     }
 
     /// A scalar as written if it is one line; otherwise the same value in another style.
-    fn scalar(&self, node: &Node, indent: usize) -> String {
-        let Kind::Scalar { raw, style, tag } = &node.kind else { return String::new() };
+    fn scalar(&self, node: &YamlNode, indent: usize) -> String {
+        let YamlKind::Scalar { raw, style, tag } = &node.kind else { return String::new() };
         let tag = tag.as_ref().map_or(String::new(), |tag| format!("!!{tag} "));
         let written = &self.text[node.span.start..node.span.end];
         let is_as_it_was = !written.contains(['\n', '\r']) && !written.starts_with('*');
@@ -161,7 +163,7 @@ impl<'t> Rewrite<'t> {
     }
 
     /// Whether a flow collection can be copied unchanged.
-    fn is_on_one_line(&self, node: &Node) -> bool {
+    fn is_on_one_line(&self, node: &YamlNode) -> bool {
         let text = &self.text[node.span.start..node.span.end];
         text.starts_with(['[', '{']) && !text.contains(['\n', '\r', '#', '&', '*'])
     }

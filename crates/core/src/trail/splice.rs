@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use crate::yaml::{Kind, Node, Span, behind_colon, block, inline, line_end};
+use crate::yaml::{Span, YamlKind, YamlNode, behind_colon, block, inline, line_end};
 
 /// Replaces `start..end` with `text`.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,7 +29,7 @@ pub fn apply(text: &str, mut edits: Vec<Edit>) -> Option<String> {
 }
 
 /// Writes `value` into the slot of `classifier`.
-pub fn put(text: &str, step: &Node, classifier: &str, value: &Value) -> Option<Vec<Edit>> {
+pub fn put(text: &str, step: &YamlNode, classifier: &str, value: &Value) -> Option<Vec<Edit>> {
     let slot = json!({ classifier: value });
     let Some((key, slots)) = entry(step, "recording") else {
         return holds(step).then(|| insert_entry(text, step, "recording", &slot).map(|edit| vec![edit]))?;
@@ -47,12 +47,12 @@ pub fn put(text: &str, step: &Node, classifier: &str, value: &Value) -> Option<V
 }
 
 /// Adds items after the last one of a list.
-pub fn append(text: &str, list: &Node, items: &[Value]) -> Option<Edit> {
+pub fn append(text: &str, list: &YamlNode, items: &[Value]) -> Option<Edit> {
     insert_items(text, list, list.items()?.len().checked_sub(1), items)
 }
 
 /// Adds items to a list that is not empty: after the item at this index, or before the first.
-pub fn insert_items(text: &str, list: &Node, after: Option<usize>, items: &[Value]) -> Option<Edit> {
+pub fn insert_items(text: &str, list: &YamlNode, after: Option<usize>, items: &[Value]) -> Option<Edit> {
     let first = list.items()?.first()?;
     let before = after.and_then(|index| list.items()?.get(index));
     let lines = || block(&Value::from(items), list.span.column - 1);
@@ -74,7 +74,7 @@ pub fn insert_items(text: &str, list: &Node, after: Option<usize>, items: &[Valu
 }
 
 /// Removes an item from a list.
-pub fn remove_item(text: &str, list: &Node, index: usize) -> Option<Edit> {
+pub fn remove_item(text: &str, list: &YamlNode, index: usize) -> Option<Edit> {
     let items = list.items()?;
     let item = items.get(index).filter(|item| is_within(item.span, list.span))?;
     if is_flow(text, list.span) {
@@ -85,15 +85,15 @@ pub fn remove_item(text: &str, list: &Node, index: usize) -> Option<Edit> {
 }
 
 /// Removes an entry from a mapping, including the rest of its lines.
-pub fn remove_entry(text: &str, map: &Node, name: &str) -> Option<Edit> {
+pub fn remove_entry(text: &str, map: &YamlNode, name: &str) -> Option<Edit> {
     let entries = map.entries().filter(|_| holds(map))?;
     let index = entries.iter().position(|(key, _)| key.raw() == Some(name))?;
     // The value of an alias ends elsewhere.
-    let end = |(key, value): &(Node, Node)| {
+    let end = |(key, value): &(YamlNode, YamlNode)| {
         if is_within(value.span, map.span) { value.span.end.max(key.span.end) } else { key.span.end }
     };
     if is_flow(text, map.span) {
-        let span = |entry: &(Node, Node)| Span { end: end(entry), ..entry.0.span };
+        let span = |entry: &(YamlNode, YamlNode)| Span { end: end(entry), ..entry.0.span };
         return cut_from_flow(text, &entries.iter().map(span).collect::<Vec<_>>(), index);
     }
     let key = &entries[index].0;
@@ -128,7 +128,7 @@ fn cut_lines(text: &str, start: usize, end: usize) -> Edit {
 }
 
 /// The start of the line that has the dash of a block list's item.
-fn dash_line(text: &str, list: &Node, item: &Node) -> Option<usize> {
+fn dash_line(text: &str, list: &YamlNode, item: &YamlNode) -> Option<usize> {
     let column = list.span.column.checked_sub(1)?;
     let mut start = line_start(text, item.span.start);
     loop {
@@ -151,12 +151,12 @@ fn is_within(inner: Span, outer: Span) -> bool {
     outer.start <= inner.start && inner.end <= outer.end
 }
 
-pub fn entry<'n>(map: &'n Node, name: &str) -> Option<&'n (Node, Node)> {
+pub fn entry<'n>(map: &'n YamlNode, name: &str) -> Option<&'n (YamlNode, YamlNode)> {
     map.entries()?.iter().find(|(key, _)| key.raw() == Some(name))
 }
 
 /// Whether a mapping is written where it is used. The value of an alias is elsewhere, and may be used by others too.
-pub fn holds(map: &Node) -> bool {
+pub fn holds(map: &YamlNode) -> bool {
     let entries = map.entries().unwrap_or_default();
     entries.iter().all(|(key, _)| is_within(key.span, map.span))
 }
@@ -166,7 +166,7 @@ fn is_flow(text: &str, span: Span) -> bool {
 }
 
 /// Adds an entry to a mapping in block style, before the entry of that name.
-pub fn insert_entry_before(text: &str, map: &Node, before: &str, name: &str, value: &Value) -> Option<Edit> {
+pub fn insert_entry_before(text: &str, map: &YamlNode, before: &str, name: &str, value: &Value) -> Option<Edit> {
     let (key, _) = entry(map, before).filter(|_| holds(map) && !is_flow(text, map.span))?;
     let at = line_start(text, key.span.start);
     let lines = block(&json!({ name: value }), map.span.column - 1);
@@ -175,7 +175,7 @@ pub fn insert_entry_before(text: &str, map: &Node, before: &str, name: &str, val
 }
 
 /// Adds an entry after the last one of a mapping.
-pub fn insert_entry(text: &str, map: &Node, name: &str, value: &Value) -> Option<Edit> {
+pub fn insert_entry(text: &str, map: &YamlNode, name: &str, value: &Value) -> Option<Edit> {
     let entries = map.entries()?;
     if is_flow(text, map.span) {
         let (at, comma) = match entries.last() {
@@ -189,7 +189,7 @@ pub fn insert_entry(text: &str, map: &Node, name: &str, value: &Value) -> Option
 }
 
 /// Replaces the value of a key.
-pub fn replace_value(text: &str, map: &Node, key: &Node, old: &Node, value: &Value) -> Option<Vec<Edit>> {
+pub fn replace_value(text: &str, map: &YamlNode, key: &YamlNode, old: &YamlNode, value: &Value) -> Option<Vec<Edit>> {
     let is_unwritten = old.raw() == Some("") && old.is_null();
     let colon = behind_colon(text, key.span.end);
     let one = |start: usize, end: usize, text: String| Some(vec![Edit { start, end, text }]);
@@ -234,7 +234,7 @@ pub fn replace_value(text: &str, map: &Node, key: &Node, old: &Node, value: &Val
 }
 
 /// Replaces a call, in the style in which its arguments are written.
-pub fn replace_call(text: &str, written: &Node, call: &Value) -> Option<Vec<Edit>> {
+pub fn replace_call(text: &str, written: &YamlNode, call: &Value) -> Option<Vec<Edit>> {
     let [(key, old)] = written.entries()? else { return None };
     let (tool, args) = call.as_object()?.iter().next()?;
     let name = Edit { start: key.span.start, end: key.span.end, text: tool.clone() };
@@ -282,13 +282,13 @@ fn break_at(text: &str, at: usize) -> &'static str {
 }
 
 /// The trail without the slots of `classifier` in the steps for which `is_meant` is true, and without what this leaves empty.
-pub fn without_slots(root: &Node, classifier: &str, is_meant: impl Fn(Option<usize>) -> bool) -> Node {
+pub fn without_slots(root: &YamlNode, classifier: &str, is_meant: impl Fn(Option<usize>) -> bool) -> YamlNode {
     let mut root = root.clone();
-    let strip = |step: &mut Node| {
-        let Kind::Map(entries) = &mut step.kind else { return };
+    let strip = |step: &mut YamlNode| {
+        let YamlKind::Map(entries) = &mut step.kind else { return };
         let recordings = entries.iter_mut().filter(|(key, _)| key.raw() == Some("recording"));
         for (_, slots) in recordings {
-            if let Kind::Map(slots) = &mut slots.kind {
+            if let YamlKind::Map(slots) = &mut slots.kind {
                 slots.retain(|(key, _)| key.raw() != Some(classifier));
             }
         }
@@ -296,11 +296,11 @@ pub fn without_slots(root: &Node, classifier: &str, is_meant: impl Fn(Option<usi
             key.raw() != Some("recording") || !(value.is_null() || value.entries().is_some_and(<[_]>::is_empty))
         });
     };
-    let Kind::Map(entries) = &mut root.kind else { return root };
+    let YamlKind::Map(entries) = &mut root.kind else { return root };
     for (key, value) in entries {
         match (key.raw(), &mut value.kind) {
             (Some("trailhead"), _) if is_meant(None) => strip(value),
-            (Some("trail"), Kind::Seq(steps)) => {
+            (Some("trail"), YamlKind::Seq(steps)) => {
                 steps
                     .iter_mut()
                     .enumerate()

@@ -6,7 +6,7 @@ use trailblaze_protocol::event::StepKind;
 use super::ToolCall;
 use super::classifier::closest;
 use crate::table;
-use crate::yaml::{Decode, Entries, Kind, Node, Problems, Span, Spanned};
+use crate::yaml::{Decode, Entries, Problems, Span, Spanned, YamlKind, YamlNode};
 
 table! {
     /// A step as written: exactly one of `step` and `verify`.
@@ -80,7 +80,7 @@ impl Step {
 }
 
 impl Decode for Step {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         if let Some((key, _)) = node
             .entries()
             .unwrap_or_default()
@@ -167,10 +167,10 @@ table! {
 pub struct HeadCall(Vec<ToolCall>);
 
 impl Decode for HeadCall {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         match &node.kind {
-            Kind::Map(entries) if entries.is_empty() => Some(HeadCall(Vec::new())),
-            Kind::Seq(_) => {
+            YamlKind::Map(entries) if entries.is_empty() => Some(HeadCall(Vec::new())),
+            YamlKind::Seq(_) => {
                 problems.error_with_hint(
                     node.span,
                     "a trailhead records one call, not a list",
@@ -192,13 +192,13 @@ impl Decode for HeadCall {
 pub struct Trailhead(pub Step);
 
 impl Decode for Trailhead {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         // A single word is a call of that tool.
         if let Some(tool) = node.raw().filter(|_| !node.is_null()) {
             let span = node.span;
             let call = ToolCall {
                 tool: Spanned { value: tool.to_string(), span },
-                args: Node { span, kind: Kind::Map(Vec::new()) }.into(),
+                args: YamlNode { span, kind: YamlKind::Map(Vec::new()) }.into(),
                 result_name: None,
                 source: std::sync::Arc::clone(problems.source()),
             };

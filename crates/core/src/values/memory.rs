@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 use trailblaze_protocol::outcome::MemoryChanges;
 
-use crate::schema::{Place, Types};
-use crate::template::{self, Fill, Token, Uncoercible};
+use crate::schema::{SchemaPlace, Types};
+use crate::template::{self, Replacement, Token, Uncoercible};
 use crate::values::secret::Secrets;
 use crate::yaml::{Reading, Style, scalar};
 
@@ -135,7 +135,7 @@ impl Memory {
         let mut unknown = Vec::new();
         let mut lookup = |token: &Token<'_>| self.lookup(token, secrets, &mut unknown);
         let mut filled = template::fill_map(args, &mut lookup)?;
-        let root = Place::root(schema);
+        let root = SchemaPlace::root(schema);
         for (name, value) in &mut filled {
             if let Some(authored) = args.get(name).filter(|authored| template::holds_token(authored)) {
                 retype(authored, value, &root.property(name));
@@ -145,24 +145,29 @@ impl Memory {
         Ok(Resolved { args: filled, unknown, to_warn_of })
     }
 
-    fn lookup(&self, token: &Token<'_>, secrets: &Secrets, unknown: &mut Vec<String>) -> Result<Fill, TemplateError> {
+    fn lookup(
+        &self,
+        token: &Token<'_>,
+        secrets: &Secrets,
+        unknown: &mut Vec<String>,
+    ) -> Result<Replacement, TemplateError> {
         if let Some(path) = token.path.strip_prefix("args.") {
             let mut parts = path.split('.');
             let first = parts.next().and_then(|name| self.args.get(name));
             let value = parts.try_fold(first, |value, part| Some(value.and_then(|value| value.get(part)))).flatten();
             return value
-                .map(|value| Fill::Value(value.clone()))
+                .map(|value| Replacement::Value(value.clone()))
                 .ok_or_else(|| TemplateError::UnknownArgument { token: token.raw.to_string() });
         }
         let name = token.path.strip_prefix("memory.").unwrap_or(token.path);
         if let Some(seal) = secrets.seal(name) {
-            return Ok(Fill::Value(Value::from(seal)));
+            return Ok(Replacement::Value(Value::from(seal)));
         }
         match self.find(name).or_else(|| self.values.get(token.path)) {
-            Some(value) => Ok(Fill::Value(value.clone())),
+            Some(value) => Ok(Replacement::Value(value.clone())),
             None => {
                 unknown.push(format!("`{}` is unknown: {}", token.raw, self.why_unknown(name)));
-                Ok(Fill::Keep)
+                Ok(Replacement::Keep)
             }
         }
     }
@@ -187,7 +192,7 @@ impl Memory {
 
 /// Converts a value that consists of one token to the type in the schema. Memory mostly contains text; if the schema does
 /// not allow text, the text is parsed as a scalar.
-fn retype(authored: &Value, value: &mut Value, place: &Place<'_>) {
+fn retype(authored: &Value, value: &mut Value, place: &SchemaPlace<'_>) {
     match (authored, value) {
         (Value::String(token), value) if template::is_whole_token(token) => {
             let types = place.types();

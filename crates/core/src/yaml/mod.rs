@@ -1,4 +1,4 @@
-//! The reader of all YAML files: parser events become a tree of [`Node`]s that keep place, raw text and quoting, and tables
+//! The reader of all YAML files: parser events become a tree of [`YamlNode`]s that keep place, raw text and quoting, and tables
 //! decode the tree. Nothing is typed until a table or a tool's schema determines its type.
 
 mod emit;
@@ -11,7 +11,7 @@ mod table;
 
 pub use crate::nearest::nearest;
 pub use emit::{block, inline};
-pub use node::{Kind, Node, Source, Span, Style};
+pub use node::{Source, Span, Style, YamlKind, YamlNode};
 pub(crate) use place::{behind_colon, line_end};
 pub use problem::{Problem, Problems, Severity};
 pub use read::read;
@@ -27,14 +27,14 @@ pub fn decode<T: Decode>(source: &Arc<Source>, problems: &mut Problems) -> Optio
 }
 
 /// Decodes a file that was read.
-pub fn decode_root<T: Decode>(root: Option<&Node>, problems: &mut Problems) -> Option<T> {
+pub fn decode_root<T: Decode>(root: Option<&YamlNode>, problems: &mut Problems) -> Option<T> {
     match root {
         Some(node) => T::decode(node, problems),
         None if problems.has_errors() => None,
         // An empty file is an empty mapping; the table reports missing keys.
         None => {
             let start = Span { start: 0, end: 0, line: 1, column: 1 };
-            T::decode(&Node { span: start, kind: Kind::Map(Vec::new()) }, problems)
+            T::decode(&YamlNode { span: start, kind: YamlKind::Map(Vec::new()) }, problems)
         }
     }
 }

@@ -35,74 +35,74 @@ pub enum Style {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Kind {
+pub enum YamlKind {
     Scalar {
         raw: String,
         style: Style,
         /// The suffix of a core-schema tag: `int` for `!!int`.
         tag: Option<String>,
     },
-    Seq(Vec<Node>),
+    Seq(Vec<YamlNode>),
     /// Entries in file order; keys are scalars and unique.
-    Map(Vec<(Node, Node)>),
+    Map(Vec<(YamlNode, YamlNode)>),
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Node {
+pub struct YamlNode {
     pub span: Span,
-    pub kind: Kind,
+    pub kind: YamlKind,
 }
 
-impl Node {
+impl YamlNode {
     /// The raw text of a scalar, regardless of its type.
     pub fn raw(&self) -> Option<&str> {
         match &self.kind {
-            Kind::Scalar { raw, .. } => Some(raw),
+            YamlKind::Scalar { raw, .. } => Some(raw),
             _ => None,
         }
     }
 
     /// Whether the value is empty: `key:` or `key: null`.
     pub fn is_null(&self) -> bool {
-        matches!(&self.kind, Kind::Scalar { raw, style: Style::Plain, tag: None } if super::scalar::is_null(raw))
+        matches!(&self.kind, YamlKind::Scalar { raw, style: Style::Plain, tag: None } if super::scalar::is_null(raw))
     }
 
-    pub fn entries(&self) -> Option<&[(Node, Node)]> {
+    pub fn entries(&self) -> Option<&[(YamlNode, YamlNode)]> {
         match &self.kind {
-            Kind::Map(entries) => Some(entries),
+            YamlKind::Map(entries) => Some(entries),
             _ => None,
         }
     }
 
-    pub fn items(&self) -> Option<&[Node]> {
+    pub fn items(&self) -> Option<&[YamlNode]> {
         match &self.kind {
-            Kind::Seq(items) => Some(items),
+            YamlKind::Seq(items) => Some(items),
             _ => None,
         }
     }
 
-    pub fn get(&self, key: &str) -> Option<&Node> {
+    pub fn get(&self, key: &str) -> Option<&YamlNode> {
         self.entries()?.iter().find(|(name, _)| name.raw() == Some(key)).map(|(_, value)| value)
     }
 
     /// Visits the value and all nested values, but not keys.
-    pub fn walk<'n>(&'n self, visit: &mut impl FnMut(&'n Node)) {
+    pub fn walk<'n>(&'n self, visit: &mut impl FnMut(&'n YamlNode)) {
         visit(self);
         match &self.kind {
-            Kind::Scalar { .. } => {}
-            Kind::Seq(items) => items.iter().for_each(|item| item.walk(visit)),
-            Kind::Map(entries) => entries.iter().for_each(|(_, value)| value.walk(visit)),
+            YamlKind::Scalar { .. } => {}
+            YamlKind::Seq(items) => items.iter().for_each(|item| item.walk(visit)),
+            YamlKind::Map(entries) => entries.iter().for_each(|(_, value)| value.walk(visit)),
         }
     }
 
     /// What sort of value it is, for messages.
     pub fn noun(&self) -> &'static str {
         match &self.kind {
-            Kind::Scalar { .. } if self.is_null() => "nothing",
-            Kind::Scalar { style: Style::Quoted | Style::Block, .. } => "a text",
-            Kind::Scalar { .. } => "a single value",
-            Kind::Seq(_) => "a list",
-            Kind::Map(_) => "a mapping",
+            YamlKind::Scalar { .. } if self.is_null() => "nothing",
+            YamlKind::Scalar { style: Style::Quoted | Style::Block, .. } => "a text",
+            YamlKind::Scalar { .. } => "a single value",
+            YamlKind::Seq(_) => "a list",
+            YamlKind::Map(_) => "a mapping",
         }
     }
 }

@@ -1,18 +1,18 @@
-//! Parses text into [`Node`]s, within limits.
+//! Parses text into [`YamlNode`]s, within limits.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError};
 
-use super::node::{Kind, Node, Source, Span, Style};
+use super::node::{Source, Span, Style, YamlKind, YamlNode};
 use super::place;
 use super::problem::Problems;
 use crate::limits;
 use crate::template;
 
 /// Reads a file with one document. Returns `None` if the file is empty or, if there are problems, invalid.
-pub fn read(source: &Arc<Source>, problems: &mut Problems) -> Option<Node> {
+pub fn read(source: &Arc<Source>, problems: &mut Problems) -> Option<YamlNode> {
     if source.text.len() > limits::FILE_BYTES {
         let message = format!("the file has {} bytes; the limit is {}", source.text.len(), limits::FILE_BYTES);
         problems.error(Span { line: 1, column: 1, ..Span::default() }, message);
@@ -64,7 +64,7 @@ struct EventReader<'t> {
     bytes: Option<Vec<usize>>,
     parser: Parser<'t, saphyr_parser::StrInput<'t>>,
     /// Anchored nodes, each with its size.
-    anchors: HashMap<usize, (Node, TreeSize)>,
+    anchors: HashMap<usize, (YamlNode, TreeSize)>,
     /// How many nodes were read, aliases included, and how long their texts are together.
     nodes: usize,
     text_bytes: usize,
@@ -85,11 +85,11 @@ struct TreeSize {
     height: usize,
 }
 
-fn height(node: &Node) -> usize {
+fn height(node: &YamlNode) -> usize {
     match &node.kind {
-        Kind::Scalar { .. } => 0,
-        Kind::Seq(items) => 1 + items.iter().map(height).max().unwrap_or(0),
-        Kind::Map(entries) => 1 + entries.iter().map(|(_, value)| height(value)).max().unwrap_or(0),
+        YamlKind::Scalar { .. } => 0,
+        YamlKind::Seq(items) => 1 + items.iter().map(height).max().unwrap_or(0),
+        YamlKind::Map(entries) => 1 + entries.iter().map(|(_, value)| height(value)).max().unwrap_or(0),
     }
 }
 
@@ -103,7 +103,7 @@ fn n_properties(anchor: usize, has_tag: bool) -> usize {
 }
 
 impl<'t> EventReader<'t> {
-    fn document(&mut self) -> Result<Option<Node>, Broken> {
+    fn document(&mut self) -> Result<Option<YamlNode>, Broken> {
         let mut root = None;
         loop {
             let (event, span) = self.next()?;
@@ -135,7 +135,7 @@ impl<'t> EventReader<'t> {
         }
     }
 
-    fn node(&mut self, event: Event<'t>, span: Span, depth: usize) -> Result<Node, Broken> {
+    fn node(&mut self, event: Event<'t>, span: Span, depth: usize) -> Result<YamlNode, Broken> {
         let (nodes_before, text_before) = (self.nodes, self.text_bytes);
         self.nodes += 1;
         if self.nodes > limits::YAML_NODES {
@@ -163,7 +163,7 @@ impl<'t> EventReader<'t> {
                 };
                 let span = self.scalar_span(span, &raw, style, n_properties(anchor, tag.is_some()));
                 self.text_bytes += raw.len();
-                (Node { span, kind: Kind::Scalar { raw: raw.into_owned(), style, tag } }, anchor)
+                (YamlNode { span, kind: YamlKind::Scalar { raw: raw.into_owned(), style, tag } }, anchor)
             }
             Event::SequenceStart(anchor, tag) => {
                 let span = place::without_properties(self.text, span, n_properties(anchor, tag.is_some()));
@@ -174,11 +174,11 @@ impl<'t> EventReader<'t> {
                         (event, span) => items.push(self.node(event, span, depth + 1)?),
                     }
                 };
-                (Node { span: self.collection_span(span, end, items.last()), kind: Kind::Seq(items) }, anchor)
+                (YamlNode { span: self.collection_span(span, end, items.last()), kind: YamlKind::Seq(items) }, anchor)
             }
             Event::MappingStart(anchor, tag) => {
                 let span = place::without_properties(self.text, span, n_properties(anchor, tag.is_some()));
-                let mut entries: Vec<(Node, Node)> = Vec::new();
+                let mut entries: Vec<(YamlNode, YamlNode)> = Vec::new();
                 let mut names = AnchorNames::default();
                 let end = loop {
                     let (event, key_span) = match self.next()? {
@@ -208,7 +208,7 @@ impl<'t> EventReader<'t> {
                     entries.push((key, value));
                 };
                 let last = entries.last().map(|(_, value)| value);
-                (Node { span: self.collection_span(span, end, last), kind: Kind::Map(entries) }, anchor)
+                (YamlNode { span: self.collection_span(span, end, last), kind: YamlKind::Map(entries) }, anchor)
             }
             Event::Alias(anchor) => {
                 let Some(size) = self.anchors.get(&anchor).map(|(_, size)| *size) else {
@@ -220,7 +220,7 @@ impl<'t> EventReader<'t> {
                 self.nodes += size.nodes;
                 self.text_bytes += size.text_bytes;
                 self.count_copy(size, span)?;
-                return Ok(Node { span, kind: self.anchors[&anchor].0.kind.clone() });
+                return Ok(YamlNode { span, kind: self.anchors[&anchor].0.kind.clone() });
             }
             other => unreachable!("the parser gives no {other:?} inside a document"),
         };
@@ -271,7 +271,7 @@ impl<'t> EventReader<'t> {
     }
 
     /// The parser ends a block collection where the next token starts; our span ends with its last value.
-    fn collection_span(&self, start: Span, end: Span, last: Option<&Node>) -> Span {
+    fn collection_span(&self, start: Span, end: Span, last: Option<&YamlNode>) -> Span {
         let inner_end = last.map_or(start.start, |last| last.span.end.max(start.start));
         let end = match self.is_flow(start) {
             true => place::bracket_end(self.text, inner_end.max(start.start + 1)).unwrap_or(end.end.max(start.end)),
@@ -339,12 +339,12 @@ impl AnchorNames {
     const FEW: usize = 16;
 
     /// Returns the line of an earlier occurrence of the key, or remembers the key.
-    fn line_of(&mut self, name: &str, line: usize, entries: &[(Node, Node)]) -> Option<usize> {
+    fn line_of(&mut self, name: &str, line: usize, entries: &[(YamlNode, YamlNode)]) -> Option<usize> {
         if entries.len() < AnchorNames::FEW {
             return entries.iter().find(|(key, _)| key.raw() == Some(name)).map(|(key, _)| key.span.line);
         }
         if self.lines.is_empty() {
-            let noted = |(key, _): &(Node, Node)| (key.raw().unwrap_or_default().to_string(), key.span.line);
+            let noted = |(key, _): &(YamlNode, YamlNode)| (key.raw().unwrap_or_default().to_string(), key.span.line);
             self.lines = entries.iter().map(noted).collect();
         }
         self.lines.insert(name.to_string(), line)
@@ -368,7 +368,7 @@ mod tests {
         }
     }
 
-    fn check(text: &str) -> Result<Option<Node>, Vec<String>> {
+    fn check(text: &str) -> Result<Option<YamlNode>, Vec<String>> {
         let source = Source::new("a.yaml", text);
         let mut problems = Problems::new(&source);
         let node = read(&source, &mut problems);

@@ -4,9 +4,9 @@
 
 use serde_json::{Map, Number, Value};
 
-use super::node::{Kind, Node, Span, Style};
+use super::node::{Span, Style, YamlKind, YamlNode};
 use super::problem::Problems;
-use crate::schema::{Place, Types, is_required};
+use crate::schema::{SchemaPlace, Types, is_required};
 use crate::template;
 
 /// How a scalar can be read at a place.
@@ -92,15 +92,15 @@ fn float(raw: &str) -> Option<Number> {
 /// Types a whole tree by a schema. Only decides what scalars mean; validation does the rest.
 ///
 /// A schema may have `"x-scalars": "yaml"` for parts that it does not describe: scalars in them are read as in YAML.
-pub fn to_json(node: &Node, schema: &Value, problems: &mut Problems) -> Option<Value> {
-    typed(node, &Place::root(schema), schema, problems)
+pub fn to_json(node: &YamlNode, schema: &Value, problems: &mut Problems) -> Option<Value> {
+    typed(node, &SchemaPlace::root(schema), schema, problems)
 }
 
 /// `required` is looked up in `schema`, which follows properties and items, but not references.
-fn typed(node: &Node, place: &Place<'_>, schema: &Value, problems: &mut Problems) -> Option<Value> {
+fn typed(node: &YamlNode, place: &SchemaPlace<'_>, schema: &Value, problems: &mut Problems) -> Option<Value> {
     match &node.kind {
-        Kind::Scalar { raw, tag: Some(tag), .. } => tagged(raw, tag, node.span, problems),
-        Kind::Scalar { raw, style, tag: None } => match scalar(raw, *style, place.types()) {
+        YamlKind::Scalar { raw, tag: Some(tag), .. } => tagged(raw, tag, node.span, problems),
+        YamlKind::Scalar { raw, style, tag: None } => match scalar(raw, *style, place.types()) {
             Reading::Is(value) => Some(value),
             Reading::Misfit(expected) => {
                 let hint = match style {
@@ -123,7 +123,7 @@ fn typed(node: &Node, place: &Place<'_>, schema: &Value, problems: &mut Problems
                 None
             }
         },
-        Kind::Seq(items) => {
+        YamlKind::Seq(items) => {
             let inner = schema.get("items").unwrap_or(&Value::Null);
             let values: Vec<Option<Value>> = items
                 .iter()
@@ -132,7 +132,7 @@ fn typed(node: &Node, place: &Place<'_>, schema: &Value, problems: &mut Problems
                 .collect();
             values.into_iter().collect::<Option<Vec<Value>>>().map(Value::Array)
         }
-        Kind::Map(entries) => {
+        YamlKind::Map(entries) => {
             let mut map = Map::new();
             let mut complete = true;
             for (key, value) in entries {
@@ -158,13 +158,13 @@ fn typed(node: &Node, place: &Place<'_>, schema: &Value, problems: &mut Problems
 
 /// A value with every scalar read as in YAML, for values without a schema. Good enough to compare and to store, not to
 /// run.
-pub fn loose(node: &Node) -> Value {
+pub fn loose(node: &YamlNode) -> Value {
     match &node.kind {
-        Kind::Scalar { raw, style: Style::Plain, tag: None } => plain(raw),
-        Kind::Scalar { raw, .. } => Value::from(raw.as_str()),
-        Kind::Seq(items) => items.iter().map(loose).collect(),
-        Kind::Map(entries) => {
-            let entry = |(key, value): &(Node, Node)| (key.raw().unwrap_or_default().to_string(), loose(value));
+        YamlKind::Scalar { raw, style: Style::Plain, tag: None } => plain(raw),
+        YamlKind::Scalar { raw, .. } => Value::from(raw.as_str()),
+        YamlKind::Seq(items) => items.iter().map(loose).collect(),
+        YamlKind::Map(entries) => {
+            let entry = |(key, value): &(YamlNode, YamlNode)| (key.raw().unwrap_or_default().to_string(), loose(value));
             Value::Object(entries.iter().map(entry).collect())
         }
     }

@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::node::{Kind, Node, Span};
+use super::node::{Span, YamlKind, YamlNode};
 use super::problem::Problems;
 
 /// A type that can be read from YAML and has a JSON Schema.
 pub trait Decode: Sized {
     /// Reads a value. Returns `None` after reporting a problem.
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self>;
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self>;
 
     fn schema() -> Value;
 }
@@ -39,7 +39,7 @@ macro_rules! table {
             $($(#[doc = $doc])* pub $field: $type,)*
             $(
                 /// The entries with other keys.
-                pub $rest: $crate::yaml::Node,
+                pub $rest: $crate::yaml::YamlNode,
             )?
             /// The place of the mapping.
             pub span: $crate::yaml::Span,
@@ -50,14 +50,14 @@ macro_rules! table {
         }
 
         impl $crate::yaml::Decode for $name {
-            fn decode(node: &$crate::yaml::Node, problems: &mut $crate::yaml::Problems) -> Option<Self> {
+            fn decode(node: &$crate::yaml::YamlNode, problems: &mut $crate::yaml::Problems) -> Option<Self> {
                 let Some(entries) = node.entries() else {
                     let about = concat!($($about),*).trim();
                     problems.error(node.span, format!("expected a mapping, found {} ({about})", node.noun()));
                     return None;
                 };
                 $(let mut $field: Option<Option<$type>> = None;)*
-                $(let mut $rest: Vec<($crate::yaml::Node, $crate::yaml::Node)> = Vec::new();)?
+                $(let mut $rest: Vec<($crate::yaml::YamlNode, $crate::yaml::YamlNode)> = Vec::new();)?
                 for (key, value) in entries {
                     match key.raw().unwrap_or_default() {
                         $($key $(| $alias)* => {
@@ -85,7 +85,7 @@ macro_rules! table {
                         }
                     };
                 )*
-                $(let $rest = $crate::yaml::Node { span: node.span, kind: $crate::yaml::Kind::Map($rest) };)?
+                $(let $rest = $crate::yaml::YamlNode { span: node.span, kind: $crate::yaml::YamlKind::Map($rest) };)?
                 Some($name { $($field: $field?,)* $($rest,)? span: node.span })
             }
 
@@ -133,7 +133,7 @@ macro_rules! words {
         pub enum $name { $($(#[$variant_meta])* $variant,)* }
 
         impl $crate::yaml::Decode for $name {
-            fn decode(node: &$crate::yaml::Node, problems: &mut $crate::yaml::Problems) -> Option<Self> {
+            fn decode(node: &$crate::yaml::YamlNode, problems: &mut $crate::yaml::Problems) -> Option<Self> {
                 match node.raw() {
                     $(Some($word) => Some($name::$variant),)*
                     Some(other) => {
@@ -163,7 +163,7 @@ pub struct Spanned<T> {
 }
 
 impl<T: Decode> Decode for Spanned<T> {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         Some(Spanned { value: T::decode(node, problems)?, span: node.span })
     }
 
@@ -173,7 +173,7 @@ impl<T: Decode> Decode for Spanned<T> {
 }
 
 impl Decode for String {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         match node.raw() {
             Some(_) if node.is_null() => {
                 problems.error(node.span, "expected text, found nothing");
@@ -193,7 +193,7 @@ impl Decode for String {
 }
 
 impl Decode for bool {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         match scalar_of(node) {
             Some(Value::Bool(value)) => Some(value),
             _ => {
@@ -212,7 +212,7 @@ impl Decode for bool {
 macro_rules! decode_integer {
     ($($type:ty),*) => {$(
         impl Decode for $type {
-            fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+            fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
                 let number = scalar_of(node).and_then(|value| value.as_i64());
                 let fitting = number.and_then(|number| <$type>::try_from(number).ok());
                 if fitting.is_none() {
@@ -232,7 +232,7 @@ macro_rules! decode_integer {
 decode_integer!(u32, u64, i32);
 
 impl Decode for f64 {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         let number = scalar_of(node).and_then(|value| value.as_f64());
         if number.is_none() {
             problems.error(node.span, format!("expected a number, found {}", node.noun()));
@@ -246,9 +246,9 @@ impl Decode for f64 {
 }
 
 /// Quoted scalars are always text.
-fn scalar_of(node: &Node) -> Option<Value> {
+fn scalar_of(node: &YamlNode) -> Option<Value> {
     match &node.kind {
-        Kind::Scalar { raw, style: super::Style::Plain, .. } => Some(super::scalar::plain(raw)),
+        YamlKind::Scalar { raw, style: super::Style::Plain, .. } => Some(super::scalar::plain(raw)),
         _ => None,
     }
 }
@@ -272,7 +272,7 @@ impl Millis {
 }
 
 impl Decode for Millis {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         let millis = node.raw().and_then(Millis::parse);
         if millis.is_none() {
             let found = node.raw().map_or_else(|| node.noun().to_string(), |raw| format!("`{raw}`"));
@@ -292,7 +292,7 @@ impl Decode for Millis {
 
 /// An optional value. `null` and an empty value count as absent.
 impl<T: Decode> Decode for Option<T> {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         if node.is_null() {
             return Some(None);
         }
@@ -305,7 +305,7 @@ impl<T: Decode> Decode for Option<T> {
 }
 
 impl<T: Decode> Decode for Box<T> {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         T::decode(node, problems).map(Box::new)
     }
 
@@ -315,7 +315,7 @@ impl<T: Decode> Decode for Box<T> {
 }
 
 impl<T: Decode> Decode for Vec<T> {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         let Some(items) = node.items() else {
             problems.error(node.span, format!("expected a list, found {}", node.noun()));
             return None;
@@ -355,7 +355,7 @@ impl<T> Entries<T> {
 }
 
 impl<T: Decode> Decode for Entries<T> {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         let Some(entries) = node.entries() else {
             problems.error(node.span, format!("expected a mapping, found {}", node.noun()));
             return None;
@@ -376,8 +376,8 @@ impl<T: Decode> Decode for Entries<T> {
 }
 
 /// Any value, kept as written until a tool's schema types it.
-impl Decode for Node {
-    fn decode(node: &Node, _: &mut Problems) -> Option<Self> {
+impl Decode for YamlNode {
+    fn decode(node: &YamlNode, _: &mut Problems) -> Option<Self> {
         Some(node.clone())
     }
 

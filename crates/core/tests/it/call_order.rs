@@ -9,19 +9,19 @@ use trailblaze_core::engine::cx::Cx;
 use trailblaze_core::engine::fault::Fault;
 use trailblaze_core::engine::invocations::{Invocations, NoChain, Refused};
 use trailblaze_core::engine::session_key::SessionKey;
-use trailblaze_core::testing::{FakeDriver, FakeSource, Page, TestSession, Wiring, args, button};
+use trailblaze_core::testing::{FakeDriver, FakeSource, TestPage, TestSession, TestWiring, args, button};
 use trailblaze_protocol::ids::{CallId, DeviceId, SessionId};
 use trailblaze_protocol::outcome::{MemoryChanges, Outcome};
 
 fn device(id: &str) -> FakeDriver {
-    FakeDriver::new(id, [Page::new("home", [button("pay", "Pay")])])
+    FakeDriver::new(id, [TestPage::new("home", [button("pay", "Pay")])])
 }
 
 /// Two sessions of one run. They only share the calls in flight.
 fn two_sessions(source: impl Fn() -> FakeSource) -> (TestSession, TestSession) {
     let invocations = Arc::new(Invocations::default());
     let open = |id: &str| {
-        let mut wiring = Wiring::new(device(id)).with(source().batch());
+        let mut wiring = TestWiring::new(device(id)).with(source().batch());
         wiring.invocations = Arc::clone(&invocations);
         wiring.open()
     };
@@ -123,7 +123,7 @@ async fn top_level_calls_are_first_in_first_out() {
             .await
             .unwrap()
     });
-    let session = Wiring::new(device("android/one")).with(source.batch()).open();
+    let session = TestWiring::new(device("android/one")).with(source.batch()).open();
     join_all((0..10).map(|n| session.call("work", json!({"n": n})))).await;
     let expected: Vec<String> = (0..10).map(|n| format!("InputText {{ text: \"{n}\" }}")).collect();
     assert_eq!(session.driver.done(), expected);
@@ -138,7 +138,7 @@ async fn nested_calls_never_queue_behind_the_running_call() {
             cx.call("pressBack", args(json!({}))).await.unwrap()
         })
         .delegating("inner", &[("tap", json!({"id": "pay"}))]);
-    let session = Wiring::new(device("android/one")).with(source.batch()).open();
+    let session = TestWiring::new(device("android/one")).with(source.batch()).open();
     let (outer, waiting) = tokio::join!(session.call("outer", json!({})), session.call("pressHome", json!({})));
     assert!(!outer.unwrap().is_error() && !waiting.unwrap().is_error());
     assert_eq!(session.driver.done(), ["Tap on Button \"Pay\"", "PressKey { key: Back }", "PressKey { key: Home }"]);
@@ -225,7 +225,7 @@ async fn an_id_is_invalid_however_the_call_ended() {
         .dying("die", "exit code 3")
         .hanging("sleep")
         .calling("nest", "sleep", json!({}));
-    let session = Wiring::new(device("android/one")).with(source.batch()).open();
+    let session = TestWiring::new(device("android/one")).with(source.batch()).open();
     for tool in ["succeed", "fail", "explode", "die", "nobody", "sleep", "nest"] {
         let _ = session.call(tool, json!({})).await;
         assert!(session.inner.invocations.is_empty(), "{tool}");
@@ -246,7 +246,7 @@ async fn an_id_is_invalid_however_the_call_ended() {
 #[tokio::test(start_paused = true)]
 async fn a_late_callback_is_refused() {
     let slot = Arc::new(Mutex::new(None));
-    let session = Wiring::new(device("android/one")).with(telling(&slot).batch()).open();
+    let session = TestWiring::new(device("android/one")).with(telling(&slot).batch()).open();
     session.call("whoAmI", json!({})).await.unwrap();
     let call = slot.lock().unwrap().clone().unwrap();
     let message = format!("Unknown invocation ID: {call}. The tool call may have completed or timed out.");

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use trailblaze_core::engine::dispatch::{Call, dispatch};
 use trailblaze_core::engine::fault::Fault;
 use trailblaze_core::limits;
-use trailblaze_core::testing::{FakeDriver, FakeSource, Mishap, Page, TestSession, Wiring, args, button};
+use trailblaze_core::testing::{FakeDriver, FakeSource, Mishap, TestPage, TestSession, TestWiring, args, button};
 use trailblaze_core::trail::Trail;
 use trailblaze_core::yaml::Source;
 use trailblaze_protocol::event::{CallOrigin, Event};
@@ -19,11 +19,11 @@ const SILENT: &str =
     "`sleep` did not answer in time: server `acme` was silent for 2m; raise `callTimeout:` of its entry to allow more";
 
 fn phone() -> FakeDriver {
-    FakeDriver::new("android/one", [Page::new("home", [button("pay", "Pay")])])
+    FakeDriver::new("android/one", [TestPage::new("home", [button("pay", "Pay")])])
 }
 
 fn session(source: FakeSource) -> TestSession {
-    Wiring::new(phone()).with(source.batch()).open()
+    TestWiring::new(phone()).with(source.batch()).open()
 }
 
 /// A tool that returns its arguments.
@@ -144,7 +144,7 @@ async fn a_wrong_call_in_a_file_is_reported_with_its_place() {
 
 #[tokio::test(start_paused = true)]
 async fn the_record_keeps_templates_and_the_tool_gets_values() {
-    let session = Wiring::new(phone())
+    let session = TestWiring::new(phone())
         .with(echo(FakeSource::new("acme")).taking(json!({"properties": {"count": {"type": "integer"}}})).batch())
         .remembering(json!({"who": "Ada", "n": "5"}))
         .open();
@@ -282,13 +282,13 @@ async fn a_queued_call_does_not_run_once_it_is_cancelled() {
 
 #[tokio::test(start_paused = true)]
 async fn failures_of_the_environment_keep_their_exit_code() {
-    let lost = Wiring::new(phone().with(Mishap::LostAfter(0))).open();
+    let lost = TestWiring::new(phone().with(Mishap::LostAfter(0))).open();
     let message = "the device was lost: the cable was pulled";
     check(&lost, "pressBack", json!({}), Err(message), &[&format!("pressBack {{}} step: exit 2: {message}")]).await;
-    let silent = Wiring::new(phone().with(Mishap::Hangs)).open();
+    let silent = TestWiring::new(phone().with(Mishap::Hangs)).open();
     let message = "the device did not answer in time: pressKey";
     check(&silent, "pressBack", json!({}), Err(message), &[&format!("pressBack {{}} step: exit 2: {message}")]).await;
-    let refusing = Wiring::new(phone().with(Mishap::Refuses("the screen is locked".into()))).open();
+    let refusing = TestWiring::new(phone().with(Mishap::Refuses("the screen is locked".into()))).open();
     check(
         &refusing,
         "pressBack",
@@ -310,9 +310,9 @@ async fn failures_of_the_environment_keep_their_exit_code() {
 
 #[tokio::test(start_paused = true)]
 async fn an_element_that_appears_later_is_waited_for() {
-    let pages = [Page::new("empty", []), Page::new("home", [button("pay", "Pay")])];
+    let pages = [TestPage::new("empty", []), TestPage::new("home", [button("pay", "Pay")])];
     let driver = FakeDriver::new("android/one", pages).later(Duration::from_secs(3), "home");
-    let session = Wiring::new(driver).open();
+    let session = TestWiring::new(driver).open();
     let started = Instant::now();
     assert_eq!(session.call("isVisible", json!({"id": "pay"})).await.unwrap(), Outcome::value("false", json!(false)));
     assert!(!session.call("tap", json!({"id": "pay"})).await.unwrap().is_error());
@@ -328,7 +328,7 @@ async fn a_secret_is_valid_wherever_a_text_is() {
         "pin": {"type": "string", "pattern": "^[0-9]{4}$", "maxLength": 4}, "n": {"type": "integer"}
     }});
     let source = echo(FakeSource::new("acme")).taking(schema);
-    let session = Wiring::new(phone()).with(source.batch()).secret("PIN", "4711").open();
+    let session = TestWiring::new(phone()).with(source.batch()).secret("PIN", "4711").open();
     assert_eq!(session.call("echo", json!({"pin": "{{PIN}}"})).await.unwrap().text, r#"{"pin":"{{PIN}}"}"#);
     for arguments in [json!({"pin": "{{KEY}}"}), json!({"n": "{{PIN}}"})] {
         assert_eq!(session.call("echo", arguments).await.unwrap_err().exit(), Exit::Invalid);

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use trailblaze_core::callers::recorded_effects::{Custom, RecordedEffects, recorded_effects};
 use trailblaze_core::record::effects::{CallEffects, Effect, entries, fold};
-use trailblaze_core::testing::{FakeDriver, FakeSource, Page, TestSession, Wiring, args, button, field};
+use trailblaze_core::testing::{FakeDriver, FakeSource, TestPage, TestSession, TestWiring, args, button, field};
 use trailblaze_core::trail::{Trail, TrailDevice};
 use trailblaze_core::yaml::decode;
 use trailblaze_core::yaml::{Entries, Problem, Problems, Source, block};
@@ -20,7 +20,10 @@ trail:
 ";
 
 fn shop() -> FakeDriver {
-    FakeDriver::new("android/one", [Page::new("home", [field("name"), button("pay", "Pay"), button("help", "Help")])])
+    FakeDriver::new(
+        "android/one",
+        [TestPage::new("home", [field("name"), button("pay", "Pay"), button("help", "Help")])],
+    )
 }
 
 /// `pay` gets the share from another tool, types it, tries something that fails, and stores a value in memory.
@@ -51,7 +54,7 @@ fn trail(text: &str) -> Trail {
 }
 
 fn session(source: Option<FakeSource>) -> TestSession {
-    let wiring = Wiring::new(shop()).secret("PIN", "canary-4711");
+    let wiring = TestWiring::new(shop()).secret("PIN", "canary-4711");
     source.into_iter().fold(wiring, |wiring, source| wiring.with(source.batch())).open()
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use trailblaze_core::engine::cx::Attempt;
 use trailblaze_core::ids;
-use trailblaze_core::testing::{FakeDriver, FakeSource, Page, TestSession, Wiring, args, label};
+use trailblaze_core::testing::{FakeDriver, FakeSource, TestPage, TestSession, TestWiring, args, label};
 use trailblaze_core::values::memory::Memory;
 use trailblaze_protocol::outcome::{MemoryChanges, Outcome};
 
@@ -27,8 +27,8 @@ fn session() -> TestSession {
                 .unwrap()
             },
         );
-    let phone = FakeDriver::new("android/one", [Page::new("home", [label("total", "12.50")])]);
-    Wiring::new(phone).with(source.batch()).remembering(json!({"old": "x"})).open()
+    let phone = FakeDriver::new("android/one", [TestPage::new("home", [label("total", "12.50")])]);
+    TestWiring::new(phone).with(source.batch()).remembering(json!({"old": "x"})).open()
 }
 
 /// Makes calls, and compares the memory afterwards.

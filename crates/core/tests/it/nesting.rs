@@ -4,14 +4,14 @@ use serde_json::{Map, Value, json};
 use trailblaze_core::engine::cx::Cx;
 use trailblaze_core::engine::registry::Batch;
 use trailblaze_core::limits;
-use trailblaze_core::testing::{FakeDriver, FakeSource, Page, TestSession, Wiring, args, button};
+use trailblaze_core::testing::{FakeDriver, FakeSource, TestPage, TestSession, TestWiring, args, button};
 use trailblaze_core::tool_files::{FileTool, read};
 use trailblaze_core::yaml::Source;
 use trailblaze_protocol::outcome::{Delegate, Outcome, Variant};
 
 fn session(batches: impl IntoIterator<Item = Batch>) -> TestSession {
-    let phone = FakeDriver::new("android/one", [Page::new("home", [button("pay", "Pay"), button("help", "Help")])]);
-    batches.into_iter().fold(Wiring::new(phone), Wiring::with).open()
+    let phone = FakeDriver::new("android/one", [TestPage::new("home", [button("pay", "Pay"), button("help", "Help")])]);
+    batches.into_iter().fold(TestWiring::new(phone), TestWiring::with).open()
 }
 
 /// A YAML tool with an optional parameter `salt`.

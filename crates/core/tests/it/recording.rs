@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use trailblaze_core::callers::preflight::preflight;
 use trailblaze_core::record::fold::{RecordedStep, fold};
-use trailblaze_core::testing::{FakeDriver, FakeSource, Page, TestSession, Wiring, args, button, field, label};
+use trailblaze_core::testing::{FakeDriver, FakeSource, TestPage, TestSession, TestWiring, args, button, field, label};
 use trailblaze_core::trail::{Slot, StepCalls, Trail, TrailDevice, save};
 use trailblaze_core::yaml::Source;
 use trailblaze_protocol::event::{Event, Line, Parsed, Plan, StepKind, ToolKind, Verdict};
@@ -13,15 +13,15 @@ use trailblaze_protocol::outcome::{Delegate, MemoryChanges, Outcome};
 
 fn shop(id: &str) -> FakeDriver {
     let pages = [
-        Page::new("home", [field("name"), button("pay", "Pay"), button("", "Help")]),
-        Page::new("done", [label("message", "Thanks")]),
+        TestPage::new("home", [field("name"), button("pay", "Pay"), button("", "Help")]),
+        TestPage::new("done", [label("message", "Thanks")]),
     ];
     FakeDriver::new(id, pages).link("pay", "done")
 }
 
 /// A session in which an interactive step has started.
 fn prompt(source: FakeSource) -> TestSession {
-    let wiring = Wiring::new(shop("android/one")).with(source.batch()).secret("PIN", "canary-4711");
+    let wiring = TestWiring::new(shop("android/one")).with(source.batch()).secret("PIN", "canary-4711");
     let session = wiring.remembering(json!({"who": "Ada"})).open();
     session.inner.emit(Event::StepStarted {
         step: StepId::new("step"),
@@ -107,7 +107,7 @@ async fn an_interactive_session_replays_on_another_device() {
     let (trail, problems) = Trail::read(&Source::new("buy.trail.yaml", saved));
     assert_eq!(problems, []);
     let trail = trail.unwrap();
-    let two = Wiring::new(shop("android/two")).secret("PIN", "canary-4711").open();
+    let two = TestWiring::new(shop("android/two")).secret("PIN", "canary-4711").open();
     let phone = TrailDevice::new(None, &["android".into(), "phone".into()]);
     assert_eq!(preflight(&trail, &two.inner.registry(), &phone, None), []);
     let ended = two.replay(&trail).await;
@@ -169,7 +169,7 @@ async fn an_attempt_records_its_trailhead_apart_from_its_steps() {
     let text =
         "trailhead: {step: Open, tools: [{pressHome: {}}]}\ntrail:\n  - step: Pay\n    tools: [{tap: {id: pay}}]\n";
     let (trail, _) = Trail::read(&Source::new("a.trail.yaml", text));
-    let session = Wiring::new(shop("android/one")).open();
+    let session = TestWiring::new(shop("android/one")).open();
     let ended = session.replay(&trail.unwrap()).await;
     let steps = fold(&ended.attempt, &session.events.all());
     let steps: Vec<_> = steps.into_iter().map(|step| (step.index, step.kind, step.calls)).collect();
@@ -195,7 +195,7 @@ async fn the_result_of_a_call_is_remembered_recorded_and_played() {
     let (trail, problems) = Trail::read(&Source::new("a.trail.yaml", text));
     assert_eq!(problems, []);
     let trail = trail.unwrap();
-    let session = Wiring::new(shop("android/one")).with(acme().batch()).open();
+    let session = TestWiring::new(shop("android/one")).with(acme().batch()).open();
     let ended = session.replay(&trail).await;
     assert_eq!((ended.verdict, ended.message.as_str()), (Verdict::Passed, ""));
     assert!(session.driver.done()[0].contains("7 4711 true"), "{:?}", session.driver.done());
@@ -213,7 +213,7 @@ async fn the_result_of_a_call_is_remembered_recorded_and_played() {
     let saved = save(&Source::new("a.trail.yaml", "trail:\n  - step: Order\n"), "android", &[slot]).unwrap();
     let (again, problems) = Trail::read(&Source::new("a.trail.yaml", saved.clone()));
     assert_eq!(problems, [], "{saved}");
-    let two = Wiring::new(shop("android/two")).with(acme().batch()).open();
+    let two = TestWiring::new(shop("android/two")).with(acme().batch()).open();
     assert_eq!(two.replay(&again.unwrap()).await.verdict, Verdict::Passed);
     assert_eq!(two.driver.done(), session.driver.done());
 }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use serde_json::json;
-use trailblaze_core::config::{Target, Toolset};
+use trailblaze_core::config::{TargetConfig, ToolsetConfig};
 use trailblaze_core::driver::Driver;
-use trailblaze_core::engine::registry::{Batch, Group, Registry, ToolScope};
+use trailblaze_core::engine::registry::{Batch, Registry, ToolGroup, ToolScope};
 use trailblaze_core::names::ToolOrigin;
-use trailblaze_core::testing::{FakeDriver, FakeSource, Page, args, scope};
+use trailblaze_core::testing::{FakeDriver, FakeSource, TestPage, args, scope};
 use trailblaze_core::yaml::decode;
 use trailblaze_core::yaml::{Problems, Source};
 use trailblaze_protocol::driver::{AgentMode, DriverKey, Platform};
@@ -17,7 +17,7 @@ const ON_DEVICE: &str = "android-ondevice-accessibility";
 
 /// An Android session without built-in tools.
 fn android() -> ToolScope {
-    let phone = FakeDriver::new("android/one", [Page::new("home", [])]);
+    let phone = FakeDriver::new("android/one", [TestPage::new("home", [])]);
     ToolScope { toolsets: Vec::new(), ..scope(phone.describe()) }
 }
 
@@ -40,7 +40,7 @@ fn read<T: trailblaze_core::yaml::Decode>(text: &str) -> T {
 }
 
 fn target(text: &str) -> Option<trailblaze_core::config::PlatformEntry> {
-    let target: Target = read(&format!("id: shop\nplatforms: {{android: {text}}}"));
+    let target: TargetConfig = read(&format!("id: shop\nplatforms: {{android: {text}}}"));
     target.on(Platform::Android).cloned()
 }
 
@@ -181,9 +181,12 @@ fn toolsets_contain_declared_tools_and_tools_that_name_them() {
         let pushed = source("acme", &["pulled", "free"]).answering("pushed", Outcome::default());
         [pushed.marked(|tool| tool.toolset = Some("shop".into())).batch()]
     };
-    let shop: Toolset = read("id: shop\ndescription: Shopping.\ntools: [pulled]");
-    let with =
-        |toolsets: Vec<Toolset>, target_text: &str| ToolScope { toolsets, target: target(target_text), ..android() };
+    let shop: ToolsetConfig = read("id: shop\ndescription: Shopping.\ntools: [pulled]");
+    let with = |toolsets: Vec<ToolsetConfig>, target_text: &str| ToolScope {
+        toolsets,
+        target: target(target_text),
+        ..android()
+    };
     let all = ["free", "pulled", "pushed"];
     check(&tools(), &with(vec![shop.clone()], "{}"), &all, &[]);
     let registry = Registry::build(1, &tools(), &with(vec![shop.clone()], "{}"));
@@ -208,7 +211,7 @@ fn toolsets_contain_declared_tools_and_tools_that_name_them() {
 #[test]
 fn platforms_drivers_and_always_enabled_decide_about_a_toolset() {
     let gate = |keys: &str, offered: &[&str]| {
-        let shop: Toolset = read(&format!("id: shop\ntools: [pulled]\n{keys}"));
+        let shop: ToolsetConfig = read(&format!("id: shop\ntools: [pulled]\n{keys}"));
         let pushed = source("acme", &["pulled"]).answering("pushed", Outcome::default());
         let batch = pushed.marked(|tool| tool.toolset = Some("shop".into())).batch();
         let scope = ToolScope { toolsets: vec![shop], target: target("{tool_sets: [other]}"), ..android() };
@@ -226,7 +229,7 @@ fn platforms_drivers_and_always_enabled_decide_about_a_toolset() {
 #[test]
 fn servers_of_a_target_only_offer_tools_through_toolsets() {
     let tools = [from(ToolOrigin::TargetServer, &["login", "pay", "refund"])];
-    let shop: Toolset = read("id: shop\ntools: [login]");
+    let shop: ToolsetConfig = read("id: shop\ntools: [login]");
     let scope = ToolScope { toolsets: vec![shop], target: target("{tool_sets: [shop], tools: [pay]}"), ..android() };
     check(
         &tools,
@@ -242,8 +245,8 @@ fn a_target_can_exclude_tools() {
     check(&[source("acme", &["login", "pay"]).batch()], &scope, &["login"], &["pay: the target excludes it"]);
 }
 
-fn groups(names: &[(&str, bool)]) -> BTreeMap<String, Group> {
-    let group = |is_default| Group { description: String::new(), is_default };
+fn groups(names: &[(&str, bool)]) -> BTreeMap<String, ToolGroup> {
+    let group = |is_default| ToolGroup { description: String::new(), is_default };
     names.iter().map(|(name, is_default)| (name.to_string(), group(*is_default))).collect()
 }
 
@@ -291,8 +294,8 @@ fn prefixes_limit_the_offered_tools() {
 #[tokio::test(start_paused = true)]
 async fn any_registered_tool_can_be_called_by_name() {
     let hidden = source("acme", &["hidden"]).marked(|tool| tool.is_for_llm = false);
-    let phone = FakeDriver::new("android/one", [Page::new("home", [])]);
-    let session = trailblaze_core::testing::Wiring::new(phone).with(hidden.batch()).open();
+    let phone = FakeDriver::new("android/one", [TestPage::new("home", [])]);
+    let session = trailblaze_core::testing::TestWiring::new(phone).with(hidden.batch()).open();
     assert_eq!(session.call("hidden", json!({})).await, Ok(Outcome::default()));
 }
 
@@ -302,8 +305,8 @@ async fn each_call_uses_the_registry_it_started_with() {
         cx.session.replace_registry(Registry::build(2, &[], &android()));
         Outcome::success(cx.call("tap", args(json!({}))).await.unwrap_err().to_string())
     });
-    let phone = FakeDriver::new("android/one", [Page::new("home", [])]);
-    let session = trailblaze_core::testing::Wiring::new(phone).with(swapping.batch()).open();
+    let phone = FakeDriver::new("android/one", [TestPage::new("home", [])]);
+    let session = trailblaze_core::testing::TestWiring::new(phone).with(swapping.batch()).open();
     assert_eq!(session.call("swap", json!({})).await, Ok(Outcome::success("unknown tool `tap`")));
     assert_eq!((session.inner.registry().generation, session.inner.registry().len()), (2, 0));
 }

@@ -8,7 +8,9 @@ use trailblaze_core::callers::preflight::preflight;
 use trailblaze_core::callers::replay::AttemptResult;
 use trailblaze_core::record::artifacts::PicturePolicy;
 use trailblaze_core::record::fold;
-use trailblaze_core::testing::{FakeDriver, FakeSource, Mishap, Page, TestSession, Wiring, args, button, field, label};
+use trailblaze_core::testing::{
+    FakeDriver, FakeSource, Mishap, TestPage, TestSession, TestWiring, args, button, field, label,
+};
 use trailblaze_core::trail::{Trail, TrailDevice};
 use trailblaze_core::yaml::Source;
 use trailblaze_protocol::event::{Event, Failure, Moment, Plan, Verdict};
@@ -17,8 +19,8 @@ use trailblaze_protocol::outcome::{MemoryChanges, Outcome, Variant};
 
 fn shop() -> FakeDriver {
     let pages = [
-        Page::new("home", [button("pay", "Pay"), label("total", "12.50")]),
-        Page::new("done", [label("message", "Thanks")]),
+        TestPage::new("home", [button("pay", "Pay"), label("total", "12.50")]),
+        TestPage::new("done", [label("message", "Thanks")]),
     ];
     FakeDriver::new("android/one", pages).link("pay", "done")
 }
@@ -55,7 +57,7 @@ fn plans(session: &TestSession) -> Vec<Plan> {
 
 #[tokio::test(start_paused = true)]
 async fn a_trail_passes_step_by_step_from_its_trailhead() {
-    let session = Wiring::new(shop()).open();
+    let session = TestWiring::new(shop()).open();
     check(
         &session,
         "trailhead:
@@ -79,11 +81,11 @@ trail:
 #[tokio::test(start_paused = true)]
 async fn an_assertion_waits_for_the_expected_text() {
     let pages = [
-        Page::new("waiting", [label("total", "…")]),
-        Page::new("ready", [label("total", "13.00"), button("pay", "Pay")]),
+        TestPage::new("waiting", [label("total", "…")]),
+        TestPage::new("ready", [label("total", "13.00"), button("pay", "Pay")]),
     ];
     let driver = FakeDriver::new("android/one", pages).later(Duration::from_millis(2500), "ready");
-    let session = Wiring::new(driver).open();
+    let session = TestWiring::new(driver).open();
     let text = "trail:
   - verify: The total is shown
     tools: [{assertVisible: {id: total, expectedText: '13.00'}}]
@@ -93,7 +95,7 @@ async fn an_assertion_waits_for_the_expected_text() {
 
 #[tokio::test(start_paused = true)]
 async fn a_false_assertion_fails_the_trail_with_what_was_expected_and_seen() {
-    let session = Wiring::new(shop()).open();
+    let session = TestWiring::new(shop()).open();
     let text = "trail:
   - verify: The total is shown
     tools: [{assertVisible: {id: total, expectedText: '13.00'}}]
@@ -133,7 +135,7 @@ async fn a_step_is_retried_with_its_original_memory_and_only_the_last_try_is_rec
     tools: [{flaky: {}}, {remember: {variable: n, value: 'again'}}]
     maxRetries: 2
 ";
-    let session = Wiring::new(shop()).with(source.batch()).open();
+    let session = TestWiring::new(shop()).with(source.batch()).open();
     let ended = check(&session, text, Verdict::Passed, "", &[]).await;
     assert_eq!(
         session.events.warnings(),
@@ -164,7 +166,7 @@ async fn memory_changes_of_a_failed_try_are_discarded() {
     tools: [{assertNotEquals: {actual: '{{seen}}', expected: '1'}}, {learn: {}}, {flaky: {}}]
     maxRetries: 1
 ";
-    check(&Wiring::new(shop()).with(source.batch()).open(), text, Verdict::Passed, "", &[]).await;
+    check(&TestWiring::new(shop()).with(source.batch()).open(), text, Verdict::Passed, "", &[]).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -174,7 +176,7 @@ async fn a_retry_does_not_repeat_earlier_warnings() {
     tools: [{assertEquals: {actual: '{{nobody}}', expected: x}}]
     maxRetries: 1
 ";
-    let session = Wiring::new(shop()).open();
+    let session = TestWiring::new(shop()).open();
     session.replay(&trail(text)).await;
     let unknown = session.events.warnings().into_iter().filter(|text| text.starts_with("`{{nobody}}` is unknown"));
     assert_eq!(unknown.count(), 1);
@@ -184,7 +186,7 @@ async fn a_retry_does_not_repeat_earlier_warnings() {
 async fn a_fatal_error_is_not_retried() {
     let source = FakeSource::new("acme").answering("die", Outcome::error(Variant::FatalError, "no account"));
     let text = "trail:\n  - step: Try\n    tools: [{die: {}}]\n    maxRetries: 3\n";
-    let session = Wiring::new(shop()).with(source.batch()).open();
+    let session = TestWiring::new(shop()).with(source.batch()).open();
     check(&session, text, Verdict::Failed, "step 1 \"Try\": `die` failed: no account", &[]).await;
     assert_eq!(session.events.calls().len(), 1);
 }
@@ -196,9 +198,9 @@ async fn a_trail_is_skipped_on_the_devices_it_lists() {
             "config:\n  skip: {{android: {reason}, android-phone: 'no camera'}}\ntrail:\n  - step: Pay\n    tools: [{{tap: {{id: pay}}}}]\n"
         )
     };
-    check(&Wiring::new(shop()).open(), &text("broken"), Verdict::Skipped, "no camera", &[]).await;
+    check(&TestWiring::new(shop()).open(), &text("broken"), Verdict::Skipped, "no camera", &[]).await;
     let blank = text("broken").replace("'no camera'", "' '");
-    check(&Wiring::new(shop()).open(), &blank, Verdict::Passed, "", &["Tap on Button \"Pay\""]).await;
+    check(&TestWiring::new(shop()).open(), &blank, Verdict::Passed, "", &["Tap on Button \"Pay\""]).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -212,7 +214,7 @@ async fn the_most_specific_classifier_is_replayed_and_an_empty_list_does_nothing
   - step: Wait
     recording: {android: [], ios: [{pressBack: {}}]}
 ";
-    let session = Wiring::new(shop()).open();
+    let session = TestWiring::new(shop()).open();
     check(&session, text, Verdict::Passed, "", &["Tap on Button \"Pay\""]).await;
     let recording = |classifier: &str| Plan::Recording { classifier: classifier.into() };
     assert_eq!(plans(&session), [recording("android-phone"), recording("android")]);
@@ -226,7 +228,7 @@ async fn a_step_without_a_recording_needs_a_model_and_preflight_reports_it() {
   - step: Judge the colours
     recording: {ios: []}
 ";
-    let session = Wiring::new(shop()).open();
+    let session = TestWiring::new(shop()).open();
     let phone = TrailDevice::new(None, &["android".into(), "phone".into()]);
     let problems: Vec<String> = preflight(&trail(text), &session.inner.registry(), &phone, Some("choose one"))
         .iter()
@@ -250,7 +252,7 @@ async fn preflight_finds_unknown_tools_and_wrong_arguments_of_this_device_only()
       android: [{tapp: {}}, {tap: {index: first}}, {inputText: {}}, {tap: {index: '{{n}}', id: x}}]
       ios: [{nobody: {}}]
 ";
-    let session = Wiring::new(shop()).open();
+    let session = TestWiring::new(shop()).open();
     let problems: Vec<String> =
         preflight(&trail(text), &session.inner.registry(), &TrailDevice::new(None, &["android".into()]), None)
             .iter()
@@ -270,14 +272,14 @@ async fn preflight_finds_unknown_tools_and_wrong_arguments_of_this_device_only()
 async fn a_lost_device_is_an_error_of_the_environment() {
     let text =
         "trail:\n  - step: Pay\n    tools: [{pressBack: {}}, {pressBack: {}}, {pressHome: {}}]\n    maxRetries: 5\n";
-    let session = Wiring::new(shop().with(Mishap::LostAfter(1))).open();
+    let session = TestWiring::new(shop().with(Mishap::LostAfter(1))).open();
     let message = "step 1 \"Pay\": the device was lost: the cable was pulled";
     check(&session, text, Verdict::Errored, message, &["PressKey { key: Back }"]).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_cancelled_trail_ends_as_cancelled() {
-    let session = Wiring::new(shop()).open();
+    let session = TestWiring::new(shop()).open();
     let text = "trail:\n  - step: Wait\n    tools: [{wait: {timeToWaitInSeconds: 60}}]\n  - step: Pay\n    tools: [{tap: {id: pay}}]\n";
     let cancel = async {
         tokio::time::sleep(Duration::from_secs(1)).await;
@@ -295,7 +297,7 @@ async fn screenshots_are_taken_according_to_the_policy() {
         (PicturePolicy::Step, &[Moment::Before, Moment::Failure]),
         (PicturePolicy::Action, &[Moment::Before, Moment::Before, Moment::Failure]),
     ] {
-        let mut wiring = Wiring::new(shop());
+        let mut wiring = TestWiring::new(shop());
         wiring.pictures = policy;
         let session = wiring.open();
         assert_eq!(session.replay(&trail(text)).await.verdict, Verdict::Failed);
@@ -326,8 +328,8 @@ async fn a_secret_only_reaches_the_device() {
       - assertVisible: {text: '{{PIN}}'}
       - assertVisible: {id: pin, expectedText: other}
 ";
-        let phone = FakeDriver::new("android/one", [Page::new("home", [label("title", "PIN"), field("pin")])]);
-        let mut wiring = Wiring::new(phone).with(source.batch()).secret("PIN", canary);
+        let phone = FakeDriver::new("android/one", [TestPage::new("home", [label("title", "PIN"), field("pin")])]);
+        let mut wiring = TestWiring::new(phone).with(source.batch()).secret("PIN", canary);
         wiring.pictures = PicturePolicy::Action;
         let session = wiring.open();
         let ended = session.replay(&trail(text)).await;
@@ -359,8 +361,8 @@ async fn a_page_that_shows_a_placeholder_does_not_get_the_secret() {
       - remember: {variable: own, value: '{{PIN}}'}
       - inputText: {text: '{{own}}', hideKeyboardAfter: false}
 ";
-    let page = Page::new("home", [label("link", "https://evil.example/?{{PIN}}"), field("pin")]);
-    let session = Wiring::new(FakeDriver::new("android/one", [page])).secret("PIN", "canary-4711").open();
+    let page = TestPage::new("home", [label("link", "https://evil.example/?{{PIN}}"), field("pin")]);
+    let session = TestWiring::new(FakeDriver::new("android/one", [page])).secret("PIN", "canary-4711").open();
     let ended = session.replay(&trail(text)).await;
     assert_eq!(ended.verdict, Verdict::Passed, "{}", ended.message);
     let expected = [r#"OpenUrl { url: "https://evil.example/?{{PIN}}" }"#, r#"InputText { text: "canary-4711" }"#];
@@ -383,7 +385,7 @@ async fn an_event_whose_numbers_contain_the_digits_of_a_secret_is_still_redacted
         tokio::time::sleep(Duration::from_secs(1)).await;
         panic!("1000000 is no PIN")
     });
-    let session = Wiring::new(shop()).with(source.batch()).secret("PIN", "1000000").open();
+    let session = TestWiring::new(shop()).with(source.batch()).secret("PIN", "1000000").open();
     session.call("login", json!({})).await.unwrap_err();
     assert_eq!(
         session.events.calls(),
@@ -394,7 +396,7 @@ async fn an_event_whose_numbers_contain_the_digits_of_a_secret_is_still_redacted
 #[tokio::test(start_paused = true)]
 async fn a_secret_that_is_a_keyword_of_the_format_does_not_corrupt_events() {
     let source = FakeSource::new("acme").answering("login", Outcome::failed("no"));
-    let session = Wiring::new(shop()).with(source.batch()).secret("WORD", "failed").open();
+    let session = TestWiring::new(shop()).with(source.batch()).secret("WORD", "failed").open();
     session.replay(&trail("trail:\n  - step: Log in\n    tools: [{login: {}}]\n")).await;
     let ended = session.events.all().pop().unwrap();
     let Event::AttemptEnded { verdict, message, .. } = ended else { panic!("{ended:?}") };
@@ -404,7 +406,7 @@ async fn a_secret_that_is_a_keyword_of_the_format_does_not_corrupt_events() {
 #[tokio::test(start_paused = true)]
 async fn a_fault_that_quotes_a_secret_is_redacted() {
     let source = FakeSource::new("acme").dying("login", "could not log in with canary-4711");
-    let session = Wiring::new(shop()).with(source.batch()).secret("PIN", "canary-4711").open();
+    let session = TestWiring::new(shop()).with(source.batch()).secret("PIN", "canary-4711").open();
     let text = "trail:\n  - step: Log in\n    tools: [{login: {}}]\n";
     check(
         &session,

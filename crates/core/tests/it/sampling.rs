@@ -9,8 +9,10 @@ use trailblaze_core::callers::sampling::{Sample, sample};
 use trailblaze_core::driver::Budget;
 use trailblaze_core::engine::ask::ModelAccess;
 use trailblaze_core::engine::cx::{Attempt, Cx};
-use trailblaze_core::model::{Message, Model, ModelError, ModelInfo, Reply, Request, StopReason, Usage};
-use trailblaze_core::testing::{FakeDriver, FakeModel, FakeSource, Page, TestSession, Wiring, button};
+use trailblaze_core::model::{
+    ChatMessage, Model, ModelError, ModelInfo, ModelReply, ModelRequest, StopReason, TokenUsage,
+};
+use trailblaze_core::testing::{FakeDriver, FakeModel, FakeSource, TestPage, TestSession, TestWiring, button};
 use trailblaze_core::values::memory::Memory;
 use trailblaze_core::{ids, limits};
 use trailblaze_protocol::event::{Event, ModelPurpose};
@@ -18,7 +20,7 @@ use trailblaze_protocol::ids::Parent;
 use trailblaze_protocol::outcome::Outcome;
 
 fn asking(text: &str) -> Sample {
-    Sample { request: Request::new("", vec![Message::user(text)]), has_screen: false }
+    Sample { request: ModelRequest::new("", vec![ChatMessage::user(text)]), has_screen: false }
 }
 
 async fn ask(cx: &Cx, text: &str) -> String {
@@ -47,15 +49,15 @@ fn source() -> FakeSource {
 }
 
 fn session(source: FakeSource, model: Option<Arc<ModelAccess>>) -> TestSession {
-    let phone = FakeDriver::new("android/one", [Page::new("home", [button("pay", "Pay")])]);
-    let mut session = Wiring::new(phone).with(source.batch()).open();
+    let phone = FakeDriver::new("android/one", [TestPage::new("home", [button("pay", "Pay")])]);
+    let mut session = TestWiring::new(phone).with(source.batch()).open();
     session.attempt = Attempt::with_model(ids::attempt(), Memory::default(), "", model);
     session
 }
 
-fn yes() -> Result<Reply, ModelError> {
-    let usage = Usage { input: 10, output: 5, ..Usage::default() };
-    Ok(Reply { text: "Yes.".to_string(), usage, ..Reply::default() })
+fn yes() -> Result<ModelReply, ModelError> {
+    let usage = TokenUsage { input: 10, output: 5, ..TokenUsage::default() };
+    Ok(ModelReply { text: "Yes.".to_string(), usage, ..ModelReply::default() })
 }
 
 async fn told(session: &TestSession, tool: &str) -> String {
@@ -103,8 +105,8 @@ async fn each_call_has_a_quota_of_requests_and_tokens() {
     assert_eq!(told(&session, "flood").await, "`flood` was refused: one call may ask a model at most 20 times");
     assert_eq!(told(&session, "ask").await, "Yes.", "another call has its own quota");
     let dear = || {
-        let usage = Usage { input: limits::SAMPLING_TOKENS, ..Usage::default() };
-        Ok(Reply { usage, ..Reply::default() })
+        let usage = TokenUsage { input: limits::SAMPLING_TOKENS, ..TokenUsage::default() };
+        Ok(ModelReply { usage, ..ModelReply::default() })
     };
     let model = FakeModel::new([dear(), dear()]);
     let expected = "`flood` was refused: the requests of one call to a model may take at most 100000 tokens";
@@ -114,7 +116,7 @@ async fn each_call_has_a_quota_of_requests_and_tokens() {
 
 #[tokio::test(start_paused = true)]
 async fn a_refusal_is_not_an_answer() {
-    let refusal = Reply { stop: StopReason::Refused("I must not".to_string()), ..Reply::default() };
+    let refusal = ModelReply { stop: StopReason::Refused("I must not".to_string()), ..ModelReply::default() };
     let model = FakeModel::new([Ok(refusal)]);
     let session = session(source().sampling(), Some(model.access()));
     assert_eq!(told(&session, "ask").await, "the model refused: I must not");
@@ -123,17 +125,20 @@ async fn a_refusal_is_not_an_answer() {
 #[tokio::test(start_paused = true)]
 async fn secrets_are_placeholders_in_all_that_a_tool_asks() {
     let source = FakeSource::new("acme").sampling().tool("ask", |cx, _| async move {
-        let said = Reply { text: "You said hunter2000.".to_string(), ..Reply::default() };
-        let messages =
-            vec![Message::user("Is it hunter2000?"), Message::Assistant(Box::new(said)), Message::user("hunter2000")];
+        let said = ModelReply { text: "You said hunter2000.".to_string(), ..ModelReply::default() };
+        let messages = vec![
+            ChatMessage::user("Is it hunter2000?"),
+            ChatMessage::Assistant(Box::new(said)),
+            ChatMessage::user("hunter2000"),
+        ];
         let stop_sequences = vec!["hunter2000".to_string()];
-        let request = Request { stop_sequences, ..Request::new("Never say hunter2000.", messages) };
+        let request = ModelRequest { stop_sequences, ..ModelRequest::new("Never say hunter2000.", messages) };
         let sampled = sample(&cx, Sample { request, has_screen: true }).await;
         Outcome::success(sampled.map_or_else(|error| error.to_string(), |sampled| sampled.text))
     });
     let model = FakeModel::new([yes()]);
-    let phone = FakeDriver::new("android/one", [Page::new("home", [button("pay", "Pay hunter2000")])]);
-    let mut session = Wiring::new(phone).with(source.batch()).secret("PIN", "hunter2000").open();
+    let phone = FakeDriver::new("android/one", [TestPage::new("home", [button("pay", "Pay hunter2000")])]);
+    let mut session = TestWiring::new(phone).with(source.batch()).secret("PIN", "hunter2000").open();
     session.attempt = Attempt::with_model(ids::attempt(), Memory::default(), "", Some(model.access()));
     assert_eq!(told(&session, "ask").await, "Yes.");
     let sent = serde_json::to_string(&model.requests()).expect("JSON");
@@ -149,7 +154,7 @@ impl Model for Slow {
         &self.0
     }
 
-    async fn complete(&self, _: &Budget, _: &Request) -> Result<Reply, ModelError> {
+    async fn complete(&self, _: &Budget, _: &ModelRequest) -> Result<ModelReply, ModelError> {
         tokio::time::sleep(self.1).await;
         yes()
     }

@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 use trailblaze_core::engine::registry::Batch;
-use trailblaze_core::testing::{FakeDriver, FakeSource, Page, TestSession, Wiring, field};
+use trailblaze_core::testing::{FakeDriver, FakeSource, TestPage, TestSession, TestWiring, field};
 use trailblaze_core::tool_files::{FileTool, read};
 use trailblaze_core::yaml::Source;
 
 fn session(batches: impl IntoIterator<Item = Batch>) -> TestSession {
-    let phone = FakeDriver::new("android/one", [Page::new("home", [field("pin")])]);
-    batches.into_iter().fold(Wiring::new(phone), Wiring::with).secret("PIN", "canary-4711").open()
+    let phone = FakeDriver::new("android/one", [TestPage::new("home", [field("pin")])]);
+    batches.into_iter().fold(TestWiring::new(phone), TestWiring::with).secret("PIN", "canary-4711").open()
 }
 
 /// A YAML tool that passes its parameter `text` on.
@@ -104,8 +104,8 @@ async fn a_server_that_lists_a_secret_and_the_trail_itself_may_use_it_anywhere()
 #[tokio::test(start_paused = true)]
 async fn a_limited_secret_reaches_only_documents_of_its_origins() {
     let on = |origin: &str| {
-        let driver = FakeDriver::new("web/one", [Page::new("home", [field("pin")])]).of_origin(origin);
-        let session = Wiring::new(driver).secret("PIN", "canary-4711").open();
+        let driver = FakeDriver::new("web/one", [TestPage::new("home", [field("pin")])]).of_origin(origin);
+        let session = TestWiring::new(driver).secret("PIN", "canary-4711").open();
         session.cx().session.secrets.limit("PIN", &["https://shop.example".to_string()]);
         session
     };

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use trailblaze_core::engine::dispatch::{Call, dispatch};
-use trailblaze_core::testing::{FakeDriver, FakeSource, Page, Wiring};
+use trailblaze_core::testing::{FakeDriver, FakeSource, TestPage, TestWiring};
 use trailblaze_core::trail::{Form, StepPlan, Trail};
 use trailblaze_core::yaml::Source;
 use trailblaze_protocol::event::{CallOrigin, StepKind};
@@ -249,7 +249,8 @@ async fn a_text_parameter_gets_the_raw_text() {
         FakeSource::new("acme").tool("echo", |_, args| async move { Outcome::value("", Value::Object(args)) }).taking(
             json!({"properties": {"text": {"type": "string"}, "n": {"type": "integer"}, "b": {"type": "boolean"}}}),
         );
-    let session = Wiring::new(FakeDriver::new("android/one", [Page::new("home", [])])).with(echo.batch()).open();
+    let session =
+        TestWiring::new(FakeDriver::new("android/one", [TestPage::new("home", [])])).with(echo.batch()).open();
     let mut got = Vec::new();
     for call in trail(text).steps[0].tools.as_deref().unwrap() {
         got.extend(dispatch(&session.cx(), Call::written(call, CallOrigin::Step)).await.unwrap().structured);

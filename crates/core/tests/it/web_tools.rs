@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use trailblaze_core::driver::{Action, Budget, Driver, Target};
+use trailblaze_core::driver::{Action, ActionTarget, Budget, Driver};
 use trailblaze_core::screen::{Field, Node, Props, Shape};
-use trailblaze_core::testing::{FakeDriver, Page, TestSession, Wiring, button, field, label};
+use trailblaze_core::testing::{FakeDriver, TestPage, TestSession, TestWiring, button, field, label};
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::outcome::Variant;
 
@@ -24,7 +24,7 @@ fn browser() -> TestSession {
     covered.props.set(Field::CssSelector, "main > button");
     let mut clipped = element("button", "Clipped");
     clipped.is_clipped = true;
-    let page = Page::new(
+    let page = TestPage::new(
         "page",
         [element("button", "Pay"), element("button", "Cancel"), element("list", "List"), covered, clipped],
     );
@@ -34,7 +34,7 @@ fn browser() -> TestSession {
         .answering("download", json!({"name": "report.pdf"}))
         .answering("attribute", json!("held"))
         .answering("requests", json!([{"url": "https://shop.example/pay", "body": ""}]));
-    Wiring::new(driver).open()
+    TestWiring::new(driver).open()
 }
 
 /// Everything that a call did: the actions on the device, the result, and how long it took.
@@ -207,8 +207,9 @@ async fn every_parameter_of_a_web_tool_has_an_effect() {
         tried.insert(format!("{tool} {parameter}"));
     }
     // Nothing is downloaded, so the tool waits.
-    let empty =
-        || Wiring::new(FakeDriver::new("web/fake", [Page::new("page", [])]).posing_as(Platform::Web, "w")).open();
+    let empty = || {
+        TestWiring::new(FakeDriver::new("web/fake", [TestPage::new("page", [])]).posing_as(Platform::Web, "w")).open()
+    };
     for millis in [100, 900] {
         let (session, started) = (empty(), Instant::now());
         session.call("web_download", json!({"timeoutMs": millis})).await.unwrap();
@@ -278,7 +279,7 @@ async fn every_tool_that_waits_takes_a_timeout() {
         "web_snapshot",
         "web_wait",
     ];
-    let phone = Wiring::new(FakeDriver::new("android/fake", [Page::new("page", [])])).open();
+    let phone = TestWiring::new(FakeDriver::new("android/fake", [TestPage::new("page", [])])).open();
     let web = browser();
     let registries = [phone.inner.registry(), web.inner.registry()];
     let tools: BTreeSet<&str> = registries
@@ -307,8 +308,8 @@ async fn an_absent_element_costs_no_more_than_the_timeout() {
     ];
     for (tool, mut arguments) in calls {
         for millis in [0, 700] {
-            let page = Page::new("home", [button("pay", "Pay"), field("name"), label("", "Words")]);
-            let session = Wiring::new(FakeDriver::new("android/one", [page])).open();
+            let page = TestPage::new("home", [button("pay", "Pay"), field("name"), label("", "Words")]);
+            let session = TestWiring::new(FakeDriver::new("android/one", [page])).open();
             arguments["timeoutMs"] = json!(millis);
             let started = Instant::now();
             let outcome = session.call(tool, arguments.clone()).await.unwrap();
@@ -320,8 +321,8 @@ async fn an_absent_element_costs_no_more_than_the_timeout() {
 
 #[tokio::test(start_paused = true)]
 async fn a_tap_by_ref_passes_its_timeout_on() {
-    let page = Page::new("home", [button("pay", "Pay")]);
-    let session = Wiring::new(FakeDriver::new("android/one", [page])).open();
+    let page = TestPage::new("home", [button("pay", "Pay")]);
+    let session = TestWiring::new(FakeDriver::new("android/one", [page])).open();
     let shown = session.call("captureScreen", json!({})).await.unwrap();
     let reference = first_ref(&shown.structured.unwrap()["root"]).unwrap();
     session.call("tap", json!({"ref": reference, "timeoutMs": 40})).await.unwrap();
@@ -378,12 +379,12 @@ async fn items_are_visible_in_any_order_unless_it_counts() {
 
 #[tokio::test(start_paused = true)]
 async fn the_device_gets_the_values_of_secrets_wherever_they_are_passed() {
-    let page = Page::new("page", [element("button", "Pay 4711"), field("code")]);
+    let page = TestPage::new("page", [element("button", "Pay 4711"), field("code")]);
     let driver = FakeDriver::new("web/fake", [page])
         .posing_as(Platform::Web, "playwright-native")
         .answering("download", json!({"name": "4711.pdf"}))
         .answering("requests", json!([{"url": "https://shop.example/?pin=%34711", "body": "a 4711 b"}]));
-    let session = Wiring::new(driver).secret("PIN", "4711").open();
+    let session = TestWiring::new(driver).secret("PIN", "4711").open();
     for (tool, arguments) in [
         ("web_applyCookies", json!({"cookiesJson": "[{\"name\": \"pin\", \"value\": \"{{PIN}}\"}]"})),
         ("web_tabs", json!({"action": "NEW", "url": "https://shop.example/{{PIN}}"})),
@@ -408,12 +409,12 @@ async fn the_device_gets_the_values_of_secrets_wherever_they_are_passed() {
 
 #[tokio::test(start_paused = true)]
 async fn a_seal_that_comes_back_from_outside_is_inert() {
-    let page = Page::new("page", [field("shown"), field("typed")]);
-    let session = Wiring::new(FakeDriver::new("android/one", [page])).secret("PIN", "4711").open();
+    let page = TestPage::new("page", [field("shown"), field("typed")]);
+    let session = TestWiring::new(FakeDriver::new("android/one", [page])).secret("PIN", "4711").open();
     let seal = session.inner.secrets.seal("PIN").unwrap().to_string();
     // A page that got to know a seal shows it.
     let (budget, show) = (Budget::new(Instant::now() + Duration::from_secs(9), Default::default()), seal.clone());
-    session.driver.act(&budget, &Target::Device, &Action::SetText { text: show }).await.unwrap();
+    session.driver.act(&budget, &ActionTarget::Device, &Action::SetText { text: show }).await.unwrap();
     session.call("rememberElementText", json!({"id": "shown", "variable": "seen"})).await.unwrap();
     session.call("inputText", json!({"text": "{{seen}}"})).await.unwrap();
     // And so does a caller.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use trailblaze_core::callers::preflight::check_tools;
 use trailblaze_core::engine::registry::Batch;
-use trailblaze_core::testing::{FakeDriver, FakeSource, Page, TestSession, Wiring, field};
+use trailblaze_core::testing::{FakeDriver, FakeSource, TestPage, TestSession, TestWiring, field};
 use trailblaze_core::tool_files::{FileTool, read};
 use trailblaze_core::yaml::Source;
 use trailblaze_protocol::event::Event;
@@ -75,9 +75,9 @@ fn a_misspelled_parameter_is_a_warning_at_its_place() {
 fn session(batches: impl IntoIterator<Item = Batch>) -> TestSession {
     let echo =
         FakeSource::new("acme").tool("echo", |_, args| async move { Outcome::value("echo", Value::Object(args)) });
-    let phone = FakeDriver::new("android/one", [Page::new("home", [field("name")])]);
-    let wiring = Wiring::new(phone).with(echo.batch()).remembering(json!({"who": "nobody", "city": "Paris"}));
-    batches.into_iter().fold(wiring, Wiring::with).open()
+    let phone = FakeDriver::new("android/one", [TestPage::new("home", [field("name")])]);
+    let wiring = TestWiring::new(phone).with(echo.batch()).remembering(json!({"who": "nobody", "city": "Paris"}));
+    batches.into_iter().fold(wiring, TestWiring::with).open()
 }
 
 /// Calls `greet`, and compares the arguments that are recorded for its call, and those that `echo` received.

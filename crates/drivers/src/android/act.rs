@@ -1,6 +1,6 @@
 //! Performs one action on the phone.
 
-use trailblaze_core::driver::{Acted, Action, Budget, DriverError, Target};
+use trailblaze_core::driver::{Action, ActionOutput, ActionTarget, Budget, DriverError};
 use trailblaze_protocol::geometry::Point;
 
 use super::driver::AndroidDriver;
@@ -11,9 +11,9 @@ impl AndroidDriver {
     pub(super) async fn perform(
         &self,
         budget: &Budget,
-        target: &Target,
+        target: &ActionTarget,
         action: &Action,
-    ) -> Result<Acted, DriverError> {
+    ) -> Result<ActionOutput, DriverError> {
         match action {
             Action::Tap => self.touch(budget, &Gesture::Tap(aim(target, action)?)).await?,
             Action::DoubleTap => self.touch(budget, &Gesture::DoubleTap(aim(target, action)?)).await?,
@@ -61,7 +61,7 @@ impl AndroidDriver {
                 return Err(DriverError::Refused { reason });
             }
         }
-        Ok(Acted::default())
+        Ok(ActionOutput::default())
     }
 
     async fn touch(&self, budget: &Budget, gesture: &Gesture) -> Result<(), DriverError> {
@@ -73,7 +73,7 @@ impl AndroidDriver {
     }
 
     /// A tap focuses the target, if there is one.
-    async fn focus_on(&self, budget: &Budget, target: &Target) -> Result<(), DriverError> {
+    async fn focus_on(&self, budget: &Budget, target: &ActionTarget) -> Result<(), DriverError> {
         match target.point() {
             Some(point) => self.touch(budget, &Gesture::Tap(point)).await,
             None => Ok(()),
@@ -90,7 +90,7 @@ impl AndroidDriver {
     }
 }
 
-fn aim(target: &Target, action: &Action) -> Result<Point, DriverError> {
+fn aim(target: &ActionTarget, action: &Action) -> Result<Point, DriverError> {
     target.point().ok_or_else(|| needs_a_place(action))
 }
 

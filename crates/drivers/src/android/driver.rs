@@ -9,8 +9,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::device_source::DeviceSpec;
 use trailblaze_core::driver::{
-    Acted, Action, AppControl, AppInventory, Budget, ClipboardControl, Description, DeviceEvents, DeviceShell, Driver,
-    DriverError, NetworkControl, PermissionControl, Target, Want,
+    Action, ActionOutput, ActionTarget, AppControl, AppInventory, Budget, ClipboardControl, DeviceDescription,
+    DeviceEvents, DeviceShell, Driver, DriverError, NetworkControl, ObserveOptions, PermissionControl,
 };
 use trailblaze_core::screen::{Node, Screen, Shape, SnapshotId};
 use trailblaze_protocol::device_event::DeviceEvent;
@@ -36,7 +36,7 @@ const ANIMATIONS: [&str; 3] = ["window_animation_scale", "transition_animation_s
 
 /// A phone or tablet behind adb.
 pub struct AndroidDriver {
-    description: Description,
+    description: DeviceDescription,
     facts: PhoneFacts,
     pub(super) phone: Phone,
     pub(super) undo: Arc<UndoShell>,
@@ -146,10 +146,10 @@ fn put_back(name: &str, value: &str) -> String {
     }
 }
 
-fn describe(spec: &DeviceSpec, facts: &PhoneFacts) -> Description {
+fn describe(spec: &DeviceSpec, facts: &PhoneFacts) -> DeviceDescription {
     let is_stated = spec.settings.get::<PhoneSettings>().is_some_and(|settings| !settings.classifiers.is_empty());
     let own = ["android", facts.kind].map(str::to_string).to_vec();
-    Description {
+    DeviceDescription {
         id: spec.id.clone(),
         platform: spec.platform,
         driver: spec.driver.clone(),
@@ -163,11 +163,11 @@ fn describe(spec: &DeviceSpec, facts: &PhoneFacts) -> Description {
 
 #[async_trait]
 impl Driver for AndroidDriver {
-    fn describe(&self) -> &Description {
+    fn describe(&self) -> &DeviceDescription {
         &self.description
     }
 
-    async fn observe(&self, budget: &Budget, want: Want) -> Result<Screen, DriverError> {
+    async fn observe(&self, budget: &Budget, want: ObserveOptions) -> Result<Screen, DriverError> {
         // At the same time, because each of them takes long.
         let picture = async {
             match want.picture {
@@ -186,7 +186,7 @@ impl Driver for AndroidDriver {
         })
     }
 
-    async fn act(&self, budget: &Budget, target: &Target, action: &Action) -> Result<Acted, DriverError> {
+    async fn act(&self, budget: &Budget, target: &ActionTarget, action: &Action) -> Result<ActionOutput, DriverError> {
         self.perform(budget, target, action).await
     }
 

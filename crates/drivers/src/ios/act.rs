@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use trailblaze_core::driver::{Acted, Action, Budget, DriverError, Key, Target};
+use trailblaze_core::driver::{Action, ActionOutput, ActionTarget, Budget, DriverError, Key};
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::geometry::Point;
 
@@ -23,9 +23,9 @@ impl IosDriver {
     pub(super) async fn perform(
         &self,
         budget: &Budget,
-        target: &Target,
+        target: &ActionTarget,
         action: &Action,
-    ) -> Result<Acted, DriverError> {
+    ) -> Result<ActionOutput, DriverError> {
         match action {
             Action::Tap => self.touch(budget, &Gesture::Tap(aim(target, action)?)).await?,
             Action::DoubleTap => self.touch(budget, &Gesture::DoubleTap(aim(target, action)?)).await?,
@@ -77,7 +77,7 @@ impl IosDriver {
                 return Err(DriverError::Refused { reason });
             }
         }
-        Ok(Acted::default())
+        Ok(ActionOutput::default())
     }
 
     /// Does something in the session. An alert that is in the way is named.
@@ -133,7 +133,7 @@ impl IosDriver {
     }
 
     /// A tap focuses the target, if there is one. Returns the field that then has the focus.
-    async fn focus_on(&self, budget: &Budget, target: &Target) -> Result<String, DriverError> {
+    async fn focus_on(&self, budget: &Budget, target: &ActionTarget) -> Result<String, DriverError> {
         if let Some(point) = target.point() {
             self.touch(budget, &Gesture::Tap(point)).await?;
         }
@@ -145,7 +145,7 @@ impl IosDriver {
     }
 
     pub(super) async fn type_text(&self, budget: &Budget, text: &str) -> Result<(), DriverError> {
-        let field = self.focus_on(budget, &Target::Device).await?;
+        let field = self.focus_on(budget, &ActionTarget::Device).await?;
         self.type_into(budget, &field, text).await
     }
 
@@ -213,7 +213,7 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-fn aim(target: &Target, action: &Action) -> Result<Point, DriverError> {
+fn aim(target: &ActionTarget, action: &Action) -> Result<Point, DriverError> {
     target.point().ok_or_else(|| needs_a_place(action))
 }
 

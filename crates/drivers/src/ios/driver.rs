@@ -11,8 +11,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::device_source::DeviceSpec;
 use trailblaze_core::driver::{
-    Acted, Action, AppControl, AppInventory, Budget, ClipboardControl, Description, DeviceEvents, Driver, DriverError,
-    Target, Want,
+    Action, ActionOutput, ActionTarget, AppControl, AppInventory, Budget, ClipboardControl, DeviceDescription,
+    DeviceEvents, Driver, DriverError, ObserveOptions,
 };
 use trailblaze_core::query::{Checks, Find, Query};
 use trailblaze_core::screen::{Node, Picture, Screen, Shape, SnapshotId};
@@ -37,7 +37,7 @@ const VISIBLE: &str = "visible";
 
 /// An iPhone, an iPad or a simulator behind WebDriverAgent.
 pub struct IosDriver {
-    description: Description,
+    description: DeviceDescription,
     facts: IosFacts,
     pub(super) settings: IosSettings,
     pub(super) wda: WdaClient,
@@ -68,7 +68,7 @@ impl IosDriver {
     }
 
     /// The tree of the screen.
-    async fn tree(&self, budget: &Budget, want: Want) -> Result<ElementTree, DriverError> {
+    async fn tree(&self, budget: &Budget, want: ObserveOptions) -> Result<ElementTree, DriverError> {
         let left_out = if want.covers { LEFT_OUT.to_string() } else { format!("{LEFT_OUT},{VISIBLE}") };
         let source = self.wda.get_tree(budget, &format!("/source?format=json&excluded_attributes={left_out}")).await?;
         let tree = ElementTree::read(&source, self.facts.scale, self.description.shape)
@@ -168,9 +168,9 @@ async fn unlock(wda: &WdaClient, budget: &Budget) -> Result<(), DriverError> {
     }
 }
 
-fn describe(spec: &DeviceSpec, settings: &IosSettings, facts: &IosFacts) -> Description {
+fn describe(spec: &DeviceSpec, settings: &IosSettings, facts: &IosFacts) -> DeviceDescription {
     let own = ["ios", facts.status.kind].map(str::to_string).to_vec();
-    Description {
+    DeviceDescription {
         id: spec.id.clone(),
         platform: spec.platform,
         driver: spec.driver.clone(),
@@ -184,11 +184,11 @@ fn describe(spec: &DeviceSpec, settings: &IosSettings, facts: &IosFacts) -> Desc
 
 #[async_trait]
 impl Driver for IosDriver {
-    fn describe(&self) -> &Description {
+    fn describe(&self) -> &DeviceDescription {
         &self.description
     }
 
-    async fn observe(&self, budget: &Budget, want: Want) -> Result<Screen, DriverError> {
+    async fn observe(&self, budget: &Budget, want: ObserveOptions) -> Result<Screen, DriverError> {
         // At the same time, because each of them takes long.
         let picture = async {
             match want.picture {
@@ -204,12 +204,12 @@ impl Driver for IosDriver {
 
     /// Asks for nothing but the tree.
     async fn find(&self, budget: &Budget, query: &Query, checks: Checks) -> Result<Find, DriverError> {
-        let tree = self.tree(budget, Want::TREE).await?;
+        let tree = self.tree(budget, ObserveOptions::TREE).await?;
         self.notice_alert(budget, &tree.root, None).await?;
         Ok(query.search(&self.screen(tree, None, None), checks))
     }
 
-    async fn act(&self, budget: &Budget, target: &Target, action: &Action) -> Result<Acted, DriverError> {
+    async fn act(&self, budget: &Budget, target: &ActionTarget, action: &Action) -> Result<ActionOutput, DriverError> {
         self.perform(budget, target, action).await
     }
 

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use serde_json::Value;
 use trailblaze_core::driver::{
-    Acted, AppControl, AppInventory, Browse, BrowserControl, Budget, ClipboardControl, DeviceShell, DriverError,
+    ActionOutput, AppControl, AppInventory, Browse, BrowserControl, Budget, ClipboardControl, DeviceShell, DriverError,
     LaunchMode, NetworkControl, PermissionControl, ShellOutput,
 };
 
@@ -90,7 +90,7 @@ impl DeviceShell for Sim {
 
 #[async_trait]
 impl BrowserControl for Sim {
-    async fn browse(&self, _: &Budget, command: &Browse) -> Result<Acted, DriverError> {
+    async fn browse(&self, _: &Budget, command: &Browse) -> Result<ActionOutput, DriverError> {
         Err(cannot(command.name()))
     }
 

@@ -1,13 +1,13 @@
 //! Performs one action on the device.
 
 use tokio::time::Instant;
-use trailblaze_core::driver::{Acted, Action, Direction, DriverError, LaunchMode, Target};
+use trailblaze_core::driver::{Action, ActionOutput, ActionTarget, Direction, DriverError, LaunchMode};
 use trailblaze_protocol::geometry::Point;
 
 use super::device::{Device, Installed};
 
 impl Device {
-    pub fn act(&mut self, target: &Target, action: &Action, now: Instant) -> Result<Acted, DriverError> {
+    pub fn act(&mut self, target: &ActionTarget, action: &Action, now: Instant) -> Result<ActionOutput, DriverError> {
         match action {
             Action::Tap => self.tap(aim(target, action)?, now),
             Action::DoubleTap => self.double_tap(aim(target, action)?, now),
@@ -44,11 +44,11 @@ impl Device {
             | Action::Upload { .. }
             | Action::Attribute { .. } => return Err(cannot(action.name())),
         }
-        Ok(Acted::default())
+        Ok(ActionOutput::default())
     }
 
     /// A tap focuses the target, if there is one.
-    fn focus_on(&mut self, target: &Target, now: Instant) {
+    fn focus_on(&mut self, target: &ActionTarget, now: Instant) {
         if let Some(point) = target.point() {
             self.tap(point, now);
         }
@@ -57,7 +57,7 @@ impl Device {
     /// Scrolls the view: scrolling down shows what is further down. Does nothing at the end of a list.
     fn scroll(
         &mut self,
-        target: &Target,
+        target: &ActionTarget,
         direction: Direction,
         amount: Option<u32>,
         now: Instant,
@@ -77,7 +77,7 @@ impl Device {
     }
 
     /// Elements are in columns, so nothing scrolls sideways; on a phone, elements with a swipe effect respond.
-    fn scroll_sideways(&mut self, target: &Target, by: i32, now: Instant) -> Result<(), DriverError> {
+    fn scroll_sideways(&mut self, target: &ActionTarget, by: i32, now: Instant) -> Result<(), DriverError> {
         let middle = Point { x: self.metrics.width() / 2, y: self.metrics.height() / 2 };
         let from = target.point().unwrap_or(middle);
         let to = Point { x: from.x.saturating_sub(by), ..from };
@@ -149,7 +149,7 @@ impl Device {
     }
 }
 
-fn aim(target: &Target, action: &Action) -> Result<Point, DriverError> {
+fn aim(target: &ActionTarget, action: &Action) -> Result<Point, DriverError> {
     target
         .point()
         .ok_or_else(|| DriverError::Refused { reason: format!("`{}` needs an element or a point", action.name()) })

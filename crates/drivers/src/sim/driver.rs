@@ -7,8 +7,8 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use trailblaze_core::driver::{
-    Acted, Action, AppControl, AppInventory, BrowserControl, Budget, ClipboardControl, Description, DeviceShell,
-    Driver, DriverError, NetworkControl, PermissionControl, Target, Want,
+    Action, ActionOutput, ActionTarget, AppControl, AppInventory, BrowserControl, Budget, ClipboardControl,
+    DeviceDescription, DeviceShell, Driver, DriverError, NetworkControl, ObserveOptions, PermissionControl,
 };
 use trailblaze_core::screen::{Screen, Shape, SnapshotId};
 use trailblaze_protocol::driver::{DriverKey, Platform};
@@ -23,7 +23,7 @@ use super::paint::picture;
 
 /// A simulated device. It behaves the same on every run with the same seed and device id.
 pub struct Sim {
-    description: Description,
+    description: DeviceDescription,
     device: Mutex<Device>,
     changed: Notify,
 }
@@ -51,7 +51,7 @@ impl Sim {
         let shape = Shape::for_driver(&driver, platform);
         let (classifiers, summary) = traits_of(platform);
         let device = Device::new(metrics, shape, apps, &id, options);
-        let description = Description {
+        let description = DeviceDescription {
             id,
             platform,
             driver,
@@ -128,11 +128,11 @@ impl Sim {
 
 #[async_trait]
 impl Driver for Sim {
-    fn describe(&self) -> &Description {
+    fn describe(&self) -> &DeviceDescription {
         &self.description
     }
 
-    async fn observe(&self, budget: &Budget, want: Want) -> Result<Screen, DriverError> {
+    async fn observe(&self, budget: &Budget, want: ObserveOptions) -> Result<Screen, DriverError> {
         self.pause(budget, "observe").await?;
         let mut device = self.device(Instant::now());
         device.here()?;
@@ -146,7 +146,7 @@ impl Driver for Sim {
         Ok(screen)
     }
 
-    async fn act(&self, budget: &Budget, target: &Target, action: &Action) -> Result<Acted, DriverError> {
+    async fn act(&self, budget: &Budget, target: &ActionTarget, action: &Action) -> Result<ActionOutput, DriverError> {
         self.command(budget, action.name(), |device, now| device.act(target, action, now)).await
     }
 

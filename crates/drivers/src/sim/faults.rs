@@ -1,7 +1,7 @@
 //! The faults and the latency of a simulated device.
 
 use trailblaze_core::table;
-use trailblaze_core::yaml::{Decode, Millis, Node, Problems, Source, nearest, read};
+use trailblaze_core::yaml::{Decode, Millis, Problems, Source, YamlNode, nearest, read};
 
 table! {
     /// Latency and faults of a simulated device; all off by default.
@@ -107,7 +107,7 @@ impl Probability {
 }
 
 impl Decode for Probability {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         let value = f64::decode(node, problems)?;
         if !(0.0..=1.0).contains(&value) {
             problems.error(node.span, format!("expected a probability from 0 to 1, found `{value}`"));

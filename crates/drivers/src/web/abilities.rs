@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::Value;
 use trailblaze_core::driver::{
-    Acted, AppControl, Browse, BrowserControl, Budget, ClipboardControl, DriverError, LaunchMode, NetworkControl,
+    ActionOutput, AppControl, Browse, BrowserControl, Budget, ClipboardControl, DriverError, LaunchMode, NetworkControl,
 };
 
 use super::act::Actor;
@@ -84,7 +84,7 @@ impl NetworkControl for Web {
 
 #[async_trait]
 impl BrowserControl for Web {
-    async fn browse(&self, budget: &Budget, command: &Browse) -> Result<Acted, DriverError> {
+    async fn browse(&self, budget: &Budget, command: &Browse) -> Result<ActionOutput, DriverError> {
         let (page, _acting) = self.settled(budget).await?;
         browse(&Actor { page: &page, budget }, command).await
     }

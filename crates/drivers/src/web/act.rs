@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use trailblaze_core::driver::{Acted, Action, Budget, DriverError, Target};
+use trailblaze_core::driver::{Action, ActionOutput, ActionTarget, Budget, DriverError};
 use trailblaze_core::query::Found;
 use trailblaze_protocol::driver::Platform;
 
@@ -19,7 +19,11 @@ const OPENING: Duration = Duration::from_secs(15);
 /// How long a page may take to open its file chooser.
 const BEGINNING: Duration = Duration::from_secs(5);
 
-pub async fn act(page: &Page, budget: &Budget, (target, action): (&Target, &Action)) -> Result<Acted, DriverError> {
+pub async fn act(
+    page: &Page,
+    budget: &Budget,
+    (target, action): (&ActionTarget, &Action),
+) -> Result<ActionOutput, DriverError> {
     let actor = Actor { page, budget };
     page.touch();
     match action {
@@ -40,7 +44,7 @@ pub async fn act(page: &Page, budget: &Budget, (target, action): (&Target, &Acti
         }
         Action::Choose { values } => {
             let chosen = actor.choose(target, values).await?;
-            return Ok(Acted { value: Some(chosen), ..Acted::default() });
+            return Ok(ActionOutput { value: Some(chosen), ..ActionOutput::default() });
         }
         Action::SetChecked { checked } => actor.set_checked(target, *checked).await?,
         Action::Upload { files } => actor.upload(target, files).await?,
@@ -48,10 +52,10 @@ pub async fn act(page: &Page, budget: &Budget, (target, action): (&Target, &Acti
             let node = element(target)?.node;
             let value: Value =
                 page.ask_about(budget, node, |id| format!("trailblaze.attribute({id}, {})", json!(name))).await?;
-            return Ok(Acted {
+            return Ok(ActionOutput {
                 text: value.as_str().unwrap_or_default().to_string(),
                 value: Some(value),
-                ..Acted::default()
+                ..ActionOutput::default()
             });
         }
         Action::HideKeyboard => {}
@@ -64,7 +68,7 @@ pub async fn act(page: &Page, budget: &Budget, (target, action): (&Target, &Acti
             return Err(DriverError::Unsupported { action: action.name().to_string(), platform: Platform::Web });
         }
     }
-    Ok(Acted::default())
+    Ok(ActionOutput::default())
 }
 
 pub struct Actor<'a> {
@@ -74,7 +78,7 @@ pub struct Actor<'a> {
 
 impl Actor<'_> {
     /// Clicks, unless it already has the requested state.
-    async fn set_checked(&self, target: &Target, checked: bool) -> Result<(), DriverError> {
+    async fn set_checked(&self, target: &ActionTarget, checked: bool) -> Result<(), DriverError> {
         let found = element(target)?;
         let is_checked = || self.page.ask_about(self.budget, found.node, |id| format!("trailblaze.isChecked({id})"));
         if is_checked().await? == Some(checked) {
@@ -92,7 +96,7 @@ impl Actor<'_> {
     }
 
     /// Sets files on a file field, or in the file chooser that a click opens.
-    async fn upload(&self, target: &Target, files: &[String]) -> Result<(), DriverError> {
+    async fn upload(&self, target: &ActionTarget, files: &[String]) -> Result<(), DriverError> {
         if let Some(missing) = files.iter().find(|file| !std::path::Path::new(file).is_file()) {
             return Err(DriverError::Refused { reason: format!("there is no file `{missing}`") });
         }
@@ -175,9 +179,9 @@ impl Actor<'_> {
     }
 }
 
-pub fn element(target: &Target) -> Result<&Found, DriverError> {
+pub fn element(target: &ActionTarget) -> Result<&Found, DriverError> {
     match target {
-        Target::Element(found) => Ok(found),
+        ActionTarget::Element(found) => Ok(found),
         _ => Err(DriverError::Refused { reason: "this action needs an element".to_string() }),
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use trailblaze_core::driver::{Acted, Browse, DriverError};
+use trailblaze_core::driver::{ActionOutput, Browse, DriverError};
 use trailblaze_protocol::outcome::Attachment;
 
 use super::act::Actor;
@@ -12,7 +12,7 @@ use super::backend::{Scope, TabId, TabInfo, World};
 use super::page::string;
 use super::state::{Download, State};
 
-pub async fn browse(actor: &Actor<'_>, command: &Browse) -> Result<Acted, DriverError> {
+pub async fn browse(actor: &Actor<'_>, command: &Browse) -> Result<ActionOutput, DriverError> {
     let Actor { page, budget } = actor;
     page.check_supported(command)?;
     match command {
@@ -54,18 +54,18 @@ pub async fn browse(actor: &Actor<'_>, command: &Browse) -> Result<Acted, Driver
                 format!("{} \"{}\" was {}", string(dialog, "type"), string(dialog, "message"), string(dialog, "answer"))
             };
             let text = seen.iter().map(line).collect::<Vec<_>>().join("\n");
-            return Ok(Acted { text, value: Some(seen.into()), ..Acted::default() });
+            return Ok(ActionOutput { text, value: Some(seen.into()), ..ActionOutput::default() });
         }
         Browse::Console => {
             let lines: Vec<String> = page.shared.state().console.iter().cloned().collect();
-            return Ok(Acted { text: lines.join("\n"), value: Some(json!(lines)), ..Acted::default() });
+            return Ok(ActionOutput { text: lines.join("\n"), value: Some(json!(lines)), ..ActionOutput::default() });
         }
         Browse::Requests => {
             let requests: Vec<Value> = page.shared.state().requests.json();
-            return Ok(Acted {
+            return Ok(ActionOutput {
                 text: format!("{} requests", requests.len()),
                 value: Some(requests.into()),
-                ..Acted::default()
+                ..ActionOutput::default()
             });
         }
         Browse::StorageState => return storage_state(actor).await,
@@ -74,7 +74,7 @@ pub async fn browse(actor: &Actor<'_>, command: &Browse) -> Result<Acted, Driver
             let mut state = page.shared.state();
             let has_ended = |download: &Download| download.is_whole || download.failure.is_some();
             if !state.downloads.first().is_some_and(has_ended) {
-                return Ok(Acted::default());
+                return Ok(ActionOutput::default());
             }
             let download = state.downloads.remove(0);
             drop(state);
@@ -84,7 +84,7 @@ pub async fn browse(actor: &Actor<'_>, command: &Browse) -> Result<Acted, Driver
             return keep(&download);
         }
     }
-    Ok(Acted::default())
+    Ok(ActionOutput::default())
 }
 
 /// How long a tab may take to open or close.
@@ -92,7 +92,7 @@ const COMING: Duration = Duration::from_secs(3);
 /// The largest download that is attached to the record.
 const KEPT: u64 = 32 << 20;
 
-fn keep(download: &Download) -> Result<Acted, DriverError> {
+fn keep(download: &Download) -> Result<ActionOutput, DriverError> {
     let lost = |error: std::io::Error| DriverError::Refused {
         reason: format!("`{}` was downloaded, but cannot be read: {error}", download.name),
     };
@@ -109,7 +109,7 @@ fn keep(download: &Download) -> Result<Acted, DriverError> {
         files.push(Attachment { name: download.name.clone(), mime, file: None, bytes });
     }
     let value = json!({"name": download.name, "file": download.file, "bytes": n_bytes});
-    Ok(Acted { text: format!("downloaded `{}`, {n_bytes} bytes", download.name), value: Some(value), files })
+    Ok(ActionOutput { text: format!("downloaded `{}`, {n_bytes} bytes", download.name), value: Some(value), files })
 }
 
 /// Goes back or forward in the tab's history.
@@ -133,7 +133,7 @@ fn tab_at(state: &State, index: usize) -> Result<TabId, DriverError> {
     })
 }
 
-async fn tabs(actor: &Actor<'_>) -> Result<Acted, DriverError> {
+async fn tabs(actor: &Actor<'_>) -> Result<ActionOutput, DriverError> {
     let Actor { page, budget } = actor;
     let (tabs, front) = {
         let state = page.shared.state();
@@ -148,7 +148,11 @@ async fn tabs(actor: &Actor<'_>) -> Result<Acted, DriverError> {
         let mark = if tab["isFront"] == true { "*" } else { " " };
         format!("{mark} {} {} {}", tab["index"], string(tab, "url"), string(tab, "title"))
     };
-    Ok(Acted { text: all.iter().map(line).collect::<Vec<_>>().join("\n"), value: Some(all.into()), ..Acted::default() })
+    Ok(ActionOutput {
+        text: all.iter().map(line).collect::<Vec<_>>().join("\n"),
+        value: Some(all.into()),
+        ..ActionOutput::default()
+    })
 }
 
 /// Closes all tabs but one, and forgets what the pages before said. Cookies and storage stay.
@@ -193,7 +197,7 @@ async fn close_tab(actor: &Actor<'_>, index: Option<usize>) -> Result<(), Driver
 }
 
 /// The cookies of the context, and the local storage of the origins that its tabs show.
-async fn storage_state(actor: &Actor<'_>) -> Result<Acted, DriverError> {
+async fn storage_state(actor: &Actor<'_>) -> Result<ActionOutput, DriverError> {
     let Actor { page, budget } = actor;
     let (storage, tab) = (page.storage()?, page.front()?);
     let cookies = page.call(budget, "the cookies", storage.cookies(&tab)).await?;
@@ -209,7 +213,7 @@ async fn storage_state(actor: &Actor<'_>) -> Result<Acted, DriverError> {
         }
     }
     let state = json!({"cookies": cookies, "origins": origins});
-    Ok(Acted { text: state.to_string(), value: Some(state), ..Acted::default() })
+    Ok(ActionOutput { text: state.to_string(), value: Some(state), ..ActionOutput::default() })
 }
 
 pub async fn restore(actor: &Actor<'_>, state: &Value) -> Result<(), DriverError> {

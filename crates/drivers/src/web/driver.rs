@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use trailblaze_core::device_source::DeviceSpec;
 use trailblaze_core::driver::{
-    Acted, Action, AppControl, BrowserControl, Budget, ClipboardControl, Description, DeviceEvents, DialogAnswer,
-    DisplayedText, Driver, DriverError, Frame, NetworkControl, Person, Target, TrailStart, Want,
+    Action, ActionOutput, ActionTarget, AppControl, BrowserControl, Budget, ClipboardControl, DeviceDescription,
+    DeviceEvents, DialogAnswer, DisplayedText, Driver, DriverError, NetworkControl, ObserveOptions, Person,
+    ScreenFrame, TrailStart,
 };
 use trailblaze_core::query::{Checks, Find, Found, Query, Reason, WhyNot};
 use trailblaze_core::screen::{Picture, Pixels, Screen, Shape, SnapshotId};
@@ -40,7 +41,7 @@ pub struct Start {
 }
 
 pub struct Web {
-    description: Description,
+    description: DeviceDescription,
     connector: Arc<dyn BrowserConnector>,
     start: Start,
     page: Mutex<Option<Arc<Page>>>,
@@ -56,7 +57,8 @@ pub struct Web {
 impl Web {
     pub fn new<C: BrowserConnector + 'static>(device: &DeviceSpec, connector: Arc<C>) -> Web {
         let summary = connector.name().to_string();
-        let description = Description { shape: Shape::Web, knows_elements: true, summary, ..device.description() };
+        let description =
+            DeviceDescription { shape: Shape::Web, knows_elements: true, summary, ..device.description() };
         let start = device.settings.get::<Start>().cloned().unwrap_or_default();
         Web {
             description,
@@ -143,11 +145,11 @@ impl Web {
 
 #[async_trait]
 impl Driver for Web {
-    fn describe(&self) -> &Description {
+    fn describe(&self) -> &DeviceDescription {
         &self.description
     }
 
-    async fn observe(&self, budget: &Budget, want: Want) -> Result<Screen, DriverError> {
+    async fn observe(&self, budget: &Budget, want: ObserveOptions) -> Result<Screen, DriverError> {
         let page = self.page(budget).await?;
         loop {
             page.settle(budget).await?;
@@ -201,11 +203,11 @@ impl Driver for Web {
         self.page(budget).await?.displayed_texts(budget).await.map(Some)
     }
 
-    async fn act(&self, budget: &Budget, target: &Target, action: &Action) -> Result<Acted, DriverError> {
+    async fn act(&self, budget: &Budget, target: &ActionTarget, action: &Action) -> Result<ActionOutput, DriverError> {
         let page = self.page(budget).await?;
         page.use_session();
         // An element that was found is ready; anything else waits for the page.
-        if !matches!(target, Target::Element(_)) {
+        if !matches!(target, ActionTarget::Element(_)) {
             page.settle(&Budget { wait: None, ..budget.clone() }).await?;
         }
         let _acting = Acting::begin(&page.shared);
@@ -228,7 +230,7 @@ impl Driver for Web {
         Some(self)
     }
 
-    async fn origin(&self, budget: &Budget, target: &Target) -> Result<Option<String>, DriverError> {
+    async fn origin(&self, budget: &Budget, target: &ActionTarget) -> Result<Option<String>, DriverError> {
         let page = self.page(budget).await?;
         Actor { page: &page, budget }.origin(target).await.map(Some)
     }
@@ -242,7 +244,7 @@ impl Driver for Web {
         Some(&self.events)
     }
 
-    fn frames(&self) -> Option<watch::Receiver<Option<Frame>>> {
+    fn frames(&self) -> Option<watch::Receiver<Option<ScreenFrame>>> {
         if self.opened().is_some_and(|page| !page.sends_pictures()) {
             return None;
         }
@@ -301,7 +303,7 @@ async fn explain(
 }
 
 /// One look at the front tab.
-async fn observe(page: &Page, budget: &Budget, want: Want) -> Result<Screen, DriverError> {
+async fn observe(page: &Page, budget: &Budget, want: ObserveOptions) -> Result<Screen, DriverError> {
     page.ask(budget, "trailblaze.quiet()").await?;
     let snapshot = page.version();
     let wanted = json!({

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::driver::{
-    Acted, Action, Browse, Budget, DeviceCommand, DialogAnswer, DisplayedText, DragEnd, Driver, DriverError, Target,
-    TrailStart, Want,
+    Action, ActionOutput, ActionTarget, Browse, Budget, DeviceCommand, DialogAnswer, DisplayedText, DragEnd, Driver,
+    DriverError, ObserveOptions, TrailStart,
 };
-use trailblaze_core::query::{Checks, Element, Find, Found, Query, TextMatch, What};
+use trailblaze_core::query::{Checks, ElementProperties, Find, Found, Query, QueryTarget, TextMatch};
 use trailblaze_protocol::ids::DeviceId;
 
 use super::backend::*;
@@ -433,29 +433,30 @@ impl FakeBrowserDevice {
         device
     }
 
-    async fn act(&self, target: &Target, action: Action) -> Result<Acted, DriverError> {
+    async fn act(&self, target: &ActionTarget, action: Action) -> Result<ActionOutput, DriverError> {
         self.web.act(&budget(), target, &action).await
     }
 
-    async fn send(&self, command: DeviceCommand) -> Result<Acted, DriverError> {
+    async fn send(&self, command: DeviceCommand) -> Result<ActionOutput, DriverError> {
         command.carry_out(&self.web, &budget()).await
     }
 
-    async fn browse(&self, command: Browse) -> Result<Acted, DriverError> {
+    async fn browse(&self, command: Browse) -> Result<ActionOutput, DriverError> {
         self.send(DeviceCommand::Browse(command)).await
     }
 
     async fn find(&self, text: &str) -> Option<Found> {
-        let element = Element { text: Some(TextMatch::Exact(text.to_string())), ..Element::default() };
-        let query = Query { what: What::Element(element), index: None };
+        let element =
+            ElementProperties { text: Some(TextMatch::Exact(text.to_string())), ..ElementProperties::default() };
+        let query = Query { what: QueryTarget::Element(element), index: None };
         match self.web.find(&budget(), &query, Checks::Actionable).await.unwrap() {
             Find::Found(found) => Some(found),
             Find::Not(_) => None,
         }
     }
 
-    async fn target(&self, text: &str) -> Target {
-        Target::Element(self.find(text).await.unwrap_or_else(|| panic!("there is no {text}")))
+    async fn target(&self, text: &str) -> ActionTarget {
+        ActionTarget::Element(self.find(text).await.unwrap_or_else(|| panic!("there is no {text}")))
     }
 
     fn session(&self) -> Arc<FakeSession> {
@@ -481,7 +482,7 @@ async fn a_form_is_filled_in_whatever_the_browser_can_do() {
         let greet = device.target("Greet").await;
         device.act(&greet, Action::Tap).await.unwrap();
         assert!(device.find("Hello Ada").await.is_some(), "has all: {has_all}");
-        let screen = device.web.observe(&budget(), Want::PICTURE).await.unwrap();
+        let screen = device.web.observe(&budget(), ObserveOptions::PICTURE).await.unwrap();
         assert_eq!(screen.picture.map(|picture| picture.size.width), Some(1280));
     }
 }
@@ -535,7 +536,7 @@ async fn tabs_are_known_with_and_without_events() {
 #[tokio::test]
 async fn the_screen_of_a_browser_without_events_may_always_have_changed() {
     let device = FakeBrowserDevice::open(false).await;
-    let screen = device.web.observe(&budget(), Want::TREE).await.unwrap();
+    let screen = device.web.observe(&budget(), ObserveOptions::TREE).await.unwrap();
     device.web.changed(&budget(), screen.snapshot).await.unwrap();
 }
 
@@ -561,7 +562,7 @@ async fn what_the_browser_cannot_do_is_refused_by_name() {
         (Browse::Download, "download"),
         (Browse::StorageState, "cookies and storage"),
     ];
-    let unsupported = |acted: Result<Acted, DriverError>| match acted {
+    let unsupported = |acted: Result<ActionOutput, DriverError>| match acted {
         Err(DriverError::Unsupported { action, .. }) => action,
         other => panic!("{other:?}"),
     };
@@ -615,7 +616,7 @@ async fn events_become_what_is_known() {
     assert_eq!(heard[1..], ["console.error: no stock", "https://shop.example/stock answered 404"]);
     assert_eq!(device.browse(Browse::Console).await.unwrap().text, "error: no stock");
     session.tell(BrowserEvent::Crashed { tab: "tab1".to_string(), why: None });
-    let lost = device.web.observe(&budget(), Want::TREE).await;
+    let lost = device.web.observe(&budget(), ObserveOptions::TREE).await;
     assert!(matches!(&lost, Err(DriverError::Lost { evidence }) if evidence == "the page crashed"), "{lost:?}");
 }
 

@@ -9,7 +9,9 @@ use serde_json::json;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
-use trailblaze_core::driver::{Budget, Button, Click, DriverError, Modifier, ObservedAction, Person, PersonAction};
+use trailblaze_core::driver::{
+    Budget, Button, ClickOptions, DriverError, Modifier, ObservedAction, Person, PersonAction,
+};
 use trailblaze_core::screen::Screen;
 use trailblaze_protocol::geometry::Point;
 
@@ -219,11 +221,11 @@ impl PersonFollower {
         self.last_action = Some(Instant::now());
         let observed = ObservedAction { screen, node, over, what };
         match &observed.what {
-            PersonAction::Click { click: Click { button: Button::Left, count: 1, .. }, .. } => {
+            PersonAction::Click { click: ClickOptions { button: Button::Left, count: 1, .. }, .. } => {
                 self.release().await;
                 self.held = Some((observed, Instant::now() + DOUBLE));
             }
-            PersonAction::Click { click: Click { count: 2, .. }, .. } => {
+            PersonAction::Click { click: ClickOptions { count: 2, .. }, .. } => {
                 let is_click = |first: &ObservedAction| matches!(first.what, PersonAction::Click { .. });
                 if self.held.as_ref().is_some_and(|(first, _)| is_click(first) && first.node == observed.node) {
                     self.held = None;
@@ -375,7 +377,7 @@ fn moves_since(now: &TabHistory, before: &TabHistory) -> i64 {
 
 impl PageReport {
     fn action(self, has_node: bool, onto: Option<u64>, point: Point) -> Option<PersonAction> {
-        let click = Click {
+        let click = ClickOptions {
             button: Button::parse(&self.button).unwrap_or(Button::Left),
             count: self.count.max(1),
             modifiers: self.modifiers.iter().filter_map(|name| Modifier::parse(name)).collect(),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tokio::time::Instant;
-use trailblaze_core::driver::{Button, Click, Direction, DragEnd, DriverError, Offset, Target};
+use trailblaze_core::driver::{ActionTarget, Button, ClickOptions, Direction, DragEnd, DriverError, Offset};
 use trailblaze_protocol::geometry::Point;
 
 use super::act::Actor;
@@ -29,12 +29,12 @@ const FINGER_MOVE: Duration = Duration::from_millis(16);
 
 impl Actor<'_> {
     /// Clicks, or on a phone taps, in the middle of the target.
-    pub async fn tap(&self, target: &Target, count: u32) -> Result<(), DriverError> {
-        self.click(target, &Click { button: Button::Left, count, modifiers: Vec::new(), at: None }).await
+    pub async fn tap(&self, target: &ActionTarget, count: u32) -> Result<(), DriverError> {
+        self.click(target, &ClickOptions { button: Button::Left, count, modifiers: Vec::new(), at: None }).await
     }
 
     /// Clicks, once or several times. The page suppresses a click that would land on another element.
-    pub async fn click(&self, target: &Target, click: &Click) -> Result<(), DriverError> {
+    pub async fn click(&self, target: &ActionTarget, click: &ClickOptions) -> Result<(), DriverError> {
         let point = self.aim(target, click.at).await?;
         // A finger has no buttons and holds no modifier keys.
         if self.page.is_mobile() && click.button == Button::Left && click.modifiers.is_empty() {
@@ -47,7 +47,7 @@ impl Actor<'_> {
         self.check_landed(target, Contact::Press).await
     }
 
-    async fn click_mouse(&self, point: Spot, click: &Click) -> Result<(), DriverError> {
+    async fn click_mouse(&self, point: Spot, click: &ClickOptions) -> Result<(), DriverError> {
         let keys = HeldKeys::of(&click.modifiers);
         let mouse = |kind: MouseKind, clicks: u32| {
             let button = (clicks > 0).then_some(click.button);
@@ -72,8 +72,8 @@ impl Actor<'_> {
         self.page.input(self.budget, &inputs).await
     }
 
-    async fn check_landed(&self, target: &Target, contact: Contact) -> Result<(), DriverError> {
-        let Target::Element(found) = target else { return Ok(()) };
+    async fn check_landed(&self, target: &ActionTarget, contact: Contact) -> Result<(), DriverError> {
+        let ActionTarget::Element(found) = target else { return Ok(()) };
         match self.page.landed(self.budget, found.node, contact).await? {
             Some(how) => Err(DriverError::Evaded { how }),
             None => Ok(()),
@@ -82,9 +82,9 @@ impl Actor<'_> {
 
     /// Where to touch. A point means whatever is there; an element was made ready when it was found, unless it is
     /// touched at an offset.
-    async fn aim(&self, target: &Target, at: Option<Offset>) -> Result<Spot, DriverError> {
+    async fn aim(&self, target: &ActionTarget, at: Option<Offset>) -> Result<Spot, DriverError> {
         match (target, at) {
-            (Target::Element(found), Some(_)) => {
+            (ActionTarget::Element(found), Some(_)) => {
                 let ready = self.page.ready(self.budget, found.node, Use::Touch { at }).await?;
                 let how = match ready.why.as_deref() {
                     None => return Ok(Spot { x: ready.x, y: ready.y }),
@@ -99,21 +99,21 @@ impl Actor<'_> {
                 };
                 return Err(DriverError::Evaded { how });
             }
-            (Target::Point(_), _) => {
+            (ActionTarget::Point(_), _) => {
                 self.page.ask(self.budget, "trailblaze.landed('none')").await?;
             }
             _ => {}
         }
         let exact = match target {
-            Target::Element(found) => found.exact.map(|(x, y)| Spot { x, y }),
-            Target::Device | Target::Point(_) => None,
+            ActionTarget::Element(found) => found.exact.map(|(x, y)| Spot { x, y }),
+            ActionTarget::Device | ActionTarget::Point(_) => None,
         };
         exact
             .or_else(|| target.point().map(Spot::from))
             .ok_or_else(|| DriverError::Refused { reason: "this action needs an element or a point".to_string() })
     }
 
-    pub async fn long_press(&self, target: &Target) -> Result<(), DriverError> {
+    pub async fn long_press(&self, target: &ActionTarget) -> Result<(), DriverError> {
         let point = self.aim(target, None).await?;
         match self.page.is_mobile() {
             true => self.long_press_finger(target, point).await?,
@@ -129,7 +129,7 @@ impl Actor<'_> {
         lasted
     }
 
-    async fn long_press_finger(&self, target: &Target, point: Spot) -> Result<(), DriverError> {
+    async fn long_press_finger(&self, target: &ActionTarget, point: Spot) -> Result<(), DriverError> {
         let pressed = self.finger(&[TouchInput::Hold(point)]).await;
         let lasted = self.held(target).await;
         let released = self.finger(&[TouchInput::Release(point)]).await;
@@ -140,8 +140,8 @@ impl Actor<'_> {
     }
 
     /// Waits until the finger has been down for as long as a long press takes.
-    async fn held(&self, target: &Target) -> Result<(), DriverError> {
-        let node = if let Target::Element(found) = target { found.node } else { 0 };
+    async fn held(&self, target: &ActionTarget) -> Result<(), DriverError> {
+        let node = if let ActionTarget::Element(found) = target { found.node } else { 0 };
         self.page.held(self.budget, node, LONG_PRESS).await
     }
 
@@ -149,7 +149,7 @@ impl Actor<'_> {
         self.budget.run(what, tokio::time::sleep(duration)).await
     }
 
-    pub async fn hover(&self, target: &Target, at: Option<Offset>) -> Result<(), DriverError> {
+    pub async fn hover(&self, target: &ActionTarget, at: Option<Offset>) -> Result<(), DriverError> {
         let point = self.aim(target, at).await?;
         self.mouse(&[moved(point, None)]).await?;
         self.check_landed(target, Contact::Hover).await
@@ -157,7 +157,7 @@ impl Actor<'_> {
 
     /// Drags with the mouse, or on a phone with a finger. If the page makes it a native drag, continues that one.
     /// Phones start native drags in different ways, so a native drag always uses the mouse.
-    pub async fn drag(&self, target: &Target, at: Option<Offset>, to: &DragEnd) -> Result<(), DriverError> {
+    pub async fn drag(&self, target: &ActionTarget, at: Option<Offset>, to: &DragEnd) -> Result<(), DriverError> {
         let from = self.aim(target, at).await?;
         if self.page.is_mobile() && !self.is_draggable(target).await? {
             return self.drag_finger(target, from, to).await;
@@ -173,7 +173,7 @@ impl Actor<'_> {
         dragged.and(let_go).and(off)
     }
 
-    async fn drag_mouse(&self, target: &Target, from: Spot, to: &DragEnd) -> Result<(), DriverError> {
+    async fn drag_mouse(&self, target: &ActionTarget, from: Spot, to: &DragEnd) -> Result<(), DriverError> {
         self.mouse(&[moved(from, None), pressed(from)]).await?;
         self.check_landed(target, Contact::Press).await?;
         let end = self.drag_end(from, to).await?;
@@ -200,9 +200,9 @@ impl Actor<'_> {
     }
 
     /// The data of a native drag, if the page let the browser start one.
-    async fn begun_drag(&self, target: &Target) -> Result<Option<Value>, DriverError> {
+    async fn begun_drag(&self, target: &ActionTarget) -> Result<Option<Value>, DriverError> {
         let has_begun: Value = match target {
-            Target::Element(found) => {
+            ActionTarget::Element(found) => {
                 self.page.ask_about(self.budget, found.node, |_| "trailblaze.dragged()".to_string()).await?
             }
             _ => self.page.ask(self.budget, "trailblaze.dragged()").await?,
@@ -219,14 +219,14 @@ impl Actor<'_> {
         self.page.call(self.budget, "the drag", interception.drag(&tab, step, point, data)).await
     }
 
-    async fn drag_finger(&self, target: &Target, from: Spot, to: &DragEnd) -> Result<(), DriverError> {
+    async fn drag_finger(&self, target: &ActionTarget, from: Spot, to: &DragEnd) -> Result<(), DriverError> {
         self.finger(&[TouchInput::Start(from)]).await?;
         let dragged = self.drag_finger_down(target, from, to).await;
         self.finger(&[TouchInput::End]).await?;
         dragged
     }
 
-    async fn drag_finger_down(&self, target: &Target, from: Spot, to: &DragEnd) -> Result<(), DriverError> {
+    async fn drag_finger_down(&self, target: &ActionTarget, from: Spot, to: &DragEnd) -> Result<(), DriverError> {
         self.check_landed(target, Contact::Press).await?;
         let end = self.drag_end(from, to).await?;
         for point in path(from, end) {
@@ -236,8 +236,8 @@ impl Actor<'_> {
         self.rest("the drag to end", REST).await
     }
 
-    async fn is_draggable(&self, target: &Target) -> Result<bool, DriverError> {
-        let Target::Element(found) = target else { return Ok(false) };
+    async fn is_draggable(&self, target: &ActionTarget) -> Result<bool, DriverError> {
+        let ActionTarget::Element(found) = target else { return Ok(false) };
         self.page.ask_about(self.budget, found.node, |id| format!("trailblaze.isDraggable({id})")).await
     }
 
@@ -261,10 +261,12 @@ impl Actor<'_> {
     }
 
     /// Waits until what a move has set in motion rests, as the items of a list that make room for another one.
-    async fn await_motion(&self, target: &Target) -> Result<(), DriverError> {
+    async fn await_motion(&self, target: &ActionTarget) -> Result<(), DriverError> {
         let rested = "trailblaze.rested()";
         let _: Value = match target {
-            Target::Element(found) => self.page.ask_about(self.budget, found.node, |_| rested.to_string()).await?,
+            ActionTarget::Element(found) => {
+                self.page.ask_about(self.budget, found.node, |_| rested.to_string()).await?
+            }
             _ => self.page.ask(self.budget, rested).await?,
         };
         Ok(())
@@ -276,7 +278,7 @@ impl Actor<'_> {
             let (dx, dy) = (i64::from(from.x - to.x), i64::from(from.y - to.y));
             let millis = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX).max(1);
             let speed = dx.abs().max(dy.abs()) * 1000 / millis;
-            return self.wheel(&Target::Point(from), from, (dx, dy), speed.clamp(1, AT_ONCE)).await;
+            return self.wheel(&ActionTarget::Point(from), from, (dx, dy), speed.clamp(1, AT_ONCE)).await;
         }
         let steps = i32::try_from(duration.as_millis() / FINGER_MOVE.as_millis()).unwrap_or(i32::MAX).clamp(1, 1000);
         self.finger(&[TouchInput::Start(from.into())]).await?;
@@ -297,19 +299,26 @@ impl Actor<'_> {
     }
 
     /// Turns the wheel, and waits until scrolling has ended.
-    async fn wheel(&self, target: &Target, at: Point, by: (i64, i64), speed: i64) -> Result<(), DriverError> {
+    async fn wheel(&self, target: &ActionTarget, at: Point, by: (i64, i64), speed: i64) -> Result<(), DriverError> {
         self.page.input(self.budget, &[BrowserInput::Wheel { at, by, speed }]).await?;
         let scrolled = "trailblaze.scrolled()";
         let _: Value = match target {
-            Target::Element(found) => self.page.ask_about(self.budget, found.node, |_| scrolled.to_string()).await?,
+            ActionTarget::Element(found) => {
+                self.page.ask_about(self.budget, found.node, |_| scrolled.to_string()).await?
+            }
             _ => self.page.ask(self.budget, scrolled).await?,
         };
         Ok(())
     }
 
-    pub async fn scroll(&self, target: &Target, direction: Direction, amount: Option<u32>) -> Result<(), DriverError> {
+    pub async fn scroll(
+        &self,
+        target: &ActionTarget,
+        direction: Direction,
+        amount: Option<u32>,
+    ) -> Result<(), DriverError> {
         let area = match target {
-            Target::Element(found) => {
+            ActionTarget::Element(found) => {
                 self.page.ask_about(self.budget, found.node, |id| format!("trailblaze.scroller({id})")).await?
             }
             _ => self.page.ask(self.budget, "trailblaze.scroller(0)").await?,

@@ -10,7 +10,7 @@ use trailblaze_core::device_source::{DeviceSettings, DeviceSource, DeviceSpec};
 use trailblaze_core::driver::{Budget, DialogAnswer, Driver, DriverError};
 use trailblaze_core::finding::Finding;
 use trailblaze_core::table;
-use trailblaze_core::yaml::{Decode, Node, Problem, Problems, Spanned, Table};
+use trailblaze_core::yaml::{Decode, Problem, Problems, Spanned, Table, YamlNode};
 use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::geometry::Size;
 use trailblaze_protocol::ids::DeviceId;
@@ -90,7 +90,7 @@ table! {
 pub struct EmulatedDevice(Emulation);
 
 impl Decode for EmulatedDevice {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         let name = String::decode(node, problems)?;
         let emulation = Emulation::device(&name);
         if emulation.is_none() {
@@ -110,7 +110,7 @@ impl Decode for EmulatedDevice {
 pub struct Viewport(Size);
 
 impl Decode for Viewport {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         let text = String::decode(node, problems)?;
         let side = |text: &str| text.trim().parse::<u32>().ok().filter(|side| (1..=10_000).contains(side));
         let size = text.split_once('x').and_then(|(width, height)| Some((side(width)?, side(height)?)));
@@ -132,7 +132,7 @@ pub enum ColorScheme {
 }
 
 impl Decode for ColorScheme {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         match node.raw() {
             Some("light") => Some(ColorScheme::Light),
             Some("dark") => Some(ColorScheme::Dark),

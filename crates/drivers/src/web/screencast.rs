@@ -6,7 +6,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep_until, timeout};
-use trailblaze_core::driver::Frame;
+use trailblaze_core::driver::ScreenFrame;
 use trailblaze_protocol::geometry::Size;
 
 use super::backend::TabId;
@@ -22,7 +22,7 @@ const ANSWER: Duration = Duration::from_secs(2);
 
 /// The pictures of a device. They are taken while a receiver exists.
 pub struct Screencast {
-    frames: watch::Sender<Option<Frame>>,
+    frames: watch::Sender<Option<ScreenFrame>>,
     /// The device's page, once it is open.
     page: watch::Sender<Weak<Page>>,
     state: Mutex<Cast>,
@@ -69,7 +69,7 @@ impl Default for Screencast {
 
 impl Screencast {
     /// `None` outside of a runtime, in which nothing can be followed.
-    pub fn frames(self: &Arc<Screencast>) -> Option<watch::Receiver<Option<Frame>>> {
+    pub fn frames(self: &Arc<Screencast>) -> Option<watch::Receiver<Option<ScreenFrame>>> {
         let runtime = tokio::runtime::Handle::try_current().ok()?;
         // Under the lock, so that a task that is about to end sees the receiver.
         let mut state = self.state.lock();
@@ -100,7 +100,7 @@ impl Screencast {
                     return false;
                 }
                 state.last_number += 1;
-                *last = Some(Frame { number: state.last_number, size, jpeg: jpeg.into() });
+                *last = Some(ScreenFrame { number: state.last_number, size, jpeg: jpeg.into() });
                 true
             });
         }

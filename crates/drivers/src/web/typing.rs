@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use trailblaze_core::driver::{DriverError, Key, Target};
+use trailblaze_core::driver::{ActionTarget, DriverError, Key};
 use trailblaze_core::screen::SnapshotId;
 use trailblaze_protocol::driver::Platform;
 
@@ -20,12 +20,12 @@ const FOCUS_POLL: Duration = Duration::from_millis(100);
 
 impl Actor<'_> {
     /// Types key by key into the target, or into the focused element. Text that no key types is inserted.
-    pub async fn type_text(&self, target: &Target, text: &str) -> Result<(), DriverError> {
-        if !matches!(target, Target::Device) {
+    pub async fn type_text(&self, target: &ActionTarget, text: &str) -> Result<(), DriverError> {
+        if !matches!(target, ActionTarget::Device) {
             self.tap(target, 1).await?;
         }
         let Focus { node: focus, .. } = self.focus(target, TypedText::Keep).await?;
-        if let Target::Element(found) = target {
+        if let ActionTarget::Element(found) = target {
             // The click put the caret into the middle of what is there.
             let _: Value =
                 self.page.ask_about(self.budget, found.node, |id| format!("trailblaze.moveToEnd({id})")).await?;
@@ -50,12 +50,12 @@ impl Actor<'_> {
     }
 
     /// The focused element may disappear while a text is typed, and the rest of the text with it.
-    async fn check_typed(&self, target: &Target, focus: u64, count: u64) -> Result<(), DriverError> {
+    async fn check_typed(&self, target: &ActionTarget, focus: u64, count: u64) -> Result<(), DriverError> {
         let lost = self.page.ask_about(self.budget, focus, |_| "trailblaze.lostKeys()".to_string()).await;
         match (lost, target) {
             // A frame that closed after the last key has received it.
             (Ok(0) | Err(DriverError::Refused { .. }), _) => Ok(()),
-            (Ok(lost), Target::Element(_)) if lost == count => {
+            (Ok(lost), ActionTarget::Element(_)) if lost == count => {
                 Err(DriverError::Evaded { how: "no key reached it".to_string() })
             }
             (Ok(lost), _) => Err(DriverError::Refused {
@@ -66,8 +66,8 @@ impl Actor<'_> {
     }
 
     /// Replaces the whole text of a field: of the target, or of the focused element.
-    pub async fn fill(&self, target: &Target, text: &str) -> Result<(), DriverError> {
-        let Target::Element(found) = target else {
+    pub async fn fill(&self, target: &ActionTarget, text: &str) -> Result<(), DriverError> {
+        let ActionTarget::Element(found) = target else {
             let focus = self.focus(target, TypedText::Select).await?;
             if text.is_empty() {
                 return self.delete_selected(focus.length).await;
@@ -107,7 +107,7 @@ impl Actor<'_> {
 
     /// Clears the focused field.
     pub async fn clear(&self) -> Result<(), DriverError> {
-        let focus = self.focus(&Target::Device, TypedText::Select).await?;
+        let focus = self.focus(&ActionTarget::Device, TypedText::Select).await?;
         self.delete_selected(focus.length).await
     }
 
@@ -121,9 +121,9 @@ impl Actor<'_> {
 
     /// The focused element, in whichever frame. Many pages move the focus a moment after a click, so that without an element to type
     /// into, it is awaited. An error if none takes keys.
-    async fn focus(&self, target: &Target, text: TypedText) -> Result<Focus, DriverError> {
+    async fn focus(&self, target: &ActionTarget, text: TypedText) -> Result<Focus, DriverError> {
         let until = match target {
-            Target::Device => self.budget.until(FOCUSING),
+            ActionTarget::Device => self.budget.until(FOCUSING),
             _ => Instant::now(),
         };
         loop {
@@ -137,7 +137,7 @@ impl Actor<'_> {
         }
     }
 
-    async fn focus_now(&self, target: &Target, text: TypedText) -> Result<Focus, DriverError> {
+    async fn focus_now(&self, target: &ActionTarget, text: TypedText) -> Result<Focus, DriverError> {
         let expression = format!("trailblaze.focus({})", text == TypedText::Select);
         let mut number = 0;
         let mut has_looked = false;
@@ -159,7 +159,7 @@ impl Actor<'_> {
             let length = answer.get("length").and_then(Value::as_u64).unwrap_or(0);
             return Ok(Focus { node: node_id(number, 0), length });
         };
-        if let Target::Element(found) = target {
+        if let ActionTarget::Element(found) = target {
             let is_there: bool =
                 self.page.ask_about(self.budget, found.node, |id| format!("trailblaze.isThere({id})")).await?;
             if !is_there {
@@ -184,10 +184,10 @@ impl Actor<'_> {
     }
 
     /// The origin of the document that a text would be typed into.
-    pub async fn origin(&self, target: &Target) -> Result<String, DriverError> {
+    pub async fn origin(&self, target: &ActionTarget) -> Result<String, DriverError> {
         let frame = match target {
-            Target::Element(found) => parts_of(found.node).0,
-            Target::Device | Target::Point(_) => {
+            ActionTarget::Element(found) => parts_of(found.node).0,
+            ActionTarget::Device | ActionTarget::Point(_) => {
                 // The frame of an element is known only after a look at the page.
                 self.page.look(self.budget, &json!({"only": {"role": "iframe"}})).await?;
                 self.focused_frame().await?
@@ -205,7 +205,7 @@ impl Actor<'_> {
 
     /// Erases from the end of the focused element.
     pub async fn erase(&self, count: u32) -> Result<(), DriverError> {
-        self.focus(&Target::Device, TypedText::Keep).await?;
+        self.focus(&ActionTarget::Device, TypedText::Keep).await?;
         let backspace = Chord::of("Backspace");
         for _ in 0..count {
             self.keys(backspace.down()).await?;
@@ -245,7 +245,7 @@ impl Actor<'_> {
         self.press(&Chord::of(name), 1, 0).await
     }
 
-    pub async fn choose(&self, target: &Target, values: &[String]) -> Result<Value, DriverError> {
+    pub async fn choose(&self, target: &ActionTarget, values: &[String]) -> Result<Value, DriverError> {
         let found = element(target)?;
         let answer: Value = self
             .page

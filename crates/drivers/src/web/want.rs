@@ -2,9 +2,9 @@
 //! so that elements are found by the same rules on every platform.
 
 use serde_json::{Map, Value, json};
-use trailblaze_core::query::{Checks, Description, Element, Query, TextMatch, What};
+use trailblaze_core::query::{Checks, ElementDescription, ElementProperties, Query, QueryTarget, TextMatch};
 use trailblaze_core::screen::Field;
-use trailblaze_core::selector::{Selector, Want};
+use trailblaze_core::selector::{FieldMatch, Selector};
 
 use super::look::Use;
 
@@ -21,14 +21,14 @@ pub fn needed(checks: Checks) -> Option<Use> {
 pub fn want(query: &Query, checks: Checks) -> (Value, bool) {
     let mut want = Map::new();
     let css = match &query.what {
-        What::Selector(selector) => css_of(selector),
-        What::Described(description) => description.css.iter().cloned().collect(),
+        QueryTarget::Selector(selector) => css_of(selector),
+        QueryTarget::Described(description) => description.css.iter().cloned().collect(),
         _ => Vec::new(),
     };
     // A text may be split over several elements, or be part of a longer one.
     let has_text = match &query.what {
-        What::Element(element) => element.text.is_some(),
-        What::Described(description) => description.role.is_none() && description.css.is_none(),
+        QueryTarget::Element(element) => element.text.is_some(),
+        QueryTarget::Described(description) => description.role.is_none() && description.css.is_none(),
         _ => false,
     };
     if has_text {
@@ -64,7 +64,7 @@ fn only(query: &Query) -> Option<Value> {
     };
     match &query.what {
         // The surroundings of an element may decide whether it is enabled or selected.
-        What::Element(Element { text: words, id, enabled: None, selected: None }) => {
+        QueryTarget::Element(ElementProperties { text: words, id, enabled: None, selected: None }) => {
             let words = words.as_ref().and_then(text);
             if words.is_none() && id.is_none() {
                 return None;
@@ -74,8 +74,8 @@ fn only(query: &Query) -> Option<Value> {
             only.extend(id.iter().map(|id| ("id".to_string(), id.as_str().into())));
             Some(Value::Object(only))
         }
-        What::Selector(selector) => only_selected(selector),
-        What::Described(description) => only_described(description),
+        QueryTarget::Selector(selector) => only_selected(selector),
+        QueryTarget::Described(description) => only_described(description),
         _ => None,
     }
 }
@@ -83,11 +83,11 @@ fn only(query: &Query) -> Option<Value> {
 /// The CSS selector that the element itself must match.
 fn target(query: &Query) -> Option<&str> {
     match &query.what {
-        What::Described(description) => description.css.as_deref(),
-        What::Selector(selector) => {
+        QueryTarget::Described(description) => description.css.as_deref(),
+        QueryTarget::Selector(selector) => {
             let wants = selector.matcher.iter().flat_map(|matcher| &matcher.wants);
             wants.into_iter().find_map(|(field, want)| match want {
-                Want::Exact(css) if *field == Field::CssSelector => Some(css.as_str()),
+                FieldMatch::Exact(css) if *field == Field::CssSelector => Some(css.as_str()),
                 _ => None,
             })
         }
@@ -96,7 +96,7 @@ fn target(query: &Query) -> Option<&str> {
 }
 
 /// What a description requires of the element itself. A box may be named by its contents.
-fn only_described(description: &Description) -> Option<Value> {
+fn only_described(description: &ElementDescription) -> Option<Value> {
     if description.depends_on_others() {
         return None;
     }
@@ -123,7 +123,7 @@ fn only_selected(selector: &Selector) -> Option<Value> {
     }
     let exact = |wanted: Field| {
         matcher.wants.iter().find_map(|(field, want)| match want {
-            Want::Exact(text) if *field == wanted => Some(text.as_str()),
+            FieldMatch::Exact(text) if *field == wanted => Some(text.as_str()),
             _ => None,
         })
     };
@@ -139,7 +139,7 @@ fn only_selected(selector: &Selector) -> Option<Value> {
 /// All CSS selectors in a selector. Only the browser can tell what they match.
 fn css_of(selector: &Selector) -> Vec<String> {
     let own = selector.matcher.iter().flat_map(|matcher| &matcher.wants).filter_map(|(field, want)| match want {
-        Want::Exact(css) if *field == Field::CssSelector => Some(css.clone()),
+        FieldMatch::Exact(css) if *field == Field::CssSelector => Some(css.clone()),
         _ => None,
     });
     let others = [&selector.below, &selector.above, &selector.left_of, &selector.right_of, &selector.child_of];
@@ -152,18 +152,19 @@ mod tests {
     use super::*;
 
     fn selector(value: Value) -> Query {
-        Query { what: What::Selector(Box::new(Selector::parse(&value).unwrap())), index: None }
+        Query { what: QueryTarget::Selector(Box::new(Selector::parse(&value).unwrap())), index: None }
     }
 
     #[test]
     fn the_walker_leaves_out_only_elements_that_cannot_match() {
-        let element = |element: Element| Query { what: What::Element(element), index: None };
-        let exact = Element { text: Some(TextMatch::Exact("Sign  in".into())), ..Element::default() };
+        let element = |element: ElementProperties| Query { what: QueryTarget::Element(element), index: None };
+        let exact =
+            ElementProperties { text: Some(TextMatch::Exact("Sign  in".into())), ..ElementProperties::default() };
         assert_eq!(
             want(&element(exact.clone()), Checks::Actionable),
             (json!({"only": {"is": "Signin"}, "texts": true, "ready": {"how": "touch"}}), true)
         );
-        let enabled = Element { enabled: Some(true), ..exact };
+        let enabled = ElementProperties { enabled: Some(true), ..exact };
         assert_eq!(want(&element(enabled), Checks::Present), (json!({"texts": true}), false));
         let css = selector(json!({"web": {"cssSelector": "#a > b"}}));
         assert_eq!(
@@ -171,7 +172,7 @@ mod tests {
             json!({"only": {"css": "#a > b"}, "css": ["#a > b"], "target": "#a > b", "visible": true})
         );
         let described = |text: &str| {
-            let what = What::Described(Box::new(Description::parse(text).unwrap()));
+            let what = QueryTarget::Described(Box::new(ElementDescription::parse(text).unwrap()));
             want(&Query { what, index: None }, Checks::Present)
         };
         assert_eq!(described("textbox \"City: Rome\"").0, json!({"only": {"role": "textbox", "like": "city:rome"}}));

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use trailblaze_core::driver::{Action, DeviceCommand, Direction, Driver, Key, LaunchMode, Target, Want};
+use trailblaze_core::driver::{
+    Action, ActionTarget, DeviceCommand, Direction, Driver, Key, LaunchMode, ObserveOptions,
+};
 use trailblaze_core::screen::{Field, Node};
 use trailblaze_core::yaml::{Problems, Source};
 use trailblaze_drivers::sim::{App, Options, Sim};
@@ -74,7 +76,7 @@ async fn elements_are_those_of_the_simulated_iphone() {
     launch.carry_out(&sim, &budget()).await.expect("it is launched");
     iphone.launch(LaunchMode::Resume).await.expect("it is launched");
     iphone.id("email").await;
-    let own = sim.observe(&budget(), Want::TREE).await.expect("a screen");
+    let own = sim.observe(&budget(), ObserveOptions::TREE).await.expect("a screen");
     let theirs = iphone.screen().await;
     // The simulated device has no windows.
     let window = &theirs.root.children[0];
@@ -98,8 +100,8 @@ async fn lists_scroll_and_pictures_have_every_pixel() {
     iphone.text("Rent").await;
     let before = iphone.screen().await;
     let scroll = Action::Scroll { direction: Direction::Down, amount: None };
-    iphone.try_act(Target::Device, scroll).await.expect("it scrolls");
-    let after = iphone.driver.observe(&budget(), Want::PICTURE).await.expect("a screen");
+    iphone.try_act(ActionTarget::Device, scroll).await.expect("it scrolls");
+    let after = iphone.driver.observe(&budget(), ObserveOptions::PICTURE).await.expect("a screen");
     assert_ne!(before.snapshot, after.snapshot);
     let picture = after.picture.expect("a picture");
     assert_eq!(picture.size, after.size);
@@ -109,18 +111,18 @@ async fn lists_scroll_and_pictures_have_every_pixel() {
 async fn keys_and_the_clipboard_work() {
     let iphone = Connected::open().await;
     iphone.launch(LaunchMode::Resume).await.expect("it is launched");
-    let error = iphone.try_act(Target::Device, Action::InputText { text: "x".to_string() }).await;
+    let error = iphone.try_act(ActionTarget::Device, Action::InputText { text: "x".to_string() }).await;
     assert_eq!(error.expect_err("nothing has the focus").to_string(), "no field has the focus; tap a field first");
     iphone.act(iphone.id("email").await, Action::InputText { text: "Grüße 😀!".to_string() }).await;
-    iphone.try_act(Target::Device, Action::PressKey { key: Key::Backspace }).await.expect("it erases");
+    iphone.try_act(ActionTarget::Device, Action::PressKey { key: Key::Backspace }).await.expect("it erases");
     assert_eq!(iphone.id("email").await.text.as_deref(), Some("Grüße 😀"));
-    iphone.try_act(Target::Device, Action::EraseText { count: None }).await.expect("it erases all");
+    iphone.try_act(ActionTarget::Device, Action::EraseText { count: None }).await.expect("it erases all");
     let copy = DeviceCommand::SetClipboard { text: "ada".to_string() };
     copy.carry_out(&*iphone.driver, &budget()).await.expect("it is copied");
     assert_eq!(iphone.stand_in.clipboard(), "ada");
     DeviceCommand::PasteClipboard.carry_out(&*iphone.driver, &budget()).await.expect("it is pasted");
     assert_eq!(iphone.id("email").await.text.as_deref(), Some("ada"));
-    iphone.try_act(Target::Device, Action::PressKey { key: Key::Home }).await.expect("it goes home");
+    iphone.try_act(ActionTarget::Device, Action::PressKey { key: Key::Home }).await.expect("it goes home");
     assert_eq!(iphone.screen().await.app, None);
 }
 

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use trailblaze_core::driver::{Action, Budget, DriverError, LaunchMode, Target, Want};
+use trailblaze_core::driver::{Action, ActionTarget, Budget, DriverError, LaunchMode, ObserveOptions};
 use trailblaze_ios_stand_in::Behaviour;
 use trailblaze_protocol::geometry::Point;
 
 use crate::support::{Connected, budget};
 
-const CORNER: Target = Target::Point(Point { x: 5, y: 5 });
+const CORNER: ActionTarget = ActionTarget::Point(Point { x: 5, y: 5 });
 
 #[tokio::test]
 async fn a_dropped_session_is_made_anew() {
@@ -34,7 +34,7 @@ async fn one_that_drops_every_session_is_lost() {
 async fn html_in_place_of_an_answer_is_quoted() {
     let iphone = Connected::open().await;
     iphone.stand_in.behave(Behaviour { html_errors: 1, ..Behaviour::default() });
-    let query = iphone.driver.observe(&budget(), Want::TREE).await.expect_err("it is no answer");
+    let query = iphone.driver.observe(&budget(), ObserveOptions::TREE).await.expect_err("it is no answer");
     assert!(matches!(&query, DriverError::Refused { reason } if reason.contains("502 Bad Gateway")), "{query:?}");
     iphone.screen().await;
 }
@@ -44,7 +44,7 @@ async fn a_slow_tree_ends_with_its_budget_and_the_next_one_is_waited_for() {
     let iphone = Connected::open().await;
     iphone.stand_in.behave(Behaviour { slow_tree: Duration::from_millis(400), ..Behaviour::default() });
     let brief = Budget::new(Instant::now() + Duration::from_millis(50), CancellationToken::new());
-    let error = iphone.driver.observe(&brief, Want::TREE).await.expect_err("it takes too long");
+    let error = iphone.driver.observe(&brief, ObserveOptions::TREE).await.expect_err("it takes too long");
     assert!(matches!(error, DriverError::TimedOut { .. }), "{error:?}");
     iphone.screen().await;
 }
@@ -57,7 +57,7 @@ async fn a_stale_element_is_searched_for_again() {
     // The first of the requests about an element asks which has the focus.
     iphone.stand_in.behave(Behaviour { stale_elements: 2, ..Behaviour::default() });
     let typing = Action::InputText { text: "x".to_string() };
-    let error = iphone.try_act(Target::Device, typing).await.expect_err("it is gone");
+    let error = iphone.try_act(ActionTarget::Device, typing).await.expect_err("it is gone");
     assert!(matches!(error, DriverError::Evaded { .. }), "{error:?}");
 }
 

@@ -8,10 +8,12 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::device_source::{DeviceSource, DeviceSpec};
-use trailblaze_core::driver::{Action, Budget, DeviceCommand, Driver, DriverError, LaunchMode, Target, Want};
-use trailblaze_core::query::{Checks, Element, Find, Found, Query, TextMatch, What};
+use trailblaze_core::driver::{
+    Action, ActionTarget, Budget, DeviceCommand, Driver, DriverError, LaunchMode, ObserveOptions,
+};
+use trailblaze_core::query::{Checks, ElementProperties, Find, Found, Query, QueryTarget, TextMatch};
 use trailblaze_core::screen::Screen;
-use trailblaze_core::yaml::{Kind, Node, Problems, Source, read};
+use trailblaze_core::yaml::{Problems, Source, YamlKind, YamlNode, read};
 use trailblaze_drivers::ios::PROVIDER;
 use trailblaze_drivers::provider::{FileError, Machine, ProjectPart, WantedDevice};
 use trailblaze_ios_stand_in::{CLEAR_DATA, StandIn, start};
@@ -49,11 +51,11 @@ impl Connected {
     }
 
     pub async fn screen(&self) -> Screen {
-        self.driver.observe(&budget(), Want::TREE).await.expect("a screen")
+        self.driver.observe(&budget(), ObserveOptions::TREE).await.expect("a screen")
     }
 
-    async fn search(&self, element: Element) -> Found {
-        let query = Query { what: What::Element(element), index: None };
+    async fn search(&self, element: ElementProperties) -> Found {
+        let query = Query { what: QueryTarget::Element(element), index: None };
         let budget = budget();
         // What the app does takes its time.
         loop {
@@ -66,18 +68,22 @@ impl Connected {
     }
 
     pub async fn id(&self, id: &str) -> Found {
-        self.search(Element { id: Some(id.to_string()), ..Element::default() }).await
+        self.search(ElementProperties { id: Some(id.to_string()), ..ElementProperties::default() }).await
     }
 
     pub async fn text(&self, text: &str) -> Found {
-        self.search(Element { text: Some(TextMatch::Exact(text.to_string())), ..Element::default() }).await
+        self.search(ElementProperties {
+            text: Some(TextMatch::Exact(text.to_string())),
+            ..ElementProperties::default()
+        })
+        .await
     }
 
     pub async fn act(&self, found: Found, action: Action) {
-        self.try_act(Target::Element(found), action).await.expect("it is done");
+        self.try_act(ActionTarget::Element(found), action).await.expect("it is done");
     }
 
-    pub async fn try_act(&self, target: Target, action: Action) -> Result<(), DriverError> {
+    pub async fn try_act(&self, target: ActionTarget, action: Action) -> Result<(), DriverError> {
         self.driver.act(&budget(), &target, &action).await.map(drop)
     }
 
@@ -92,7 +98,7 @@ pub fn device(stand_in: &StandIn) -> (Arc<dyn DeviceSource>, DeviceSpec) {
     let entry = Source::new("trailblaze.yaml", keys);
     let entry = read(&entry, &mut Problems::new(&entry)).expect("keys");
     let source = Source::new("trailblaze.yaml", "");
-    let section = Node { span: Default::default(), kind: Kind::Map(Vec::new()) };
+    let section = YamlNode { span: Default::default(), kind: YamlKind::Map(Vec::new()) };
     let file = |_: &str| Err(FileError::Missing);
     let devices = vec![(ID, entry)];
     let part = ProjectPart { root: "/".as_ref(), source: &source, section, devices, read: &file };

@@ -1,7 +1,9 @@
 //! Anthropic messages.
 
 use serde_json::{Map, Value, json};
-use trailblaze_core::model::{Choice, Message, Part, Reply, Request, RequestedCall, StopReason, ToolResult};
+use trailblaze_core::model::{
+    ChatMessage, Choice, ContentPart, ModelReply, ModelRequest, RequestedCall, RequestedCallResult, StopReason,
+};
 
 use super::names::{Names, wire_name};
 use super::schema::object_schema;
@@ -11,10 +13,10 @@ use crate::settings::Settings;
 
 /// The protocol requires a limit.
 const OUTPUT_TOKENS: u64 = 8_192;
-/// The key of [`Reply::raw`].
+/// The key of [`ModelReply::raw`].
 const RAW: &str = "anthropic";
 
-pub fn body(settings: &Settings, quirks: Quirks, request: &Request) -> Value {
+pub fn body(settings: &Settings, quirks: Quirks, request: &ModelRequest) -> Value {
     let mut body = Map::new();
     body.insert("model".into(), settings.model.as_str().into());
     if !request.tools.is_empty() {
@@ -54,13 +56,13 @@ fn mark(block: Option<&mut Value>) {
     }
 }
 
-fn messages(request: &Request) -> Vec<Value> {
+fn messages(request: &ModelRequest) -> Vec<Value> {
     let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
     for message in &request.messages {
         let (role, blocks) = match message {
-            Message::User(parts) => ("user", parts.iter().filter_map(block).collect::<Vec<_>>()),
-            Message::Assistant(reply) => ("assistant", echo(reply)),
-            Message::Results(results) => ("user", results.iter().map(tool_result).collect()),
+            ChatMessage::User(parts) => ("user", parts.iter().filter_map(block).collect::<Vec<_>>()),
+            ChatMessage::Assistant(reply) => ("assistant", echo(reply)),
+            ChatMessage::Results(results) => ("user", results.iter().map(tool_result).collect()),
         };
         match turns.last_mut() {
             // Results and the message after them are one turn.
@@ -76,18 +78,18 @@ fn messages(request: &Request) -> Vec<Value> {
 }
 
 /// Empty texts are refused.
-fn block(part: &Part) -> Option<Value> {
+fn block(part: &ContentPart) -> Option<Value> {
     match part {
-        Part::Text(text) if text.trim().is_empty() => None,
-        Part::Text(text) => Some(json!({"type": "text", "text": text})),
-        Part::Picture(picture) => {
+        ContentPart::Text(text) if text.trim().is_empty() => None,
+        ContentPart::Text(text) => Some(json!({"type": "text", "text": text})),
+        ContentPart::Picture(picture) => {
             let source = json!({"type": "base64", "media_type": picture.media_type, "data": base64(picture)});
             Some(json!({"type": "image", "source": source}))
         }
     }
 }
 
-fn tool_result(result: &ToolResult) -> Value {
+fn tool_result(result: &RequestedCallResult) -> Value {
     let content: Vec<Value> = result.parts.iter().filter_map(block).collect();
     let mut json = json!({"type": "tool_result", "tool_use_id": result.id, "content": content});
     if result.is_error {
@@ -97,11 +99,11 @@ fn tool_result(result: &ToolResult) -> Value {
 }
 
 /// What the model replied, exactly as it was if it thought: the signatures of its thoughts are checked.
-fn echo(reply: &Reply) -> Vec<Value> {
+fn echo(reply: &ModelReply) -> Vec<Value> {
     if let Some(blocks) = reply.raw.get(RAW).and_then(Value::as_array) {
         return blocks.clone();
     }
-    let text = block(&Part::Text(reply.text.clone()));
+    let text = block(&ContentPart::Text(reply.text.clone()));
     let calls = reply.calls.iter().map(|call| {
         let input = arguments_json(&call.arguments);
         json!({"type": "tool_use", "id": call.id, "name": wire_name(&call.name), "input": input})
@@ -109,9 +111,9 @@ fn echo(reply: &Reply) -> Vec<Value> {
     text.into_iter().chain(calls).collect()
 }
 
-fn has_thought(request: &Request) -> bool {
+fn has_thought(request: &ModelRequest) -> bool {
     request.messages.iter().any(|message| match message {
-        Message::Assistant(reply) => reply.raw.get(RAW).is_some(),
+        ChatMessage::Assistant(reply) => reply.raw.get(RAW).is_some(),
         _ => false,
     })
 }
@@ -154,7 +156,7 @@ pub fn answer(names: &Names, body: &Value) -> Result<Answer, Unfit> {
         false => Value::Null,
     };
     let usage = usage(input, count(spent, "/output_tokens"), cached, written);
-    Ok(Answer::Reply(Reply { text, calls, stop, usage, raw }))
+    Ok(Answer::Reply(ModelReply { text, calls, stop, usage, raw }))
 }
 
 /// A model may think without being asked to. There is no code for this error, only its text.

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use trailblaze_core::model::{Choice, Message, Part, Reply, Request, RequestedCall, StopReason, ToolResult};
+use trailblaze_core::model::{
+    ChatMessage, Choice, ContentPart, ModelReply, ModelRequest, RequestedCall, RequestedCallResult, StopReason,
+};
 
 use super::names::{Names, wire_name};
 use super::schema::object_schema;
@@ -11,10 +13,10 @@ use super::{Unfit, arguments, arguments_json, base64, count, pictures_of, text_o
 use crate::failure::ProviderError;
 use crate::settings::Settings;
 
-/// The key of [`Reply::raw`].
+/// The key of [`ModelReply::raw`].
 const RAW: &str = "gemini";
 
-pub fn body(settings: &Settings, request: &Request) -> Value {
+pub fn body(settings: &Settings, request: &ModelRequest) -> Value {
     let mut body = Map::new();
     if !request.tools.is_empty() {
         let functions = request.tools.iter().map(|tool| {
@@ -45,15 +47,15 @@ pub fn body(settings: &Settings, request: &Request) -> Value {
     body.into()
 }
 
-fn contents(request: &Request) -> Vec<Value> {
+fn contents(request: &ModelRequest) -> Vec<Value> {
     let mut contents = Vec::new();
     for message in &request.messages {
         match message {
-            Message::User(parts) => {
+            ChatMessage::User(parts) => {
                 contents.push(json!({"role": "user", "parts": parts.iter().map(part).collect::<Vec<_>>()}))
             }
-            Message::Assistant(reply) => contents.push(json!({"role": "model", "parts": echo(reply)})),
-            Message::Results(results) => {
+            ChatMessage::Assistant(reply) => contents.push(json!({"role": "model", "parts": echo(reply)})),
+            ChatMessage::Results(results) => {
                 let responses: Vec<Value> = results.iter().map(response).collect();
                 contents.push(json!({"role": "user", "parts": responses}));
                 // A content with responses must have exactly one for each call, so pictures follow separately.
@@ -67,20 +69,22 @@ fn contents(request: &Request) -> Vec<Value> {
     contents
 }
 
-fn part(part: &Part) -> Value {
+fn part(part: &ContentPart) -> Value {
     match part {
-        Part::Text(text) => json!({"text": text}),
-        Part::Picture(picture) => json!({"inlineData": {"mimeType": picture.media_type, "data": base64(picture)}}),
+        ContentPart::Text(text) => json!({"text": text}),
+        ContentPart::Picture(picture) => {
+            json!({"inlineData": {"mimeType": picture.media_type, "data": base64(picture)}})
+        }
     }
 }
 
-fn response(result: &ToolResult) -> Value {
+fn response(result: &RequestedCallResult) -> Value {
     let key = if result.is_error { "error" } else { "output" };
     json!({"functionResponse": {"name": wire_name(&result.name), "response": {key: text_of(&result.parts)}}})
 }
 
-fn pictures_after(result: &ToolResult) -> Vec<Value> {
-    let pictures = pictures_of(&result.parts).map(|picture| part(&Part::Picture(picture.clone())));
+fn pictures_after(result: &RequestedCallResult) -> Vec<Value> {
+    let pictures = pictures_of(&result.parts).map(|picture| part(&ContentPart::Picture(picture.clone())));
     let mut parts: Vec<Value> = pictures.collect();
     if !parts.is_empty() {
         parts.insert(0, json!({"text": format!("The picture that `{}` returned:", result.name)}));
@@ -89,7 +93,7 @@ fn pictures_after(result: &ToolResult) -> Vec<Value> {
 }
 
 /// What the model replied, exactly as it was if it has signatures: each belongs to its own part.
-fn echo(reply: &Reply) -> Vec<Value> {
+fn echo(reply: &ModelReply) -> Vec<Value> {
     if let Some(parts) = reply.raw.get(RAW).and_then(Value::as_array) {
         return parts.clone();
     }
@@ -101,7 +105,7 @@ fn echo(reply: &Reply) -> Vec<Value> {
     text.into_iter().chain(calls).collect()
 }
 
-pub fn reply(names: &Names, request: &Request, body: &Value) -> Result<Reply, Unfit> {
+pub fn reply(names: &Names, request: &ModelRequest, body: &Value) -> Result<ModelReply, Unfit> {
     let spent = body.get("usageMetadata").unwrap_or(&Value::Null);
     let usage = usage(
         count(spent, "/promptTokenCount") + count(spent, "/toolUsePromptTokenCount"),
@@ -112,10 +116,10 @@ pub fn reply(names: &Names, request: &Request, body: &Value) -> Result<Reply, Un
     let blocked = body.pointer("/promptFeedback/blockReason").and_then(Value::as_str);
     let Some(candidate) = body.pointer("/candidates/0") else {
         let reason = blocked.ok_or_else(|| Unfit::lacks("candidates"))?;
-        return Ok(Reply {
+        return Ok(ModelReply {
             stop: StopReason::Refused(format!("the request was blocked: {reason}")),
             usage,
-            ..Reply::default()
+            ..ModelReply::default()
         });
     };
     let parts = candidate.pointer("/content/parts").and_then(Value::as_array).cloned().unwrap_or_default();
@@ -149,7 +153,7 @@ pub fn reply(names: &Names, request: &Request, body: &Value) -> Result<Reply, Un
     };
     let is_signed = |part: &Value| part.get("thoughtSignature").is_some() || part.get("thought").is_some();
     let raw = if parts.iter().any(is_signed) { json!({RAW: parts}) } else { Value::Null };
-    Ok(Reply { text, calls, stop, usage, raw })
+    Ok(ModelReply { text, calls, stop, usage, raw })
 }
 
 /// `{"error": {code, message, status, details}}`; a list with one of them from some gateways.

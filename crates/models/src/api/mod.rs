@@ -13,7 +13,9 @@ use std::borrow::Cow;
 use hyper::StatusCode;
 use serde_json::{Value, json};
 use trailblaze_core::config::ProviderKind;
-use trailblaze_core::model::{Arguments, Message, ModelError, Part, Picture, Reply, Request, Usage};
+use trailblaze_core::model::{
+    ChatMessage, ContentPart, EncodedPicture, ModelError, ModelReply, ModelRequest, RequestedArguments, TokenUsage,
+};
 
 use crate::failure::ProviderError;
 use crate::settings::Settings;
@@ -53,7 +55,7 @@ impl Unfit {
 
 /// What a reply may be.
 pub enum Answer {
-    Reply(Reply),
+    Reply(ModelReply),
     /// The reply ended because the context was full.
     ContextFull(String),
 }
@@ -112,7 +114,7 @@ impl Api {
         headers
     }
 
-    pub fn body(self, settings: &Settings, quirks: Quirks, request: &Request) -> Result<Value, ModelError> {
+    pub fn body(self, settings: &Settings, quirks: Quirks, request: &ModelRequest) -> Result<Value, ModelError> {
         let mut request = Cow::Borrowed(request);
         if !settings.has_vision {
             request = Cow::Owned(without_pictures(&request));
@@ -129,7 +131,7 @@ impl Api {
         }
     }
 
-    pub fn answer(self, settings: &Settings, request: &Request, body: &Value) -> Result<Answer, Unfit> {
+    pub fn answer(self, settings: &Settings, request: &ModelRequest, body: &Value) -> Result<Answer, Unfit> {
         let names = Names::of(request);
         match self {
             Api::OpenAi(_) => openai::reply(&names, body).map(Answer::Reply),
@@ -180,67 +182,67 @@ fn path_segment(name: &str) -> String {
     name.bytes().map(|byte| if safe(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
 }
 
-fn without_pictures(request: &Request) -> Request {
+fn without_pictures(request: &ModelRequest) -> ModelRequest {
     let mut request = request.clone();
-    let strip = |parts: &mut Vec<Part>| {
-        for part in parts.iter_mut().filter(|part| matches!(part, Part::Picture(_))) {
-            *part = Part::Text("(a picture, which this model cannot see)".to_string());
+    let strip = |parts: &mut Vec<ContentPart>| {
+        for part in parts.iter_mut().filter(|part| matches!(part, ContentPart::Picture(_))) {
+            *part = ContentPart::Text("(a picture, which this model cannot see)".to_string());
         }
     };
     for message in &mut request.messages {
         match message {
-            Message::User(parts) => strip(parts),
-            Message::Results(results) => results.iter_mut().for_each(|result| strip(&mut result.parts)),
-            Message::Assistant(_) => {}
+            ChatMessage::User(parts) => strip(parts),
+            ChatMessage::Results(results) => results.iter_mut().for_each(|result| strip(&mut result.parts)),
+            ChatMessage::Assistant(_) => {}
         }
     }
     request
 }
 
 /// The text of parts, without pictures.
-fn text_of(parts: &[Part]) -> String {
+fn text_of(parts: &[ContentPart]) -> String {
     let texts: Vec<&str> = parts
         .iter()
         .filter_map(|part| match part {
-            Part::Text(text) => Some(text.as_str()),
-            Part::Picture(_) => None,
+            ContentPart::Text(text) => Some(text.as_str()),
+            ContentPart::Picture(_) => None,
         })
         .collect();
     texts.join("\n")
 }
 
-fn pictures_of(parts: &[Part]) -> impl Iterator<Item = &Picture> {
+fn pictures_of(parts: &[ContentPart]) -> impl Iterator<Item = &EncodedPicture> {
     parts.iter().filter_map(|part| match part {
-        Part::Picture(picture) => Some(picture),
-        Part::Text(_) => None,
+        ContentPart::Picture(picture) => Some(picture),
+        ContentPart::Text(_) => None,
     })
 }
 
-fn base64(picture: &Picture) -> String {
+fn base64(picture: &EncodedPicture) -> String {
     use base64::Engine as _;
     base64::engine::general_purpose::STANDARD.encode(&picture.bytes)
 }
 
 /// Arguments as an object, for protocols without another form.
-fn arguments_json(arguments: &Arguments) -> Value {
+fn arguments_json(arguments: &RequestedArguments) -> Value {
     match arguments {
-        Arguments::Object(map) => Value::Object(map.clone()),
-        Arguments::Malformed(text) => json!({"malformed": text}),
+        RequestedArguments::Object(map) => Value::Object(map.clone()),
+        RequestedArguments::Malformed(text) => json!({"malformed": text}),
     }
 }
 
 /// Arguments as a provider sent them: an object, or the text of one.
-fn arguments(value: Option<&Value>) -> Arguments {
+fn arguments(value: Option<&Value>) -> RequestedArguments {
     match value {
-        None | Some(Value::Null) => Arguments::Object(Default::default()),
-        Some(Value::Object(map)) => Arguments::Object(map.clone()),
+        None | Some(Value::Null) => RequestedArguments::Object(Default::default()),
+        Some(Value::Object(map)) => RequestedArguments::Object(map.clone()),
         // Tools without parameters are often called with an empty text.
-        Some(Value::String(text)) if text.trim().is_empty() => Arguments::Object(Default::default()),
+        Some(Value::String(text)) if text.trim().is_empty() => RequestedArguments::Object(Default::default()),
         Some(Value::String(text)) => match serde_json::from_str(text) {
-            Ok(Value::Object(map)) => Arguments::Object(map),
-            _ => Arguments::Malformed(text.clone()),
+            Ok(Value::Object(map)) => RequestedArguments::Object(map),
+            _ => RequestedArguments::Malformed(text.clone()),
         },
-        Some(other) => Arguments::Malformed(other.to_string()),
+        Some(other) => RequestedArguments::Malformed(other.to_string()),
     }
 }
 
@@ -250,13 +252,13 @@ fn count(usage: &Value, pointer: &str) -> u64 {
 }
 
 /// How many replies the request already has, to make up ids that are unique in a conversation.
-fn turn(request: &Request) -> usize {
-    request.messages.iter().filter(|message| matches!(message, Message::Assistant(_))).count() + 1
+fn turn(request: &ModelRequest) -> usize {
+    request.messages.iter().filter(|message| matches!(message, ChatMessage::Assistant(_))).count() + 1
 }
 
 /// A usage whose parts are not more than their sum.
-fn usage(input: u64, output: u64, cached: u64, cache_written: u64) -> Usage {
-    Usage { input: input.max(cached + cache_written), output, cached, cache_written }
+fn usage(input: u64, output: u64, cached: u64, cache_written: u64) -> TokenUsage {
+    TokenUsage { input: input.max(cached + cache_written), output, cached, cache_written }
 }
 
 #[cfg(test)]

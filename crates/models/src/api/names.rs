@@ -1,7 +1,7 @@
 //! Names of tools as providers accept them: `^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`.
 
 use sha2::{Digest, Sha256};
-use trailblaze_core::model::Request;
+use trailblaze_core::model::ModelRequest;
 
 const LONGEST: usize = 64;
 
@@ -24,7 +24,7 @@ pub fn wire_name(name: &str) -> String {
 pub struct Names(Vec<(String, String)>);
 
 impl Names {
-    pub fn of(request: &Request) -> Names {
+    pub fn of(request: &ModelRequest) -> Names {
         let sent = request.tools.iter().map(|tool| (wire_name(&tool.name), tool.name.clone()));
         Names(sent.filter(|(wire, own)| wire != own).collect())
     }

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 use trailblaze_core::model::{
-    Message, ModelError, ModelErrorKind, Part, Reply, Request, RequestedCall, StopReason, ToolResult,
+    ChatMessage, ContentPart, ModelError, ModelErrorKind, ModelReply, ModelRequest, RequestedCall, RequestedCallResult,
+    StopReason,
 };
 
 use super::names::{Names, wire_name};
@@ -16,7 +17,7 @@ const CONTEXT_TOKENS: u64 = 16_384;
 /// Estimates of shorter requests say too little.
 const SHORTEST_ESTIMATE: u64 = 1_000;
 
-pub fn body(settings: &Settings, request: &Request) -> Result<Value, ModelError> {
+pub fn body(settings: &Settings, request: &ModelRequest) -> Result<Value, ModelError> {
     let (context, estimate) = (context(settings), estimated_tokens(request));
     if estimate > context {
         return Err(ModelError {
@@ -65,10 +66,10 @@ fn context_hint(settings: &Settings) -> String {
     format!("set a larger `context_length` for `{}` in `llm.providers`", settings.model)
 }
 
-fn messages(message: &Message) -> Vec<Value> {
+fn messages(message: &ChatMessage) -> Vec<Value> {
     match message {
-        Message::User(parts) => vec![with_images(json!({"role": "user", "content": text_of(parts)}), parts)],
-        Message::Assistant(reply) => {
+        ChatMessage::User(parts) => vec![with_images(json!({"role": "user", "content": text_of(parts)}), parts)],
+        ChatMessage::Assistant(reply) => {
             let mut json = json!({"role": "assistant", "content": reply.text});
             if !reply.calls.is_empty() {
                 let call = |call: &RequestedCall| json!({"function": {"name": wire_name(&call.name), "arguments": arguments_json(&call.arguments)}});
@@ -76,7 +77,7 @@ fn messages(message: &Message) -> Vec<Value> {
             }
             vec![json]
         }
-        Message::Results(results) => {
+        ChatMessage::Results(results) => {
             let mut messages: Vec<Value> = results.iter().map(tool_message).collect();
             // Templates of models show pictures of the user only.
             for result in results.iter().filter(|result| pictures_of(&result.parts).next().is_some()) {
@@ -88,13 +89,13 @@ fn messages(message: &Message) -> Vec<Value> {
     }
 }
 
-fn tool_message(result: &ToolResult) -> Value {
+fn tool_message(result: &RequestedCallResult) -> Value {
     let text = text_of(&result.parts);
     let text = if result.is_error && !text.starts_with("error") { format!("error: {text}") } else { text };
     json!({"role": "tool", "tool_name": wire_name(&result.name), "content": text})
 }
 
-fn with_images(mut message: Value, parts: &[Part]) -> Value {
+fn with_images(mut message: Value, parts: &[ContentPart]) -> Value {
     let images: Vec<String> = pictures_of(parts).map(base64).collect();
     if !images.is_empty() {
         message["images"] = json!(images);
@@ -102,7 +103,7 @@ fn with_images(mut message: Value, parts: &[Part]) -> Value {
     message
 }
 
-pub fn answer(names: &Names, settings: &Settings, request: &Request, body: &Value) -> Result<Answer, Unfit> {
+pub fn answer(names: &Names, settings: &Settings, request: &ModelRequest, body: &Value) -> Result<Answer, Unfit> {
     let message = body.get("message").filter(|message| message.is_object()).ok_or_else(|| Unfit::lacks("message"))?;
     let counted = body.get("prompt_eval_count").map(|_| count(body, "/prompt_eval_count"));
     let estimate = estimated_tokens(request);
@@ -129,7 +130,7 @@ pub fn answer(names: &Names, settings: &Settings, request: &Request, body: &Valu
         Some("length") => StopReason::CutOff,
         _ => StopReason::End,
     };
-    Ok(Answer::Reply(Reply {
+    Ok(Answer::Reply(ModelReply {
         text: message.get("content").and_then(Value::as_str).unwrap_or_default().to_string(),
         calls,
         stop,

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 use trailblaze_core::model::{
-    Arguments, Choice, Message, ModelError, ModelErrorKind, Part, Picture, Reply, Request, RequestedCall, StopReason,
-    ToolResult,
+    ChatMessage, Choice, ContentPart, EncodedPicture, ModelError, ModelErrorKind, ModelReply, ModelRequest,
+    RequestedArguments, RequestedCall, RequestedCallResult, StopReason,
 };
 
 use super::names::{Names, wire_name};
@@ -26,7 +26,12 @@ const REASONING: &str = "reasoning_details";
 /// OpenAI refuses more.
 const MOST_TOOLS: usize = 128;
 
-pub fn body(dialect: Dialect, settings: &Settings, quirks: Quirks, request: &Request) -> Result<Value, ModelError> {
+pub fn body(
+    dialect: Dialect,
+    settings: &Settings,
+    quirks: Quirks,
+    request: &ModelRequest,
+) -> Result<Value, ModelError> {
     if dialect == Dialect::OpenAi && request.tools.len() > MOST_TOOLS {
         return Err(ModelError {
             kind: ModelErrorKind::Setup,
@@ -68,11 +73,11 @@ pub fn body(dialect: Dialect, settings: &Settings, quirks: Quirks, request: &Req
     Ok(body.into())
 }
 
-fn messages(message: &Message) -> Vec<Value> {
+fn messages(message: &ChatMessage) -> Vec<Value> {
     match message {
-        Message::User(parts) => vec![json!({"role": "user", "content": content(parts)})],
-        Message::Assistant(reply) => vec![assistant(reply)],
-        Message::Results(results) => {
+        ChatMessage::User(parts) => vec![json!({"role": "user", "content": content(parts)})],
+        ChatMessage::Assistant(reply) => vec![assistant(reply)],
+        ChatMessage::Results(results) => {
             let mut messages: Vec<Value> = results.iter().map(tool_message).collect();
             // Pictures in tool messages are accepted and then made up by the model, so they follow as the user's.
             let pictures: Vec<Value> = results.iter().flat_map(pictures_after).collect();
@@ -85,23 +90,23 @@ fn messages(message: &Message) -> Vec<Value> {
 }
 
 /// A text if there is nothing else, which every server understands.
-fn content(parts: &[Part]) -> Value {
-    if let [Part::Text(text)] = parts {
+fn content(parts: &[ContentPart]) -> Value {
+    if let [ContentPart::Text(text)] = parts {
         return text.as_str().into();
     }
-    let part = |part: &Part| match part {
-        Part::Text(text) => json!({"type": "text", "text": text}),
-        Part::Picture(picture) => image(picture),
+    let part = |part: &ContentPart| match part {
+        ContentPart::Text(text) => json!({"type": "text", "text": text}),
+        ContentPart::Picture(picture) => image(picture),
     };
     parts.iter().map(part).collect()
 }
 
-fn image(picture: &Picture) -> Value {
+fn image(picture: &EncodedPicture) -> Value {
     let url = format!("data:{};base64,{}", picture.media_type, base64(picture));
     json!({"type": "image_url", "image_url": {"url": url}})
 }
 
-fn assistant(reply: &Reply) -> Value {
+fn assistant(reply: &ModelReply) -> Value {
     let mut message = Map::new();
     message.insert("role".into(), "assistant".into());
     let text = (!reply.text.is_empty()).then_some(reply.text.as_str());
@@ -110,8 +115,8 @@ fn assistant(reply: &Reply) -> Value {
     if !reply.calls.is_empty() {
         let calls = reply.calls.iter().map(|call| {
             let arguments = match &call.arguments {
-                Arguments::Object(map) => json!(map).to_string(),
-                Arguments::Malformed(text) => text.clone(),
+                RequestedArguments::Object(map) => json!(map).to_string(),
+                RequestedArguments::Malformed(text) => text.clone(),
             };
             let function = json!({"name": wire_name(&call.name), "arguments": arguments});
             json!({"id": call.id, "type": "function", "function": function})
@@ -123,14 +128,14 @@ fn assistant(reply: &Reply) -> Value {
     message.into()
 }
 
-fn tool_message(result: &ToolResult) -> Value {
+fn tool_message(result: &RequestedCallResult) -> Value {
     let text = text_of(&result.parts);
     // There is no field for it.
     let text = if result.is_error && !text.starts_with("error") { format!("error: {text}") } else { text };
     json!({"role": "tool", "tool_call_id": result.id, "content": text})
 }
 
-fn pictures_after(result: &ToolResult) -> Vec<Value> {
+fn pictures_after(result: &RequestedCallResult) -> Vec<Value> {
     let mut parts: Vec<Value> = pictures_of(&result.parts).map(image).collect();
     if !parts.is_empty() {
         parts.insert(0, json!({"type": "text", "text": format!("The picture that `{}` returned:", result.name)}));
@@ -138,7 +143,7 @@ fn pictures_after(result: &ToolResult) -> Vec<Value> {
     parts
 }
 
-pub fn reply(names: &Names, body: &Value) -> Result<Reply, Unfit> {
+pub fn reply(names: &Names, body: &Value) -> Result<ModelReply, Unfit> {
     let choice = body.pointer("/choices/0").ok_or_else(|| Unfit::lacks("choices"))?;
     let message = choice.get("message").filter(|message| message.is_object()).ok_or_else(|| Unfit::lacks("message"))?;
     let calls = message.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
@@ -162,7 +167,7 @@ pub fn reply(names: &Names, body: &Value) -> Result<Reply, Unfit> {
         (None, _) => StopReason::End,
     };
     let spent = body.get("usage").unwrap_or(&Value::Null);
-    Ok(Reply {
+    Ok(ModelReply {
         text: text(message.get("content")),
         calls,
         stop,

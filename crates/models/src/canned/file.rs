@@ -5,9 +5,9 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use trailblaze_core::config::{Cost, Dimensions, ModelEntry};
 use trailblaze_core::model::{
-    Arguments, ModelError, ModelErrorKind, ModelInfo, Price, Reply, RequestedCall, StopReason, Usage,
+    ModelError, ModelErrorKind, ModelInfo, ModelReply, Price, RequestedArguments, RequestedCall, StopReason, TokenUsage,
 };
-use trailblaze_core::yaml::{self, Decode, Node, Problem, Problems, Source, Spanned, decode, loose};
+use trailblaze_core::yaml::{self, Decode, Problem, Problems, Source, Spanned, YamlNode, decode, loose};
 use trailblaze_core::{limits, table, words};
 
 use super::{CannedAnswer, CannedReplies, Expectation, Fingerprint, ReplyEntry};
@@ -150,7 +150,7 @@ const KINDS: [(Kind, ModelErrorKind, &str); 8] = [
 pub struct Texts(Vec<String>);
 
 impl Decode for Texts {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         match node.items() {
             Some(_) => Vec::decode(node, problems).map(Texts),
             None => String::decode(node, problems).map(|text| Texts(vec![text])),
@@ -167,7 +167,7 @@ impl Decode for Texts {
 pub struct WrittenCall(RequestedCall);
 
 impl Decode for WrittenCall {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         let call = |name: &str, arguments| {
             Some(WrittenCall(RequestedCall { id: String::new(), name: name.to_string(), arguments }))
         };
@@ -175,9 +175,9 @@ impl Decode for WrittenCall {
             (Some([(name, value)]), _) => {
                 let name = name.raw().unwrap_or_default();
                 match loose(value) {
-                    Value::Object(map) => call(name, Arguments::Object(map)),
-                    Value::Null => call(name, Arguments::Object(Map::new())),
-                    Value::String(text) => call(name, Arguments::Malformed(text)),
+                    Value::Object(map) => call(name, RequestedArguments::Object(map)),
+                    Value::Null => call(name, RequestedArguments::Object(Map::new())),
+                    Value::String(text) => call(name, RequestedArguments::Malformed(text)),
                     _ => {
                         let text = format!("the arguments of `{name}` must be a mapping, found {}", value.noun());
                         problems.error(value.span, text);
@@ -185,7 +185,7 @@ impl Decode for WrittenCall {
                     }
                 }
             }
-            (None, Some(name)) if !node.is_null() => call(name, Arguments::Object(Map::new())),
+            (None, Some(name)) if !node.is_null() => call(name, RequestedArguments::Object(Map::new())),
             _ => {
                 problems.error(node.span, "a call is a mapping with one key, the tool: `tap: {ref: e1}`");
                 None
@@ -322,14 +322,14 @@ fn from_reply(reply: WrittenReply, problems: &mut Problems) -> Option<CannedAnsw
         (Stop::CutOff, None) => StopReason::CutOff,
         (Stop::Malformed, None) => StopReason::Malformed,
     };
-    let usage = reply.usage.map(|usage| Usage {
+    let usage = reply.usage.map(|usage| TokenUsage {
         input: usage.input,
         output: usage.output,
         cached: usage.cached,
         cache_written: usage.cache_written,
     });
     let calls = reply.calls.into_iter().map(|WrittenCall(call)| call).collect();
-    let reply = Reply { text: reply.text.unwrap_or_default(), calls, stop, ..Reply::default() };
+    let reply = ModelReply { text: reply.text.unwrap_or_default(), calls, stop, ..ModelReply::default() };
     Some(CannedAnswer::Reply(reply, usage))
 }
 
@@ -394,7 +394,7 @@ fn expectation_json(expect: &Expectation) -> Map<String, Value> {
     json
 }
 
-fn reply_json(reply: &Reply, usage: Option<&Usage>) -> Value {
+fn reply_json(reply: &ModelReply, usage: Option<&TokenUsage>) -> Value {
     let mut json = Map::new();
     if !reply.text.is_empty() {
         json.insert("text".into(), reply.text.as_str().into());
@@ -402,8 +402,8 @@ fn reply_json(reply: &Reply, usage: Option<&Usage>) -> Value {
     if !reply.calls.is_empty() {
         let calls = reply.calls.iter().map(|call| {
             let arguments = match &call.arguments {
-                Arguments::Object(map) => Value::Object(map.clone()),
-                Arguments::Malformed(text) => text.as_str().into(),
+                RequestedArguments::Object(map) => Value::Object(map.clone()),
+                RequestedArguments::Malformed(text) => text.as_str().into(),
             };
             let name = call.name.clone();
             Value::Object(Map::from_iter([(name, arguments)]))

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use trailblaze_core::model::{Message, Request, ToolResult};
+use trailblaze_core::model::{ChatMessage, ModelRequest, RequestedCallResult};
 
 /// The digests of a request. Ids of calls, usage, and what a provider wants echoed are left out, because they differ in every
 /// run and tell the model nothing.
@@ -18,7 +18,7 @@ pub struct Fingerprint {
 }
 
 impl Fingerprint {
-    pub fn of(request: &Request) -> Fingerprint {
+    pub fn of(request: &ModelRequest) -> Fingerprint {
         let tools = digest(&json!(request.tools));
         let system = digest(&json!(request.system));
         let messages: Vec<String> = request.messages.iter().map(|message| digest(&canonical(message))).collect();
@@ -51,17 +51,16 @@ impl Fingerprint {
     }
 }
 
-fn canonical(message: &Message) -> Value {
+fn canonical(message: &ChatMessage) -> Value {
     match message {
-        Message::User(parts) => json!({"user": parts}),
-        Message::Assistant(reply) => {
+        ChatMessage::User(parts) => json!({"user": parts}),
+        ChatMessage::Assistant(reply) => {
             let calls: Vec<Value> =
                 reply.calls.iter().map(|call| json!({"name": call.name, "arguments": call.arguments})).collect();
             json!({"assistant": {"text": reply.text, "calls": calls}})
         }
-        Message::Results(results) => {
-            let result =
-                |result: &ToolResult| json!({"name": result.name, "parts": result.parts, "isError": result.is_error});
+        ChatMessage::Results(results) => {
+            let result = |result: &RequestedCallResult| json!({"name": result.name, "parts": result.parts, "isError": result.is_error});
             json!({"results": results.iter().map(result).collect::<Vec<_>>()})
         }
     }

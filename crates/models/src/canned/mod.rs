@@ -5,7 +5,7 @@ mod fingerprint;
 mod recorder;
 mod model;
 
-use trailblaze_core::model::{ModelError, ModelInfo, Reply, Usage};
+use trailblaze_core::model::{ModelError, ModelInfo, ModelReply, TokenUsage};
 
 pub use file::{NotFit, Written};
 pub use model::CannedModel;
@@ -25,7 +25,7 @@ pub struct CannedReplies {
 
 impl CannedReplies {
     /// The replies in it.
-    pub fn replies_mut(&mut self) -> impl Iterator<Item = &mut Reply> {
+    pub fn replies_mut(&mut self) -> impl Iterator<Item = &mut ModelReply> {
         self.entries.iter_mut().filter_map(|entry| match &mut entry.answer {
             CannedAnswer::Reply(reply, _) => Some(reply),
             CannedAnswer::Error(_) => None,
@@ -57,7 +57,7 @@ struct Expectation {
 #[derive(Debug, Clone, PartialEq)]
 enum CannedAnswer {
     /// The usage is estimated if it is not given.
-    Reply(Reply, Option<Usage>),
+    Reply(ModelReply, Option<TokenUsage>),
     Error(ModelError),
 }
 

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use trailblaze_core::driver::Budget;
-use trailblaze_core::model::{Message, Model, ModelError, ModelErrorKind, ModelInfo, Part, Reply, Request};
+use trailblaze_core::model::{
+    ChatMessage, ContentPart, Model, ModelError, ModelErrorKind, ModelInfo, ModelReply, ModelRequest,
+};
 
 use super::{CannedAnswer, CannedReplies, Expectation, Fingerprint, ReplyEntry};
 use crate::estimate::{estimated_output, estimated_tokens};
@@ -31,7 +33,7 @@ impl CannedModel {
         CannedModel { replies: Arc::clone(replies), info, is_used: Mutex::new(vec![false; replies.entries.len()]) }
     }
 
-    fn next(&self, request: &Request) -> Result<&ReplyEntry, ModelError> {
+    fn next(&self, request: &ModelRequest) -> Result<&ReplyEntry, ModelError> {
         let asked = AskedOf::new(request, &self.replies);
         let mut is_used = self.is_used.lock();
         let fits = |index: &usize| !is_used[*index] && asked.misfits(&self.replies.entries[*index].expect).is_empty();
@@ -71,17 +73,18 @@ impl Model for CannedModel {
         &self.info
     }
 
-    async fn complete(&self, _: &Budget, request: &Request) -> Result<Reply, ModelError> {
+    async fn complete(&self, _: &Budget, request: &ModelRequest) -> Result<ModelReply, ModelError> {
         match &self.next(request)?.answer {
             CannedAnswer::Error(error) => Err(error.clone()),
             CannedAnswer::Reply(reply, usage) => {
                 let mut reply = reply.clone();
-                reply.usage = usage.unwrap_or_else(|| trailblaze_core::model::Usage {
+                reply.usage = usage.unwrap_or_else(|| trailblaze_core::model::TokenUsage {
                     input: estimated_tokens(request),
                     output: estimated_output(&reply),
                     ..Default::default()
                 });
-                let turn = request.messages.iter().filter(|message| matches!(message, Message::Assistant(_))).count();
+                let turn =
+                    request.messages.iter().filter(|message| matches!(message, ChatMessage::Assistant(_))).count();
                 for (index, call) in reply.calls.iter_mut().enumerate() {
                     call.id = format!("call_{}_{}", turn + 1, index + 1);
                 }
@@ -93,7 +96,7 @@ impl Model for CannedModel {
 
 /// A request, prepared for comparing.
 struct AskedOf<'r> {
-    request: &'r Request,
+    request: &'r ModelRequest,
     /// What the model has not seen yet.
     newest: String,
     /// Only if the file has digests.
@@ -101,7 +104,7 @@ struct AskedOf<'r> {
 }
 
 impl AskedOf<'_> {
-    fn new<'r>(request: &'r Request, replies: &CannedReplies) -> AskedOf<'r> {
+    fn new<'r>(request: &'r ModelRequest, replies: &CannedReplies) -> AskedOf<'r> {
         let has_digests = replies.entries.iter().any(|entry| entry.expect.request.is_some());
         let fingerprint = has_digests.then(|| Fingerprint::of(request));
         AskedOf { request, newest: newest(request), fingerprint }
@@ -124,18 +127,18 @@ impl AskedOf<'_> {
 }
 
 /// The text of what follows the model's last reply.
-pub(super) fn newest(request: &Request) -> String {
-    let is_reply = |message: &Message| matches!(message, Message::Assistant(_));
+pub(super) fn newest(request: &ModelRequest) -> String {
+    let is_reply = |message: &ChatMessage| matches!(message, ChatMessage::Assistant(_));
     let start = request.messages.iter().rposition(is_reply).map_or(0, |last| last + 1);
     let parts = request.messages[start..].iter().flat_map(|message| match message {
-        Message::User(parts) => parts.iter().collect::<Vec<_>>(),
-        Message::Results(results) => results.iter().flat_map(|result| &result.parts).collect(),
-        Message::Assistant(_) => Vec::new(),
+        ChatMessage::User(parts) => parts.iter().collect::<Vec<_>>(),
+        ChatMessage::Results(results) => results.iter().flat_map(|result| &result.parts).collect(),
+        ChatMessage::Assistant(_) => Vec::new(),
     });
     let texts: Vec<&str> = parts
         .filter_map(|part| match part {
-            Part::Text(text) => Some(text.as_str()),
-            Part::Picture(_) => None,
+            ContentPart::Text(text) => Some(text.as_str()),
+            ContentPart::Picture(_) => None,
         })
         .collect();
     texts.join("\n")

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use trailblaze_core::driver::Budget;
-use trailblaze_core::model::{Model, ModelError, ModelErrorKind, ModelInfo, Reply, Request};
+use trailblaze_core::model::{Model, ModelError, ModelErrorKind, ModelInfo, ModelReply, ModelRequest};
 
 use super::model::newest;
 use super::{CannedAnswer, CannedReplies, Expectation, Fingerprint, ReplyEntry};
@@ -38,7 +38,7 @@ impl Model for Recorder {
         &self.info
     }
 
-    async fn complete(&self, budget: &Budget, request: &Request) -> Result<Reply, ModelError> {
+    async fn complete(&self, budget: &Budget, request: &ModelRequest) -> Result<ModelReply, ModelError> {
         let answer = self.inner.complete(budget, request).await;
         let recorded = match &answer {
             // A replay ends by its own budget.
@@ -60,8 +60,8 @@ impl Model for Recorder {
 }
 
 /// Without what only the provider can use.
-fn as_replayed(reply: &Reply) -> Reply {
-    let mut replayed = Reply { raw: serde_json::Value::Null, usage: Default::default(), ..reply.clone() };
+fn as_replayed(reply: &ModelReply) -> ModelReply {
+    let mut replayed = ModelReply { raw: serde_json::Value::Null, usage: Default::default(), ..reply.clone() };
     replayed.calls.iter_mut().for_each(|call| call.id.clear());
     replayed
 }

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 use trailblaze_core::config::ProviderKind;
-use trailblaze_core::model::{Choice, Message, ModelErrorKind, OfferedTool, Part, Reply, Request, StopReason, Usage};
+use trailblaze_core::model::{
+    ChatMessage, Choice, ContentPart, ModelErrorKind, ModelReply, ModelRequest, OfferedTool, StopReason, TokenUsage,
+};
 use trailblaze_models::Settings;
 
 use crate::server::*;
@@ -102,12 +104,12 @@ async fn a_request_is_written_tools_first_and_a_reply_is_read() {
         {"type": "tool_use", "id": "toolu_1", "name": "tap", "input": {"ref": "e1"}},
     ]);
     let server = Server::start(check, [replied(content, "tool_use")]).await;
-    let request = Request { choice: Choice::Required, ..plain() };
+    let request = ModelRequest { choice: Choice::Required, ..plain() };
     let reply = server.model(ProviderKind::Anthropic).complete(&budget(), &request).await.expect("a reply");
     assert_eq!((reply.text.as_str(), &reply.stop), ("I tap.", &StopReason::End));
     assert_eq!(reply.calls, [call("toolu_1", "tap", json!({"ref": "e1"}))]);
     // Its count of input has neither cache reads nor writes.
-    assert_eq!(reply.usage, Usage { input: 1230, output: 12, cached: 1000, cache_written: 200 });
+    assert_eq!(reply.usage, TokenUsage { input: 1230, output: 12, cached: 1000, cache_written: 200 });
     let body = server.body();
     let keys: Vec<&String> = body.as_object().expect("an object").keys().collect();
     assert_eq!(keys, ["model", "tools", "tool_choice", "system", "messages", "max_tokens"]);
@@ -119,7 +121,7 @@ async fn a_request_is_written_tools_first_and_a_reply_is_read() {
 async fn what_stays_the_same_is_marked_for_the_cache() {
     let server = Server::start(check, [said("ok")]).await;
     let mut request = continued();
-    request.messages.push(Message::User(vec![Part::Text("log".into()), Part::Text("newest".into())]));
+    request.messages.push(ChatMessage::User(vec![ContentPart::Text("log".into()), ContentPart::Text("newest".into())]));
     server.model(ProviderKind::Anthropic).complete(&budget(), &request).await.expect("a reply");
     let body = server.body();
     let marked = |block: &Value| block.get("cache_control").is_some();
@@ -159,8 +161,13 @@ async fn thoughts_are_echoed_first_and_a_choice_is_not_forced_then() {
     let model = server.model(ProviderKind::Anthropic);
     let mut request = plain();
     let reply = model.complete(&budget(), &request).await.expect("a reply with thoughts");
-    request.messages.push(Message::Assistant(Box::new(reply)));
-    request.messages.push(Message::Results(vec![result("t1", "tap", vec![Part::Text("done".into())], false)]));
+    request.messages.push(ChatMessage::Assistant(Box::new(reply)));
+    request.messages.push(ChatMessage::Results(vec![result(
+        "t1",
+        "tap",
+        vec![ContentPart::Text("done".into())],
+        false,
+    )]));
     request.choice = Choice::Required;
     model.complete(&budget(), &request).await.expect("nothing is refused");
     let body = server.arrived()[1].body.clone();
@@ -172,7 +179,7 @@ async fn thoughts_are_echoed_first_and_a_choice_is_not_forced_then() {
 async fn a_model_that_thinks_by_itself_is_not_forced_again() {
     let server = Server::start(check, [said("ok")]).await;
     let model = server.model_with(ProviderKind::Anthropic, settings("thinker"));
-    let request = Request { choice: Choice::Required, ..plain() };
+    let request = ModelRequest { choice: Choice::Required, ..plain() };
     for _ in 0..2 {
         model.complete(&budget(), &request).await.expect("a reply");
     }
@@ -183,7 +190,7 @@ async fn a_model_that_thinks_by_itself_is_not_forced_again() {
 
 #[tokio::test]
 async fn the_temperature_of_a_request_is_sent_unless_the_model_refuses_it() {
-    let request = Request { temperature: Some(0.5), ..plain() };
+    let request = ModelRequest { temperature: Some(0.5), ..plain() };
     let server = Server::start(check, [said("ok"), said("ok"), said("ok")]).await;
     let newest = server.model_with(ProviderKind::Anthropic, settings("newest"));
     for _ in 0..2 {
@@ -206,10 +213,10 @@ async fn names_and_schemas_that_are_refused_are_sent_differently() {
     let content = json!([{"type": "tool_use", "id": "t1", "name": wire, "input": {}}]);
     let server = Server::start(check, [replied(content, "tool_use")]).await;
     let model = server.model(ProviderKind::Anthropic);
-    let reply: Reply = model.complete(&budget(), &request).await.expect("a reply");
+    let reply: ModelReply = model.complete(&budget(), &request).await.expect("a reply");
     assert_eq!(reply.calls[0].name, "tap.on");
-    request.messages.push(Message::Assistant(Box::new(reply)));
-    request.messages.push(Message::Results(vec![result("t1", "tap.on", Vec::new(), false)]));
+    request.messages.push(ChatMessage::Assistant(Box::new(reply)));
+    request.messages.push(ChatMessage::Results(vec![result("t1", "tap.on", Vec::new(), false)]));
     model.complete(&budget(), &request).await.expect("nothing is refused");
     assert_eq!(server.arrived()[1].body["messages"][1]["content"][0]["name"], wire);
 }

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 use trailblaze_core::config::ProviderKind;
-use trailblaze_core::model::{Choice, Message, ModelErrorKind, OfferedTool, Part, Request, StopReason, Usage};
+use trailblaze_core::model::{
+    ChatMessage, Choice, ContentPart, ModelErrorKind, ModelRequest, OfferedTool, StopReason, TokenUsage,
+};
 use trailblaze_models::Settings;
 
 use crate::server::*;
@@ -80,12 +82,12 @@ fn model(server: &Server) -> std::sync::Arc<dyn trailblaze_core::model::Model> {
 async fn a_request_is_written_tools_first_and_a_reply_is_read() {
     let parts = json!([{"text": "hm", "thought": true}, {"text": "I tap."}, {"functionCall": {"name": "tap", "args": {"ref": "e1"}}}]);
     let server = Server::start(check, [replied(parts, "STOP")]).await;
-    let request = Request { choice: Choice::Required, max_output_tokens: Some(5), ..plain() };
+    let request = ModelRequest { choice: Choice::Required, max_output_tokens: Some(5), ..plain() };
     let reply = model(&server).complete(&budget(), &request).await.expect("a reply");
     assert_eq!((reply.text.as_str(), &reply.stop), ("I tap.", &StopReason::End));
     assert_eq!(reply.calls, [call("call_1_1", "tap", json!({"ref": "e1"}))]);
     // Thoughts are paid for as output, and its count of input includes what was cached.
-    assert_eq!(reply.usage, Usage { input: 500, output: 50, cached: 400, cache_written: 0 });
+    assert_eq!(reply.usage, TokenUsage { input: 500, output: 50, cached: 400, cache_written: 0 });
     let body = server.body();
     let keys: Vec<&String> = body.as_object().expect("an object").keys().collect();
     assert_eq!(keys, ["tools", "toolConfig", "systemInstruction", "contents", "generationConfig"]);
@@ -113,12 +115,15 @@ async fn each_signature_is_echoed_on_its_own_part() {
         {"functionCall": {"name": "tap", "args": {"ref": "e2"}}},
     ]);
     let server = Server::start(check, [replied(parts.clone(), "STOP"), said("done")]).await;
-    let mut request = Request { messages: vec![Message::user("signed please")], ..plain() };
+    let mut request = ModelRequest { messages: vec![ChatMessage::user("signed please")], ..plain() };
     let reply = model(&server).complete(&budget(), &request).await.expect("a reply");
-    let results =
-        reply.calls.iter().map(|call| result(&call.id, &call.name, vec![Part::Text("ok".into())], false)).collect();
-    request.messages.push(Message::Assistant(Box::new(reply)));
-    request.messages.push(Message::Results(results));
+    let results = reply
+        .calls
+        .iter()
+        .map(|call| result(&call.id, &call.name, vec![ContentPart::Text("ok".into())], false))
+        .collect();
+    request.messages.push(ChatMessage::Assistant(Box::new(reply)));
+    request.messages.push(ChatMessage::Results(results));
     model(&server).complete(&budget(), &request).await.expect("nothing is refused");
     assert_eq!(server.arrived()[1].body["contents"][1], json!({"role": "model", "parts": parts}));
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use trailblaze_core::config::ProviderKind;
-use trailblaze_core::model::{Message, ModelErrorKind, Request, StopReason, Usage};
+use trailblaze_core::model::{ChatMessage, ModelErrorKind, ModelRequest, StopReason, TokenUsage};
 use trailblaze_models::{Settings, estimated_tokens};
 
 use crate::server::*;
@@ -39,12 +39,12 @@ fn settings(model: &str) -> Settings {
 async fn a_request_names_its_context_and_a_reply_is_read() {
     let called = json!({"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "tap", "arguments": {"ref": "e1"}}}]});
     let server = Server::start(check, [replied(called, "stop", 60)]).await;
-    let request = Request { max_output_tokens: Some(5), ..plain() };
+    let request = ModelRequest { max_output_tokens: Some(5), ..plain() };
     let reply = server.model(ProviderKind::Ollama).complete(&budget(), &request).await.expect("a reply");
     assert_eq!(reply.calls, [call("call_1_1", "tap", json!({"ref": "e1"}))]);
     assert_eq!(
         (reply.stop, reply.usage),
-        (StopReason::End, Usage { input: 60, output: 7, cached: 0, cache_written: 0 })
+        (StopReason::End, TokenUsage { input: 60, output: 7, cached: 0, cache_written: 0 })
     );
     let body = server.body();
     let keys: Vec<&String> = body.as_object().expect("an object").keys().collect();
@@ -70,8 +70,8 @@ async fn results_and_pictures_are_messages() {
     );
 }
 
-fn long(n_chars: usize) -> Request {
-    Request { messages: vec![Message::user("x".repeat(n_chars))], ..plain() }
+fn long(n_chars: usize) -> ModelRequest {
+    ModelRequest { messages: vec![ChatMessage::user("x".repeat(n_chars))], ..plain() }
 }
 
 #[tokio::test]
@@ -99,7 +99,7 @@ async fn a_request_that_cannot_fit_is_not_sent() {
 
 #[tokio::test]
 async fn errors_say_what_is_wrong() {
-    let too_long = Request { messages: vec![Message::user("too long for you")], ..plain() };
+    let too_long = ModelRequest { messages: vec![ChatMessage::user("too long for you")], ..plain() };
     let cases = [
         ("missing", plain(), ModelErrorKind::Setup, "`ollama` has no model `missing` (404): model 'missing' not found"),
         (

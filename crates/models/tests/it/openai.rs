@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use trailblaze_core::config::ProviderKind;
 use trailblaze_core::model::{
-    Arguments, Choice, Message, ModelErrorKind, OfferedTool, Part, Request, StopReason, Usage,
+    ChatMessage, Choice, ContentPart, ModelErrorKind, ModelRequest, OfferedTool, RequestedArguments, StopReason,
+    TokenUsage,
 };
 use trailblaze_models::{Settings, estimated_tokens};
 
@@ -95,11 +96,11 @@ fn said(text: &str) -> Prepared {
 #[tokio::test]
 async fn a_request_is_written_tools_first_and_a_reply_is_read() {
     let server = Server::start(check, [called("tap", "{\"ref\": \"e1\"}")]).await;
-    let request = Request { choice: Choice::Required, max_output_tokens: Some(500), ..plain() };
+    let request = ModelRequest { choice: Choice::Required, max_output_tokens: Some(500), ..plain() };
     let reply = server.model(ProviderKind::OpenAi).complete(&budget(), &request).await.expect("a reply");
     assert_eq!(reply.calls, [call("call_x", "tap", json!({"ref": "e1"}))]);
     // Its count of input includes what was cached.
-    assert_eq!(reply.usage, Usage { input: 100, output: 20, cached: 64, cache_written: 0 });
+    assert_eq!(reply.usage, TokenUsage { input: 100, output: 20, cached: 64, cache_written: 0 });
     assert_eq!((reply.stop, reply.raw), (StopReason::End, Value::Null));
     let body = server.body();
     let keys: Vec<&String> = body.as_object().expect("an object").keys().collect();
@@ -166,7 +167,7 @@ async fn a_model_without_vision_is_sent_no_pictures() {
     let server = Server::start(check, [said("ok")]).await;
     let settings = Settings { has_vision: false, ..Settings::unlisted("openai", "m-1") };
     let mut request = continued();
-    request.messages.push(Message::User(vec![Part::Text("x".into()), picture()]));
+    request.messages.push(ChatMessage::User(vec![ContentPart::Text("x".into()), picture()]));
     server.model_with(ProviderKind::OpenAi, settings).complete(&budget(), &request).await.expect("a reply");
     assert!(!server.body().to_string().contains("cGl4ZWxz"));
 }
@@ -175,7 +176,7 @@ async fn a_model_without_vision_is_sent_no_pictures() {
 async fn a_gateway_that_wants_the_newer_limit_is_asked_again_and_remembered() {
     let server = Server::start(check, [said("ok")]).await;
     let model = server.model(ProviderKind::OpenAiCompatible);
-    let request = Request { max_output_tokens: Some(9), ..plain() };
+    let request = ModelRequest { max_output_tokens: Some(9), ..plain() };
     for _ in 0..2 {
         model.complete(&budget(), &request).await.expect("a reply");
     }
@@ -188,7 +189,7 @@ async fn a_gateway_that_wants_the_newer_limit_is_asked_again_and_remembered() {
 async fn the_temperature_of_a_request_is_sent_unless_the_model_refuses_it() {
     let server = Server::start(check, [said("ok"), said("ok")]).await;
     for (temperature, sent) in [(1.0, json!(1.0)), (0.2, Value::Null)] {
-        let request = Request { temperature: Some(temperature), ..plain() };
+        let request = ModelRequest { temperature: Some(temperature), ..plain() };
         server.model(ProviderKind::OpenAi).complete(&budget(), &request).await.expect("a reply");
         assert_eq!(server.arrived().last().expect("a request").body["temperature"], sent);
     }
@@ -221,7 +222,7 @@ async fn arguments_that_are_no_object_are_kept_as_text() {
     for arguments in ["{\"ref\": ", "[1]", "tap e1"] {
         let server = Server::start(check, [called("tap", arguments)]).await;
         let reply = server.model(ProviderKind::OpenAi).complete(&budget(), &plain()).await.expect("a reply");
-        assert_eq!(reply.calls[0].arguments, Arguments::Malformed(arguments.into()));
+        assert_eq!(reply.calls[0].arguments, RequestedArguments::Malformed(arguments.into()));
     }
 }
 
@@ -232,7 +233,7 @@ async fn what_a_provider_does_not_count_is_estimated() {
     let long = "x".repeat(40_000);
     let server = Server::start(check, [uncounted(json!({"role": "assistant", "content": long}))]).await;
     let mut request = plain();
-    request.messages.push(Message::User(vec![picture()]));
+    request.messages.push(ChatMessage::User(vec![picture()]));
     let reply = server.model(ProviderKind::OpenAi).complete(&budget(), &request).await.expect("a reply");
     assert_eq!(reply.usage.output, 10_000);
     assert_eq!(reply.usage.input, estimated_tokens(&request) + 1_500);
@@ -262,8 +263,13 @@ async fn the_reasoning_behind_a_malformed_call_is_sent_back() {
     let model = server.model(ProviderKind::OpenAi);
     let mut request = plain();
     let reply = model.complete(&budget(), &request).await.expect("a reply");
-    request.messages.push(Message::Assistant(Box::new(reply)));
-    request.messages.push(Message::Results(vec![result("c1", "tap", vec![Part::Text("not JSON".into())], true)]));
+    request.messages.push(ChatMessage::Assistant(Box::new(reply)));
+    request.messages.push(ChatMessage::Results(vec![result(
+        "c1",
+        "tap",
+        vec![ContentPart::Text("not JSON".into())],
+        true,
+    )]));
     model.complete(&budget(), &request).await.expect("a reply");
     let echoed = &server.arrived()[1].body["messages"][2];
     assert_eq!((&echoed["role"], &echoed["reasoning_details"]), (&json!("assistant"), &details), "{echoed}");
@@ -384,9 +390,12 @@ async fn two_requests_with_the_same_tools_begin_with_the_same_bytes() {
     let server = Server::start(check, [said("ok")]).await;
     let model = server.model(ProviderKind::OpenAi);
     let mut longer = plain();
-    longer.messages.push(Message::user("more"));
+    longer.messages.push(ChatMessage::user("more"));
     for request in [plain(), longer] {
-        model.complete(&budget(), &Request { tools: Arc::clone(&request.tools), ..request }).await.expect("a reply");
+        model
+            .complete(&budget(), &ModelRequest { tools: Arc::clone(&request.tools), ..request })
+            .await
+            .expect("a reply");
     }
     let [first, second] = [0, 1].map(|index| server.arrived()[index].body.to_string());
     let n_alike = first.bytes().zip(second.bytes()).take_while(|(a, b)| a == b).count();

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use serde_json::json;
 use trailblaze_core::model::{
-    Arguments, Message, Model, ModelError, ModelErrorKind, Reply, Request, StopReason, Usage,
+    ChatMessage, Model, ModelError, ModelErrorKind, ModelReply, ModelRequest, RequestedArguments, StopReason,
+    TokenUsage,
 };
 use trailblaze_core::yaml::Source;
 use trailblaze_models::canned::{CannedModel, CannedReplies, Recorder};
@@ -22,8 +23,8 @@ fn model(text: &str) -> CannedModel {
     CannedModel::new(&replies(text), "scripted/agent.model.yaml")
 }
 
-async fn ask(model: &dyn Model, message: &str) -> Result<Reply, ModelError> {
-    let request = with_tools(Request::new("Be brief.", vec![Message::user(message)]), [tool("tap")]);
+async fn ask(model: &dyn Model, message: &str) -> Result<ModelReply, ModelError> {
+    let request = with_tools(ModelRequest::new("Be brief.", vec![ChatMessage::user(message)]), [tool("tap")]);
     model.complete(&budget(), &request).await
 }
 
@@ -52,7 +53,7 @@ async fn a_reply_has_calls_a_reason_to_stop_and_an_estimated_usage() {
     assert_eq!(calls, [("call_1_1", "tap"), ("call_1_2", "hideKeyboard"), ("call_1_3", "tap")]);
     let arguments = json!({"ref": "e1", "n": 2, "code": "012"});
     assert_eq!(json!(reply.calls[0].arguments), arguments);
-    assert_eq!(reply.calls[2].arguments, Arguments::Malformed("not json".into()));
+    assert_eq!(reply.calls[2].arguments, RequestedArguments::Malformed("not json".into()));
     assert!(reply.usage.input > 20 && reply.usage.output > 5, "{:?}", reply.usage);
     assert_eq!(model.describe().id, "scripted/agent.model.yaml");
     assert!(model.describe().is_replayed && model.describe().has_vision);
@@ -123,7 +124,7 @@ const RECORDED: &str = "replies:\n  - expect: {contains: Tap}\n    reply: {text:
                         - reply: {text: \"b\\n: #\", stop: refused, refusal: why}\n  - error: {kind: quota, message: none left}\n";
 
 /// Records three requests, the second of which continues the first, and returns the cassette.
-async fn recorded() -> (CannedReplies, Vec<Request>) {
+async fn recorded() -> (CannedReplies, Vec<ModelRequest>) {
     let recorder = Recorder::new(Arc::new(model(RECORDED)));
     let requests = vec![plain(), continued(), plain()];
     for request in &requests {
@@ -158,11 +159,11 @@ async fn a_cassette_replays_what_was_recorded() {
 async fn a_cassette_says_which_part_of_a_request_differs() {
     let mut other_tools = plain();
     other_tools.tools = Arc::from([tool("swipe")]);
-    let other_system = Request { system: "Be verbose.".into(), ..plain() };
-    let other_message = Request { messages: vec![Message::user("Tap Send.")], ..plain() };
+    let other_system = ModelRequest { system: "Be verbose.".into(), ..plain() };
+    let other_message = ModelRequest { messages: vec![ChatMessage::user("Tap Send.")], ..plain() };
     let mut more = plain();
-    more.messages.push(Message::user("and then"));
-    let other_limit = Request { max_output_tokens: Some(5), ..plain() };
+    more.messages.push(ChatMessage::user("and then"));
+    let other_limit = ModelRequest { max_output_tokens: Some(5), ..plain() };
     let cases = [
         (other_tools, "the tools differ"),
         (other_system, "the system prompt differs"),
@@ -186,8 +187,8 @@ async fn ids_usage_and_echoes_do_not_make_a_request_different() {
     let replayed = CannedModel::new(&Arc::new(replies), "x");
     replayed.complete(&budget(), &requests[0]).await.expect("the first");
     let mut request = requests[1].clone();
-    if let Message::Assistant(reply) = &mut request.messages[1] {
-        reply.usage = Usage { input: 7, ..Usage::default() };
+    if let ChatMessage::Assistant(reply) = &mut request.messages[1] {
+        reply.usage = TokenUsage { input: 7, ..TokenUsage::default() };
         reply.raw = json!({"signature": "x"});
         reply.calls[0].id = "other".into();
     }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use trailblaze_core::limits;
 use trailblaze_core::table;
 use trailblaze_core::yaml::decode_root;
-use trailblaze_core::yaml::{self, Decode, Entries, Node, Problem, Problems, Source, loose};
+use trailblaze_core::yaml::{self, Decode, Entries, Problem, Problems, Source, YamlNode, loose};
 
 use super::{Answer, Callback, Cassette, RecordedCall};
 use crate::listing::RawListing;
@@ -23,7 +23,7 @@ table! {
         /// The version of the format: 1.
         "cassette" => version: u32,
         /// The tools, as the server listed them.
-        "tools" => tools: Vec<Node> = Vec::new(),
+        "tools" => tools: Vec<YamlNode> = Vec::new(),
         /// The text of the server's `trailblaze://registry`.
         "registry" => registry: Option<String> = None,
         /// The calls, in the order in which they were answered.
@@ -37,7 +37,7 @@ table! {
         /// The tool.
         "tool" => tool: String,
         /// Its arguments, after templates.
-        "args" => args: Entries<Node> = Entries::default(),
+        "args" => args: Entries<YamlNode> = Entries::default(),
         /// The device that it was made for, if there were several.
         "device" => device: Option<String> = None,
         /// The calls that the tool made before it answered.
@@ -55,7 +55,7 @@ table! {
         /// The tool that was called.
         "tool" => tool: String,
         /// Its arguments, as the caller gave them.
-        "args" => args: Entries<Node> = Entries::default(),
+        "args" => args: Entries<YamlNode> = Entries::default(),
         /// Whether it failed.
         "failed" => failed: bool = false,
     }
@@ -63,15 +63,15 @@ table! {
 
 /// A result: any value, including null.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Given(Option<Node>);
+pub struct Given(Option<YamlNode>);
 
 impl Decode for Given {
-    fn decode(node: &Node, _: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, _: &mut Problems) -> Option<Self> {
         Some(Given(Some(node.clone())))
     }
 
     fn schema() -> Value {
-        Node::schema()
+        YamlNode::schema()
     }
 }
 
@@ -202,7 +202,7 @@ fn from_call(call: WrittenCall, problems: &mut Problems) -> Option<RecordedCall>
     Some(RecordedCall { tool: call.tool, args: map(call.args), device: call.device, callbacks, answer })
 }
 
-fn map(entries: Entries<Node>) -> Map<String, Value> {
+fn map(entries: Entries<YamlNode>) -> Map<String, Value> {
     entries.0.into_iter().map(|(name, value)| (name.value, loose(&value))).collect()
 }
 

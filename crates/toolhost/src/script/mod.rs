@@ -10,7 +10,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
-use trailblaze_core::engine::code::Code;
+use trailblaze_core::engine::code::ToolCode;
 use trailblaze_core::engine::cx::{Attempt, Cx};
 use trailblaze_core::engine::fault::{Fault, Stop};
 use trailblaze_protocol::outcome::Outcome;
@@ -92,7 +92,7 @@ impl ScriptTool {
 }
 
 #[async_trait]
-impl Code for ScriptTool {
+impl ToolCode for ScriptTool {
     async fn call(&self, cx: &Cx, args: &Map<String, Value>) -> Result<Outcome, Stop> {
         let (world, abort) = match self.world(&cx.attempt).await {
             Ok(world) => world,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use serde_json::{Map, Value};
-use trailblaze_core::config::Context;
+use trailblaze_core::config::ContextDelivery;
 use trailblaze_core::engine::cx::Cx;
 use trailblaze_core::engine::source::SourceError;
 use trailblaze_core::engine::tool::Tool;
@@ -60,8 +60,8 @@ impl Server {
     fn carrier(&self, style: &CallStyle) -> Carrier {
         let is_refused = || self.spec.refuses_context.load(Ordering::Relaxed);
         match self.spec.context {
-            Some(Context::Both) => Carrier::ArgumentsAndMeta,
-            Some(Context::Meta) => Carrier::Meta,
+            Some(ContextDelivery::Both) => Carrier::ArgumentsAndMeta,
+            Some(ContextDelivery::Meta) => Carrier::Meta,
             None if style.declares_context => Carrier::ArgumentsAndMeta,
             None if style.forbids_context || is_refused() => Carrier::Meta,
             None => Carrier::ArgumentsAndMeta,

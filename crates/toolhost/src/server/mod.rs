@@ -22,7 +22,7 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use trailblaze_core::config::Context;
+use trailblaze_core::config::ContextDelivery;
 use trailblaze_core::engine::cx::Cx;
 use trailblaze_core::engine::source::{Listing, SourceError, ToolSource};
 use trailblaze_core::engine::tool::{Contributor, Tool};
@@ -54,7 +54,7 @@ pub struct Spec {
     pub call_idle: Option<Duration>,
     /// The secrets whose values may be sent to it.
     pub may_have: Vec<String>,
-    pub context: Option<Context>,
+    pub context: Option<ContextDelivery>,
     /// Set once it refuses the argument that carries the context; shared by all sessions of a run.
     pub refuses_context: Arc<AtomicBool>,
     /// The protocol version that its entry pins.

@@ -7,7 +7,7 @@ use trailblaze_core::engine::cx::Cx;
 use trailblaze_core::engine::invocations::Invocations;
 use trailblaze_core::engine::session::Session;
 use trailblaze_core::engine::tool::Tool;
-use trailblaze_core::model::{Message, Request};
+use trailblaze_core::model::{ChatMessage, ModelRequest};
 use trailblaze_protocol::event::CallOrigin;
 
 use super::{Code, Fields, TypedError, answer, call_tool};
@@ -60,8 +60,8 @@ async fn ask_model(cx: &Cx, fields: &Fields) -> Result<Fields, TypedError> {
         Some(most @ 1..) => u64::try_from(most).ok(),
         Some(_) => return Err(TypedError::new(Code::InvalidArgument, "`maxTokens` must be at least 1")),
     };
-    let messages = vec![Message::user(text("prompt"))];
-    let request = Request { max_output_tokens, ..Request::new(text("system"), messages) };
+    let messages = vec![ChatMessage::user(text("prompt"))];
+    let request = ModelRequest { max_output_tokens, ..ModelRequest::new(text("system"), messages) };
     let has_screen = fields.get("screen").and_then(Value::as_bool).unwrap_or(false);
     let Sampled { text, model, .. } = sample(cx, Sample { request, has_screen }).await?;
     Ok(message(json!({"text": text, "model": model})))

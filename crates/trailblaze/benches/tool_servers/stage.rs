@@ -18,10 +18,10 @@ use trailblaze_core::engine::cx::{Attempt, Cx};
 use trailblaze_core::engine::dispatch::{Arguments, Call, dispatch};
 use trailblaze_core::engine::invocations::Invocations;
 use trailblaze_core::engine::registry::{Batch, Registry};
-use trailblaze_core::engine::session::{Parts, Session};
+use trailblaze_core::engine::session::{Session, SessionParts};
 use trailblaze_core::ids;
 use trailblaze_core::record::artifacts::PicturePolicy;
-use trailblaze_core::testing::{FakeDriver, Page, button, scope};
+use trailblaze_core::testing::{FakeDriver, TestPage, button, scope};
 use trailblaze_core::values::memory::Memory;
 use trailblaze_core::values::secret::Secrets;
 use trailblaze_protocol::event::CallOrigin;
@@ -124,7 +124,7 @@ impl Stage {
         let registry = Registry::build(1, self.batches.iter().chain(&batches), &scope(driver.describe()));
         let device = driver.describe().id.clone();
         let log = DeviceLog::new(device, Arc::clone(&self.folder) as _, Arc::new(Progress::new(true)));
-        let session = Session::open(Parts {
+        let session = Session::open(SessionParts {
             registry,
             reloader: None,
             sources,
@@ -174,7 +174,7 @@ impl BenchSession {
 
 /// A phone that takes no time and shows one button: what it costs to look at a screen is not the server's business.
 fn phone() -> FakeDriver {
-    FakeDriver::new("android/bench", [Page::new("home", [button("add", "Add one")])])
+    FakeDriver::new("android/bench", [TestPage::new("home", [button("add", "Add one")])])
 }
 
 pub fn runtime() -> tokio::runtime::Runtime {

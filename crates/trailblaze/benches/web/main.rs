@@ -18,7 +18,7 @@ use trailblaze::project::loaded::Loaded;
 use trailblaze::sessions::wiring::Wiring;
 use trailblaze_core::engine::cx::{Attempt, Cx};
 use trailblaze_core::engine::dispatch::{Arguments, Call, dispatch};
-use trailblaze_core::engine::session::{Parts, Session};
+use trailblaze_core::engine::session::{Session, SessionParts};
 use trailblaze_core::ids;
 use trailblaze_core::record::artifacts::PicturePolicy;
 use trailblaze_core::snapshot::{self, Details};
@@ -178,7 +178,7 @@ impl BenchSession {
         let wiring = Wiring::new(&loaded, &support::host(), None);
         let device = loaded.devices(&[]).expect("a device").remove(0);
         let folder = RunFolder::create(&project.path().join("logs")).expect("a run folder");
-        let session = Session::open(Parts {
+        let session = Session::open(SessionParts {
             id: ids::session(),
             driver: support::driver(&wiring, &device),
             claim: None,

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde_json::{Map, Value, json};
-use trailblaze_core::config::{Servers, Target};
+use trailblaze_core::config::{Servers, TargetConfig};
 use trailblaze_core::yaml::{self, Problems, nearest};
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::exit::Exit;
@@ -126,7 +126,7 @@ fn written(loaded: &Loaded) -> Map<String, Value> {
     keys
 }
 
-fn as_json(loaded: &Loaded, target: &Target) -> Value {
+fn as_json(loaded: &Loaded, target: &TargetConfig) -> Value {
     let platforms = target.platforms.0.iter().map(|(platform, entry)| {
         let sets = entry.tool_sets.as_ref();
         let sets = sets.map(|sets| sets.iter().map(|set| set.value.as_str()).collect::<Vec<_>>());
@@ -142,7 +142,7 @@ fn as_json(loaded: &Loaded, target: &Target) -> Value {
 
 /// Names only: addresses, arguments, headers and variables may contain secrets.
 fn servers(servers: &Servers) -> Value {
-    let one = |name: &str, server: &trailblaze_core::config::Server| {
+    let one = |name: &str, server: &trailblaze_core::config::ToolServerConfig| {
         let transport = if server.url.is_some() { "http" } else { "stdio" };
         let headers: Vec<&str> = server.headers.0.iter().map(|(name, _)| name.value.as_str()).collect();
         let env: Vec<&str> = server.env.0.iter().map(|(name, _)| name.value.as_str()).collect();

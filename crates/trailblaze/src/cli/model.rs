@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::driver::Budget;
-use trailblaze_core::model::{Choice, Message, Model, ModelError, ModelErrorKind, OfferedTool, Price, Reply, Request};
+use trailblaze_core::model::{
+    ChatMessage, Choice, Model, ModelError, ModelErrorKind, ModelReply, ModelRequest, OfferedTool, Price,
+};
 use trailblaze_models::Settings;
 use trailblaze_protocol::exit::Exit;
 
@@ -216,22 +218,25 @@ async fn test(loaded: &Loaded, name: Option<String>, as_json: bool) -> Result<Ex
 
 const TOOL: &str = "say_hello";
 
-fn tiny_request() -> Request {
+fn tiny_request() -> ModelRequest {
     let parameters = json!({
         "type": "object",
         "properties": {"to": {"type": "string", "description": "Whom to greet."}},
         "required": ["to"],
     });
     let tool = OfferedTool { name: TOOL.to_string(), description: "Greets someone.".to_string(), parameters };
-    Request {
+    ModelRequest {
         tools: [tool].into(),
         choice: Choice::Required,
         max_output_tokens: Some(1_024),
-        ..Request::new("You test whether tools can be called.", vec![Message::user("Call say_hello once, to Ada.")])
+        ..ModelRequest::new(
+            "You test whether tools can be called.",
+            vec![ChatMessage::user("Call say_hello once, to Ada.")],
+        )
     }
 }
 
-fn result(model: &dyn Model, reply: &Reply, time: Duration, has_called: bool) -> String {
+fn result(model: &dyn Model, reply: &ModelReply, time: Duration, has_called: bool) -> String {
     let info = model.describe();
     let cost = match &info.price {
         Some(price) => format!("${:.6}", reply.usage.cost(price)),
@@ -247,7 +252,7 @@ fn result(model: &dyn Model, reply: &Reply, time: Duration, has_called: bool) ->
     )
 }
 
-fn result_json(model: &dyn Model, reply: &Reply, time: Duration, has_called: bool) -> Value {
+fn result_json(model: &dyn Model, reply: &ModelReply, time: Duration, has_called: bool) -> Value {
     let info = model.describe();
     json!({
         "model": info.id,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::{Value, json};
-use trailblaze_core::config::{Target, ToolFile, Toolset};
+use trailblaze_core::config::{TargetConfig, ToolFile, ToolsetConfig};
 use trailblaze_core::trail::Trail;
 use trailblaze_core::yaml::{Decode, nearest};
 use trailblaze_drivers::sim::App;
@@ -69,8 +69,8 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![
         ("trail", Trail::schema()),
         ("project", named(project_schema(), "trailblaze.yaml")),
-        ("target", named(Target::schema(), "Trailblaze target")),
-        ("toolset", named(Toolset::schema(), "Trailblaze toolset")),
+        ("target", named(TargetConfig::schema(), "Trailblaze target")),
+        ("toolset", named(ToolsetConfig::schema(), "Trailblaze toolset")),
         ("tool", named(ToolFile::schema(), "Trailblaze tool")),
         ("app", named(App::schema(), "Trailblaze simulated app")),
         ("effects", named(Contents::schema(), "Trailblaze effects")),

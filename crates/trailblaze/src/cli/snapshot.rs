@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::json;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use trailblaze_core::driver::{Budget, DeviceCommand, LaunchMode, Want};
+use trailblaze_core::driver::{Budget, DeviceCommand, LaunchMode, ObserveOptions};
 use trailblaze_core::screen::{Node, Screen};
 use trailblaze_core::{limits, refs, snapshot as text};
 use trailblaze_protocol::exit::Exit;
@@ -135,7 +135,7 @@ pub async fn snapshot(context: &Context, args: SnapshotArgs) -> Result<Exit, Ref
         within: None,
         depth: args.depth,
     };
-    let want = Want { picture: args.screenshot.is_some(), ..Want::for_snapshot(&details) };
+    let want = ObserveOptions { picture: args.screenshot.is_some(), ..ObserveOptions::for_snapshot(&details) };
     let mut screen =
         driver.observe(&Budget { deadline: Instant::now() + Duration::from_secs(30), ..budget }, want).await?;
     refs::assign(&mut screen.root, details.all);

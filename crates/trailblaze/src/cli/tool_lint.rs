@@ -93,7 +93,7 @@ pub async fn lint(context: &Context, args: &LintArgs) -> Result<Exit, Refusal> {
 fn refused(registry: &Registry, found: &[LintFinding], is_wanted: &dyn Fn(Option<&str>) -> bool) -> Vec<LintFinding> {
     let is_new = |reason: &str| !found.iter().any(|finding| finding.message == reason);
     let refused = registry.refused.iter().filter(|refused| is_new(&refused.reason));
-    let finding = |refused: &trailblaze_core::engine::registry::Refusal| LintFinding {
+    let finding = |refused: &trailblaze_core::engine::registry::RefusedBatch| LintFinding {
         severity: Severity::Error,
         rule: "name",
         tool: refused.tools.first().cloned(),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use trailblaze_core::config::{NewServer, Server, Servers, add_server};
+use trailblaze_core::config::{NewServer, Servers, ToolServerConfig, add_server};
 use trailblaze_core::names::{ToolOrigin, judge};
 use trailblaze_core::yaml::{Source, block};
 use trailblaze_protocol::exit::Exit;
@@ -366,7 +366,7 @@ impl NewToolPlan {
     }
 }
 
-fn starts_the_same(server: &Server, new: &NewServer) -> bool {
+fn starts_the_same(server: &ToolServerConfig, new: &NewServer) -> bool {
     let script = server.script.as_deref().map(|script| script.trim_start_matches("./"));
     match new.entry.get("script") {
         Some(own) => script == own.as_str(),

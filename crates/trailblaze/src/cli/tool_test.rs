@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser};
 use serde_json::json;
-use trailblaze_core::config::Server;
+use trailblaze_core::config::ToolServerConfig;
 use trailblaze_core::trail::{Trail, is_trail};
 use trailblaze_core::yaml::decode;
 use trailblaze_core::yaml::{Problems, Source, block, nearest};
@@ -203,7 +203,7 @@ impl Runners<'_> {
         let place = Place { root: self.root, base_url: "http://127.0.0.1:0", session: None };
         let first = files.first().map(|file| file.display().to_string()).unwrap_or_default();
         let source = Source::new("test", block(&json!({"script": first}), 0));
-        let server: Server = decode(&source, &mut Problems::new(&source))
+        let server: ToolServerConfig = decode(&source, &mut Problems::new(&source))
             .ok_or_else(|| Refusal::usage(format!("`{first}` cannot be named in YAML")))?;
         let mut started = launch(&server, &place, &runtimes)
             .await

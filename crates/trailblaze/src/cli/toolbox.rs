@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use futures::future::join_all;
 use serde_json::json;
 use trailblaze_core::callers::agent::offer;
-use trailblaze_core::engine::registry::{Offer, Refusal as Refused, Registry};
+use trailblaze_core::engine::registry::{Offer, RefusedBatch as Refused, Registry};
 use trailblaze_core::engine::tool::Tool;
 use trailblaze_core::yaml::nearest;
 use trailblaze_protocol::driver::AgentMode;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trailblaze_core::yaml::{Kind, Node, Problems, Source, Span, read};
+use trailblaze_core::yaml::{Problems, Source, Span, YamlKind, YamlNode, read};
 
 /// A call: the name of its tool, and where that is.
 #[derive(Debug, PartialEq)]
@@ -25,11 +25,11 @@ pub fn at(source: &Arc<Source>, offset: usize) -> Option<NamedCall> {
     calls(source).into_iter().find(|call| (call.span.start..=call.span.end).contains(&offset))
 }
 
-fn visit(node: &Node, found: &mut Vec<NamedCall>) {
+fn visit(node: &YamlNode, found: &mut Vec<NamedCall>) {
     match &node.kind {
-        Kind::Scalar { .. } => {}
-        Kind::Seq(items) => items.iter().for_each(|item| visit(item, found)),
-        Kind::Map(entries) => {
+        YamlKind::Scalar { .. } => {}
+        YamlKind::Seq(items) => items.iter().for_each(|item| visit(item, found)),
+        YamlKind::Map(entries) => {
             for (key, value) in entries {
                 match key.raw() {
                     Some("tools") => listed(value, found),
@@ -44,15 +44,15 @@ fn visit(node: &Node, found: &mut Vec<NamedCall>) {
     }
 }
 
-fn listed(node: &Node, found: &mut Vec<NamedCall>) {
+fn listed(node: &YamlNode, found: &mut Vec<NamedCall>) {
     match &node.kind {
-        Kind::Seq(items) => items.iter().for_each(|item| listed(item, found)),
-        Kind::Map(entries) => {
+        YamlKind::Seq(items) => items.iter().for_each(|item| listed(item, found)),
+        YamlKind::Map(entries) => {
             // `as:` is next to the tool.
             let keys = entries.iter().map(|(key, _)| key).filter(|key| entries.len() == 1 || key.raw() != Some("as"));
             found.extend(keys.filter_map(|key| Some(NamedCall { tool: key.raw()?.to_string(), span: key.span })));
         }
-        Kind::Scalar { .. } => {}
+        YamlKind::Scalar { .. } => {}
     }
 }
 

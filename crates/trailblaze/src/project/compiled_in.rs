@@ -10,10 +10,10 @@ use async_trait::async_trait;
 use futures::FutureExt;
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
-use trailblaze_core::engine::code::Code;
+use trailblaze_core::engine::code::ToolCode;
 use trailblaze_core::engine::cx::Cx;
 use trailblaze_core::engine::fault::{Fault, Stop};
-use trailblaze_core::engine::registry::{Batch, Group};
+use trailblaze_core::engine::registry::{Batch, ToolGroup};
 use trailblaze_core::engine::tool::{Body, Contributor, Tool};
 use trailblaze_core::names::ToolOrigin;
 use trailblaze_core::schema::Schema;
@@ -66,7 +66,7 @@ fn batch(toolset: Arc<dyn Toolset>) -> Batch {
     let contributor = Contributor::new(&label, ToolOrigin::InProcess);
     let mut batch = Batch::new(contributor.clone(), Vec::new());
     let group = |group: &trailblaze_tools::Group| {
-        let declared = Group { description: group.description.to_string(), is_default: group.is_enabled };
+        let declared = ToolGroup { description: group.description.to_string(), is_default: group.is_enabled };
         (group.name.to_string(), declared)
     };
     batch.groups = toolset.groups().iter().map(group).collect();
@@ -99,7 +99,7 @@ struct CompiledTool {
 }
 
 #[async_trait]
-impl Code for CompiledTool {
+impl ToolCode for CompiledTool {
     async fn call(&self, cx: &Cx, args: &Map<String, Value>) -> Result<Outcome, Stop> {
         let running = RunningTool { cx: cx.clone(), fault: Arc::default(), n_notes: Arc::default() };
         let fault = Arc::clone(&running.fault);

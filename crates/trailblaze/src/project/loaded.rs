@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use trailblaze_core::callers::preflight::check_tools;
-use trailblaze_core::config::{Project, Restart, Server, Servers, Target, Toolset};
+use trailblaze_core::config::{Project, Restart, Servers, TargetConfig, ToolServerConfig, ToolsetConfig};
 use trailblaze_core::engine::registry::{Batch, MissingTool, Registry};
 use trailblaze_core::engine::tool::Contributor;
 use trailblaze_core::names::ToolOrigin;
@@ -13,7 +13,7 @@ use trailblaze_core::tool_files::{self, FileTool};
 use trailblaze_core::tools;
 use trailblaze_core::trail::Trail;
 use trailblaze_core::yaml::decode;
-use trailblaze_core::yaml::{Node, Problem, Problems, Severity, Source, Span, nearest, read};
+use trailblaze_core::yaml::{Problem, Problems, Severity, Source, Span, YamlNode, nearest, read};
 use trailblaze_protocol::driver::Platform;
 
 use crate::files::stamp::Stamp;
@@ -29,9 +29,9 @@ pub const CONFIG_DIR: &str = "trailblaze-config";
 pub struct Loaded {
     pub root: PathBuf,
     pub project: Project,
-    pub targets: Vec<Target>,
+    pub targets: Vec<TargetConfig>,
     /// The built-in ones, then the project's.
-    pub toolsets: Vec<Toolset>,
+    pub toolsets: Vec<ToolsetConfig>,
     /// The tools of every source, in the order in which they are registered.
     pub batches: Vec<Batch>,
     /// Where each tool file names its tool, by the file's path.
@@ -106,10 +106,10 @@ impl Loaded {
     fn read_config(&mut self) -> Result<(), LoadError> {
         let mut targets = Vec::new();
         for source in self.sources("targets")? {
-            targets.extend(decode_file::<Target>(&source, &mut self.problems).map(|target| (source, target)));
+            targets.extend(decode_file::<TargetConfig>(&source, &mut self.problems).map(|target| (source, target)));
         }
         for source in self.sources("toolsets")? {
-            if let Some(toolset) = decode_file::<Toolset>(&source, &mut self.problems) {
+            if let Some(toolset) = decode_file::<ToolsetConfig>(&source, &mut self.problems) {
                 self.files.toolsets.insert(toolset.id.value.clone(), source.path.clone());
                 self.toolsets.push(toolset);
             }
@@ -156,7 +156,7 @@ impl Loaded {
     }
 
     /// Toolsets that a target names but neither a file nor a tool declares.
-    fn unknown_toolsets(&self, source: &Arc<Source>, target: &Target) -> Vec<Problem> {
+    fn unknown_toolsets(&self, source: &Arc<Source>, target: &TargetConfig) -> Vec<Problem> {
         let pushed = self.batches.iter().flat_map(|batch| &batch.tools).filter_map(|tool| tool.toolset.as_deref());
         let known: Vec<&str> = self.toolsets.iter().map(|toolset| toolset.id.value.as_str()).chain(pushed).collect();
         let mut problems = Problems::new(source);
@@ -304,7 +304,7 @@ impl Loaded {
     }
 
     /// A target by its id, or the id most similar to it.
-    pub fn target(&self, id: &str) -> Result<&Target, Option<&str>> {
+    pub fn target(&self, id: &str) -> Result<&TargetConfig, Option<&str>> {
         let found = self.targets.iter().find(|target| target.id.value == id);
         found.ok_or_else(|| nearest(id, self.targets.iter().map(|target| target.id.value.as_str())))
     }
@@ -334,7 +334,7 @@ impl Loaded {
 
 /// The value of a top-level key of the file, even if the file has other problems.
 /// The files that a server's entry names for its program and that do not exist. A jar may not be built yet.
-pub fn missing_files<'s>(root: &Path, server: &'s Server) -> Vec<&'s str> {
+pub fn missing_files<'s>(root: &Path, server: &'s ToolServerConfig) -> Vec<&'s str> {
     const SOURCES: [&str; 9] = ["py", "ts", "mts", "js", "mjs", "cjs", "rb", "sh", "kts"];
     let dir = server.working_dir.as_ref().map_or_else(|| root.to_path_buf(), |dir| root.join(dir));
     let is_source = |arg: &&str| {
@@ -351,10 +351,11 @@ fn place_in_entry(source: &Arc<Source>, server: &str, path: &str) -> Option<Span
     let servers = root_key(source, "mcpServers").or_else(|| root_key(source, "mcp_servers"))?;
     let entry = match servers.items() {
         // A target lists its servers.
-        Some(items) => items.iter().find(|entry| entry.get("name").and_then(Node::raw) == Some(server)),
+        Some(items) => items.iter().find(|entry| entry.get("name").and_then(YamlNode::raw) == Some(server)),
         None => servers.get(server),
     }?;
-    let named = entry.get("script").into_iter().chain(entry.get("args").and_then(Node::items).into_iter().flatten());
+    let named =
+        entry.get("script").into_iter().chain(entry.get("args").and_then(YamlNode::items).into_iter().flatten());
     named.into_iter().find(|node| node.raw() == Some(path)).map(|node| node.span)
 }
 
@@ -366,7 +367,7 @@ fn broken(source: &Arc<Source>) -> Batch {
     Batch { unusable: vec![(id, "its file has errors".to_string())], ..Batch::new(contributor, Vec::new()) }
 }
 
-fn root_key(source: &Arc<Source>, key: &str) -> Option<Node> {
+fn root_key(source: &Arc<Source>, key: &str) -> Option<YamlNode> {
     read(source, &mut Problems::new(source))?.get(key).cloned()
 }
 

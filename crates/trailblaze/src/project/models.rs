@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use trailblaze_core::config::{Llm, Provider, ProviderKind};
 use trailblaze_core::driver::Budget;
-use trailblaze_core::model::{Model, ModelError, ModelErrorKind, ModelInfo, Price, Reply, Request};
+use trailblaze_core::model::{Model, ModelError, ModelErrorKind, ModelInfo, ModelReply, ModelRequest, Price};
 use trailblaze_core::template::tokens;
 use trailblaze_core::values::secret::Secrets;
 use trailblaze_core::yaml::{Problem, nearest};
@@ -313,7 +313,7 @@ impl Model for MissingModel {
         &self.info
     }
 
-    async fn complete(&self, _: &Budget, _: &Request) -> Result<Reply, ModelError> {
+    async fn complete(&self, _: &Budget, _: &ModelRequest) -> Result<ModelReply, ModelError> {
         Err(ModelError {
             kind: ModelErrorKind::Unscripted,
             message: format!("there is no cassette `{}` to replay", self.file),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use trailblaze_core::config::{DeviceEntry, Project};
-use trailblaze_core::yaml::{Decode, Node, Problem, Problems, Source, Table};
+use trailblaze_core::yaml::{Decode, Problem, Problems, Source, Table, YamlNode};
 use trailblaze_drivers::provider::{
     ConfigKeys, DeviceProvider, FileError, Machine, PROVIDERS, ProjectPart, ProviderConfig, WantedDevice,
 };
@@ -25,12 +25,12 @@ impl DeviceProviders {
     pub fn read(
         providers: &[&'static DeviceProvider],
         root: &Path,
-        (source, file): (&Arc<Source>, &Node),
+        (source, file): (&Arc<Source>, &YamlNode),
         found: &mut Vec<Problem>,
     ) -> DeviceProviders {
-        let entries: Vec<(&str, &Node)> = file
+        let entries: Vec<(&str, &YamlNode)> = file
             .get("devices")
-            .and_then(Node::items)
+            .and_then(YamlNode::items)
             .unwrap_or_default()
             .iter()
             .filter_map(|entry| Some((entry.get("id")?.raw()?, entry)))
@@ -113,7 +113,7 @@ impl DeviceProviders {
 }
 
 /// Reports keys of a mapping that are not known.
-fn refuse_others<'k>(node: &Node, known: impl Iterator<Item = &'k &'static str>, problems: &mut Problems) {
+fn refuse_others<'k>(node: &YamlNode, known: impl Iterator<Item = &'k &'static str>, problems: &mut Problems) {
     let known: Vec<&str> = known.copied().collect();
     for (key, _) in node.entries().unwrap_or_default() {
         let name = key.raw().unwrap_or_default();

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use trailblaze_core::config::Grants;
-use trailblaze_core::engine::code::Code;
+use trailblaze_core::engine::code::ToolCode;
 use trailblaze_core::tool_files::ScriptFile;
 use trailblaze_core::yaml::{Problem, Problems, Source, Span, Spanned};
 use trailblaze_script::link::{EntryPoint, LinkError, link};
@@ -22,7 +22,7 @@ pub fn compile(
     script_root: &Path,
     tool: &ScriptFile,
     environment: &Environment,
-) -> Result<Arc<dyn Code>, Vec<Problem>> {
+) -> Result<Arc<dyn ToolCode>, Vec<Problem>> {
     let mut problems = Problems::new(&tool.source);
     let granted = granted(root, tool.grants.as_ref(), environment, &mut problems);
     let program = program(root, script_root, tool, &mut problems);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use trailblaze_core::config::Server;
+use trailblaze_core::config::ToolServerConfig;
 use trailblaze_toolhost::listing::RawListing;
 
 use crate::files::{slug, write_private};
@@ -31,14 +31,14 @@ impl ToolCache {
     }
 
     /// The tools that a server listed, unless its entry has changed since.
-    pub fn read(&self, target: Option<&str>, name: &str, entry: &Server) -> Option<RawListing> {
+    pub fn read(&self, target: Option<&str>, name: &str, entry: &ToolServerConfig) -> Option<RawListing> {
         let text = std::fs::read_to_string(self.file(target, name)).ok()?;
         let kept: CachedListing = serde_json::from_str(&text).ok()?;
         (kept.entry == fingerprint(entry)).then_some(kept.listing)
     }
 
     /// Caches the tools that a server listed. A failed write is ignored: the cache is only an optimization.
-    pub fn keep(&self, target: Option<&str>, name: &str, entry: &Server, listing: &RawListing) {
+    pub fn keep(&self, target: Option<&str>, name: &str, entry: &ToolServerConfig, listing: &RawListing) {
         let kept = CachedListing { server: name.to_string(), entry: fingerprint(entry), listing: listing.clone() };
         let Ok(text) = serde_json::to_string_pretty(&kept) else { return };
         let file = self.file(target, name);
@@ -56,7 +56,7 @@ impl ToolCache {
 }
 
 /// Covers only what determines which program runs: a longer timeout does not change its tools.
-fn fingerprint(entry: &Server) -> String {
+fn fingerprint(entry: &ToolServerConfig) -> String {
     short_digest(&format!("{:?} {:?} {:?} {:?}", entry.command, entry.args, entry.script, entry.url))
 }
 

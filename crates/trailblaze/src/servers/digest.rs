@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
-use trailblaze_core::config::{Server, Servers};
+use trailblaze_core::config::{Servers, ToolServerConfig};
 
 use crate::files::hex;
 use crate::project::loaded::Loaded;
@@ -41,7 +41,7 @@ impl ServerFiles {
 }
 
 /// `None` if the entry names no file of the project, or a file cannot be read.
-fn digest(root: &Path, server: &Server) -> Option<String> {
+fn digest(root: &Path, server: &ToolServerConfig) -> Option<String> {
     let Parts { named, imported } = Parts::of(root, server);
     let mut digest = Sha256::new();
     for file in &named {

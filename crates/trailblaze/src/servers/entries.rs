@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use trailblaze_core::config::{Runtime, Server as Entry};
+use trailblaze_core::config::{Runtime, ToolServerConfig as Entry};
 use trailblaze_core::engine::tool::Contributor;
 use trailblaze_core::names::ToolOrigin;
 use trailblaze_core::yaml::Spanned;

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use trailblaze_core::config::Server;
+use trailblaze_core::config::ToolServerConfig;
 use trailblaze_core::limits;
 use trailblaze_script::project_files;
 
@@ -23,7 +23,7 @@ pub struct Parts {
 }
 
 impl Parts {
-    pub fn of(root: &Path, server: &Server) -> Parts {
+    pub fn of(root: &Path, server: &ToolServerConfig) -> Parts {
         let folder = server.working_dir.as_ref().map_or_else(|| root.to_path_buf(), |dir| root.join(dir));
         let program = server.command.iter().filter(|command| command.contains('/')).map(|command| root.join(command));
         let script = server.script.iter().map(|script| root.join(script));

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use trailblaze_core::config::{Server as Entry, Servers};
+use trailblaze_core::config::{Servers, ToolServerConfig as Entry};
 
 use crate::files::stamp::Stamp;
 use crate::project::loaded::Loaded;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use trailblaze_core::config::{MultiDevice, Server as Entry, Servers};
+use trailblaze_core::config::{MultiDevice, Servers, ToolServerConfig as Entry};
 use trailblaze_core::limits;
 use trailblaze_core::template::tokens;
 use trailblaze_core::values::secret::Secrets;

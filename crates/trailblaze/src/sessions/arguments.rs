@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 use trailblaze_core::engine::tool::Tool;
-use trailblaze_core::schema::{Place, Types};
+use trailblaze_core::schema::{SchemaPlace, Types};
 use trailblaze_core::yaml::{Reading, Style, scalar};
 
 /// Why an argument is not valid.
@@ -18,7 +18,7 @@ pub enum ArgumentError {
 
 /// Types arguments by the tool's schema: lists and mappings are JSON, everything else is read as in a file.
 pub fn typed(tool: &Tool, args: &[(String, String)]) -> Result<Map<String, Value>, ArgumentError> {
-    let root = Place::root(tool.schema.json());
+    let root = SchemaPlace::root(tool.schema.json());
     let mut typed = Map::new();
     for (name, text) in args {
         let value = value(&root.property(name), name, text)?;
@@ -29,7 +29,7 @@ pub fn typed(tool: &Tool, args: &[(String, String)]) -> Result<Map<String, Value
     Ok(typed)
 }
 
-fn value(place: &Place<'_>, name: &str, text: &str) -> Result<Value, ArgumentError> {
+fn value(place: &SchemaPlace<'_>, name: &str, text: &str) -> Result<Value, ArgumentError> {
     let types = place.types();
     let parsed = serde_json::from_str::<Value>(text);
     match &parsed {
@@ -58,7 +58,7 @@ fn value(place: &Place<'_>, name: &str, text: &str) -> Result<Value, ArgumentErr
 }
 
 /// An example of a list or a mapping that is valid here.
-fn example(place: &Place<'_>) -> &'static str {
+fn example(place: &SchemaPlace<'_>) -> &'static str {
     let types = place.types();
     if !types.takes(Types::LIST) {
         return r#"{"name": "value"}"#;

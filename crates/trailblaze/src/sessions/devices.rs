@@ -7,7 +7,7 @@ use futures::future::join_all;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::device_source::{DeviceSource, DeviceSpec};
-use trailblaze_core::driver::{Budget, Driver, DriverError, Want};
+use trailblaze_core::driver::{Budget, Driver, DriverError, ObserveOptions};
 use trailblaze_core::engine::session::DeviceClaim;
 use trailblaze_core::finding::Finding;
 use trailblaze_core::limits;
@@ -136,7 +136,7 @@ impl DeviceSources {
         let mut found = vec![Finding::good(ABOUT, format!("{about}; ready after {}", millis(started)))];
         let started = Instant::now();
         let looking = Budget::new(started + limits::DRIVER_COMMAND, CancellationToken::new());
-        found.push(match driver.observe(&looking, Want::PICTURE).await {
+        found.push(match driver.observe(&looking, ObserveOptions::PICTURE).await {
             Ok(screen) => {
                 let n_elements = screen.root.walk().count();
                 let picture = match &screen.picture {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use trailblaze_core::callers::agent::offer;
-use trailblaze_core::engine::registry::{Group, MissingTool, Registry};
+use trailblaze_core::engine::registry::{MissingTool, Registry, ToolGroup};
 use trailblaze_core::engine::tool::Tool;
 use trailblaze_core::schema::is_required;
 
@@ -70,7 +70,7 @@ pub fn all(registry: &Registry) -> Listed {
             "isOffered": registry.is_offered(&tool.name), "inputSchema": offer::parameters(tool),
         })
     };
-    let group = |group: &Group| json!({"description": group.description, "defaultEnabled": group.is_default});
+    let group = |group: &ToolGroup| json!({"description": group.description, "defaultEnabled": group.is_default});
     let tools: Vec<Value> = registry.tools().map(|tool| entry(tool)).collect();
     let groups: Map<String, Value> =
         registry.groups.iter().map(|(name, declared)| (name.clone(), group(declared))).collect();

@@ -12,7 +12,7 @@ use trailblaze_core::config::PlatformEntry;
 use trailblaze_core::device_source::UnavailableDevice;
 use trailblaze_core::driver::DriverError;
 use trailblaze_core::engine::registry::{Registry, ToolScope};
-use trailblaze_core::engine::session::{Parts, Session, SessionSource, stop_own};
+use trailblaze_core::engine::session::{Session, SessionParts, SessionSource, stop_own};
 use trailblaze_core::engine::source::{ReloadError, SourceError, ToolReloader};
 use trailblaze_core::engine::strictness::Strictness;
 use trailblaze_core::record::artifacts::{ArtifactStore, PicturePolicy};
@@ -302,7 +302,7 @@ impl Wiring {
             Some(recording) => recording.observed(sinks.events),
             None => sinks.events,
         };
-        let session = Session::open(Parts {
+        let session = Session::open(SessionParts {
             id: prepared.id,
             driver: acquired.driver,
             claim: acquired.claim,

@@ -9,7 +9,7 @@ use super::proof::{Held, Proof};
 use super::view::ModelView;
 use super::{StepAgent, prompt, shown, unanswered};
 use crate::callers::step_result::StepResult;
-use crate::model::{Part, RequestedCall};
+use crate::model::{ContentPart, RequestedCall};
 
 /// What the assertions of a check have shown so far.
 #[derive(Default)]
@@ -74,7 +74,8 @@ impl StepAgent<'_> {
             prompt::fenced(&prompt::cut(explanation, 1_000), nonce),
             prompt::fenced(&prompt::cut(&view.text, prompt::SCREEN), nonce),
         );
-        let judged = judge(self.cx, &prompt::judging_proof(nonce), vec![Part::Text(text)]).await.map_err(unanswered)?;
+        let judged =
+            judge(self.cx, &prompt::judging_proof(nonce), vec![ContentPart::Text(text)]).await.map_err(unanswered)?;
         Ok(match judged {
             Judgement::Given { holds: true, reason } => {
                 let asserted = doubtful.lines().next().unwrap_or_default();

@@ -7,7 +7,7 @@ use trailblaze_protocol::event::ModelPurpose;
 
 use crate::engine::ask::{AskError, ask};
 use crate::engine::cx::Cx;
-use crate::model::{Arguments, Choice, Message, OfferedTool, Part, Reply, Request};
+use crate::model::{ChatMessage, Choice, ContentPart, ModelReply, ModelRequest, OfferedTool, RequestedArguments};
 
 /// What the model said.
 pub enum Judgement {
@@ -16,11 +16,11 @@ pub enum Judgement {
         reason: String,
     },
     /// It answered with something else.
-    None(Reply),
+    None(ModelReply),
 }
 
 /// Asks for a verdict.
-pub async fn judge(cx: &Cx, system: &str, parts: Vec<Part>) -> Result<Judgement, AskError> {
+pub async fn judge(cx: &Cx, system: &str, parts: Vec<ContentPart>) -> Result<Judgement, AskError> {
     let verdict = OfferedTool {
         name: "verdict".to_string(),
         description: "Give your judgement.".to_string(),
@@ -30,15 +30,17 @@ pub async fn judge(cx: &Cx, system: &str, parts: Vec<Part>) -> Result<Judgement,
             "required": ["holds", "reason"],
         }),
     };
-    let request = Request {
+    let request = ModelRequest {
         tools: Arc::new([verdict]),
         choice: Choice::Required,
-        ..Request::new(system, vec![Message::User(parts)])
+        ..ModelRequest::new(system, vec![ChatMessage::User(parts)])
     };
     let reply = ask(cx, ModelPurpose::Judgement, request).await?;
     let given = reply.calls.iter().find_map(|call| match &call.arguments {
-        Arguments::Object(args) => Some((args.get("holds")?.as_bool()?, args.get("reason").and_then(Value::as_str))),
-        Arguments::Malformed(_) => None,
+        RequestedArguments::Object(args) => {
+            Some((args.get("holds")?.as_bool()?, args.get("reason").and_then(Value::as_str)))
+        }
+        RequestedArguments::Malformed(_) => None,
     });
     Ok(match given {
         Some((holds, reason)) => Judgement::Given { holds, reason: reason.unwrap_or_default().to_string() },

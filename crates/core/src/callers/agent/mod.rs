@@ -34,8 +34,8 @@ use crate::engine::dispatch::{self, Call, dispatch_named};
 use crate::engine::fault::Fault;
 use crate::engine::registry::{Offer, Registry};
 use crate::model::{
-    Arguments, Choice, Message, ModelErrorKind, OfferedTool, Part, Reply, Request, RequestedCall, StopReason,
-    ToolResult,
+    ChatMessage, Choice, ContentPart, ModelErrorKind, ModelReply, ModelRequest, OfferedTool, RequestedArguments,
+    RequestedCall, RequestedCallResult, StopReason,
 };
 use crate::template;
 
@@ -72,8 +72,8 @@ pub async fn answer(cx: &Cx, question: &str) -> Result<String, StepResult> {
     let view = view::look(cx, access, question).await.map_err(|stop| StepResult::stopped("screenshot", &stop))?;
     let screen = prompt::fenced(&prompt::cut(&view.text, prompt::SCREEN), nonce);
     let text = format!("Question: {question}\nScreen:\n<app {nonce}>\n{screen}\n</app {nonce}>");
-    let message = prompt::message(vec![Part::Text(text)], view.picture);
-    let reply = ask(cx, ModelPurpose::Question, Request::new(prompt::answering(nonce), vec![message])).await;
+    let message = prompt::message(vec![ContentPart::Text(text)], view.picture);
+    let reply = ask(cx, ModelPurpose::Question, ModelRequest::new(prompt::answering(nonce), vec![message])).await;
     let reply = reply.map_err(unanswered)?;
     match reply.text.trim() {
         "" => Err(StepResult::ended(Verdict::Failed, "the model gave no answer")),
@@ -109,7 +109,7 @@ enum AgentTurn {
     /// Something was called, so the screen may have changed.
     Acted,
     /// Nothing was called, because of mistakes that the model can correct on the same screen.
-    Mistaken(Vec<Message>),
+    Mistaken(Vec<ChatMessage>),
 }
 
 impl StepAgent<'_> {
@@ -172,11 +172,11 @@ impl StepAgent<'_> {
         }
     }
 
-    async fn ask(&self, messages: Vec<Message>) -> Result<Reply, AskError> {
-        let request = Request {
+    async fn ask(&self, messages: Vec<ChatMessage>) -> Result<ModelReply, AskError> {
+        let request = ModelRequest {
             tools: Arc::clone(&self.tools),
             choice: Choice::Required,
-            ..Request::new(Arc::clone(&self.system), messages)
+            ..ModelRequest::new(Arc::clone(&self.system), messages)
         };
         ask(self.cx, ModelPurpose::Step, request).await
     }
@@ -195,7 +195,7 @@ impl StepAgent<'_> {
     }
 
     /// Makes the calls of a reply, in order, up to the first that fails or that no longer means what the model saw.
-    async fn perform(&mut self, reply: Reply, view: &ModelView) -> Result<AgentTurn, StepResult> {
+    async fn perform(&mut self, reply: ModelReply, view: &ModelView) -> Result<AgentTurn, StepResult> {
         match &reply.stop {
             StopReason::End => {}
             StopReason::Refused(why) => {
@@ -205,17 +205,17 @@ impl StepAgent<'_> {
             }
             StopReason::CutOff => {
                 let text = "Your reply was cut off at the limit of output tokens. Reply with the calls only.";
-                return self.mistaken("the reply was cut off", vec![Message::user(text)]);
+                return self.mistaken("the reply was cut off", vec![ChatMessage::user(text)]);
             }
             StopReason::Malformed => {
                 let text = "Your call could not be parsed. Call one of the tools with valid JSON.";
-                return self.mistaken("the model wrote a call that could not be parsed", vec![Message::user(text)]);
+                return self.mistaken("the model wrote a call that could not be parsed", vec![ChatMessage::user(text)]);
             }
         }
         if reply.calls.is_empty() {
             let said = prompt::cut(reply.text.trim(), 300);
             let text = format!("Call a tool. If the step is complete, or impossible, call {STATUS}.");
-            let answer = repeated(&reply, |_| Message::user(&text), &text);
+            let answer = repeated(&reply, |_| ChatMessage::user(&text), &text);
             return self.mistaken(&format!("the model replied without calling a tool: {said}"), answer);
         }
         self.note_repeat(&reply.calls, view)?;
@@ -371,8 +371,8 @@ impl StepAgent<'_> {
     fn checked(&self, call: &RequestedCall, view: &ModelView) -> Result<Map<String, Value>, String> {
         let name = &call.name;
         let args = match &call.arguments {
-            Arguments::Object(args) => args.clone(),
-            Arguments::Malformed(text) => {
+            RequestedArguments::Object(args) => args.clone(),
+            RequestedArguments::Malformed(text) => {
                 return Err(format!("the arguments of `{name}` are not a JSON object: {}", prompt::cut(text, 100)));
             }
         };
@@ -463,45 +463,45 @@ impl StepAgent<'_> {
         Err(StepResult { message, ..error })
     }
 
-    fn mistaken(&mut self, what: &str, messages: Vec<Message>) -> Result<AgentTurn, StepResult> {
+    fn mistaken(&mut self, what: &str, messages: Vec<ChatMessage>) -> Result<AgentTurn, StepResult> {
         self.count_error(StepResult::ended(Verdict::Failed, what))?;
         Ok(AgentTurn::Mistaken(messages))
     }
 
     /// Tells the model what was wrong with the first call of its reply; none were made.
-    fn corrected(&mut self, reply: &Reply, mistake: &str) -> Result<AgentTurn, StepResult> {
+    fn corrected(&mut self, reply: &ModelReply, mistake: &str) -> Result<AgentTurn, StepResult> {
         let result = |(number, call): (usize, &RequestedCall)| {
             let text = if number == 0 { mistake } else { "not called, because an earlier call was wrong" };
-            let parts = vec![Part::Text(prompt::cut(text, 1_000))];
-            ToolResult { id: call.id.clone(), name: call.name.clone(), parts, is_error: true }
+            let parts = vec![ContentPart::Text(prompt::cut(text, 1_000))];
+            RequestedCallResult { id: call.id.clone(), name: call.name.clone(), parts, is_error: true }
         };
-        let results = |reply: &Reply| Message::Results(reply.calls.iter().enumerate().map(result).collect());
+        let results = |reply: &ModelReply| ChatMessage::Results(reply.calls.iter().enumerate().map(result).collect());
         self.mistaken(mistake, repeated(reply, results, &prompt::cut(mistake, 1_000)))
     }
 }
 
 /// A reply and the answer to it. A reply that is too long to be sent again is left out.
-fn repeated(reply: &Reply, answer: impl FnOnce(&Reply) -> Message, alone: &str) -> Vec<Message> {
+fn repeated(reply: &ModelReply, answer: impl FnOnce(&ModelReply) -> ChatMessage, alone: &str) -> Vec<ChatMessage> {
     let arguments = |call: &RequestedCall| match &call.arguments {
-        Arguments::Object(args) => serde_json::to_string(args).map_or(0, |text| text.len()),
-        Arguments::Malformed(text) => text.len(),
+        RequestedArguments::Object(args) => serde_json::to_string(args).map_or(0, |text| text.len()),
+        RequestedArguments::Malformed(text) => text.len(),
     };
     let length = reply.text.len() + reply.calls.iter().map(arguments).sum::<usize>() + reply.raw.to_string().len();
     if length > REPEATED_REPLY {
-        return vec![Message::user(format!("Your last reply was too long to be repeated here. {alone}"))];
+        return vec![ChatMessage::user(format!("Your last reply was too long to be repeated here. {alone}"))];
     }
-    vec![Message::Assistant(Box::new(reply.clone())), answer(reply)]
+    vec![ChatMessage::Assistant(Box::new(reply.clone())), answer(reply)]
 }
 
 /// A call as it is shown to the model and in messages.
 fn shown(call: &RequestedCall) -> String {
     match &call.arguments {
-        Arguments::Object(args) => {
+        RequestedArguments::Object(args) => {
             let mut args = args.clone();
             args.shift_remove(COMPLETES);
             format!("{} {}", call.name, Value::Object(args))
         }
-        Arguments::Malformed(_) => call.name.clone(),
+        RequestedArguments::Malformed(_) => call.name.clone(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use trailblaze_protocol::event::StepKind;
 
 use super::offer::{COMPLETES, STATUS};
-use crate::model::{Message, Part, Picture};
+use crate::model::{ChatMessage, ContentPart, EncodedPicture};
 
 /// How much of the result of a call is repeated in later requests, in characters.
 const RESULT: usize = 160;
@@ -62,7 +62,7 @@ pub fn answering(nonce: &str) -> String {
 }
 
 /// The first message of a turn. What stays the same in the next turn comes first.
-pub fn turn(task: &Task<'_>, log: &[String], screen: &str, changes: Option<&str>, nonce: &str) -> Vec<Part> {
+pub fn turn(task: &Task<'_>, log: &[String], screen: &str, changes: Option<&str>, nonce: &str) -> Vec<ContentPart> {
     let mut told = String::new();
     if let Some(context) = task.context {
         let _ = writeln!(told, "About this test: {}", context.trim());
@@ -96,25 +96,25 @@ pub fn turn(task: &Task<'_>, log: &[String], screen: &str, changes: Option<&str>
         let _ = writeln!(seen, "</app {nonce}>");
     }
     let _ = write!(seen, "Screen:\n<app {nonce}>\n{}\n</app {nonce}>", fenced(&cut(screen, SCREEN), nonce));
-    vec![Part::Text(told), Part::Text(seen)]
+    vec![ContentPart::Text(told), ContentPart::Text(seen)]
 }
 
 /// The dialogs, errors and downloads of the app since the last turn, if there are any.
-pub fn remarks(remarks: &[String], nonce: &str) -> Option<Part> {
+pub fn remarks(remarks: &[String], nonce: &str) -> Option<ContentPart> {
     if remarks.is_empty() {
         return None;
     }
     let lines: Vec<String> = remarks.iter().map(|remark| fenced(&cut(remark, RESULT), nonce)).collect();
     let said = lines.join("\n");
-    Some(Part::Text(format!(
+    Some(ContentPart::Text(format!(
         "Dialogs, errors and downloads since the last call:\n<app {nonce}>\n{said}\n</app {nonce}>"
     )))
 }
 
 /// The same message with a picture of the screen.
-pub fn message(mut parts: Vec<Part>, picture: Option<Picture>) -> Message {
-    parts.extend(picture.map(Part::Picture));
-    Message::User(parts)
+pub fn message(mut parts: Vec<ContentPart>, picture: Option<EncodedPicture>) -> ChatMessage {
+    parts.extend(picture.map(ContentPart::Picture));
+    ChatMessage::User(parts)
 }
 
 /// What was called and what came of it, in one line.

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use crate::engine::ask::{ModelAccess, Vision};
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
-use crate::model::Picture;
-use crate::query::{Checks, Description, Find, Query, What};
+use crate::model::EncodedPicture;
+use crate::query::{Checks, ElementDescription, Find, Query, QueryTarget};
 use crate::refs;
 use crate::screen::{Node, Screen};
 use crate::snapshot;
@@ -46,7 +46,7 @@ const LOOKS: &[&str] = &[
 /// A screen, as it was shown to the model.
 pub struct ModelView {
     pub text: String,
-    pub picture: Option<Picture>,
+    pub picture: Option<EncodedPicture>,
     /// The URL or app in front.
     pub app: Option<String>,
     /// The line of each ref.
@@ -91,7 +91,7 @@ async fn look_with(cx: &Cx, access: &ModelAccess, text: &str, vision: Vision) ->
         .picture
         .as_ref()
         .and_then(|picture| cx.session.artifacts.encode_within(picture, &masks, screen.size, longest));
-    let picture = encoded.map(|bytes| Picture { media_type: "image/png".to_string(), bytes });
+    let picture = encoded.map(|bytes| EncodedPicture { media_type: "image/png".to_string(), bytes });
     // The snapshot addresses people at a command line.
     let text = snapshot::text(&screen, &details).replace(" hidden — use --offscreen to show)", "; scroll to see them)");
     let lines = lines(&text);
@@ -106,8 +106,8 @@ impl ModelView {
         if self.lines.contains_key(key) {
             return None;
         }
-        let description = Description::parse(text).ok()?;
-        let query = Query { what: What::Described(Box::new(description)), index: None };
+        let description = ElementDescription::parse(text).ok()?;
+        let query = Query { what: QueryTarget::Described(Box::new(description)), index: None };
         match query.search(&self.screen, Checks::Visible) {
             Find::Found(found) if found.count == 1 => found.reference.filter(|found| self.lines.contains_key(found)),
             Find::Found(_) | Find::Not(_) => None,

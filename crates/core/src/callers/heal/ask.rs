@@ -9,7 +9,7 @@ use trailblaze_protocol::heal::{ElementIdentity, ElementKind, HealSuggestion};
 use super::{FailedCall, reaim, score};
 use crate::engine::ask::ask;
 use crate::engine::cx::Cx;
-use crate::model::{Arguments, Choice, Message, OfferedTool, Request};
+use crate::model::{ChatMessage, Choice, ModelRequest, OfferedTool, RequestedArguments};
 use crate::query::{Surroundings, identity};
 use crate::screen::{Node, Screen};
 use crate::snapshot;
@@ -39,7 +39,7 @@ pub async fn ask_model(
         ask(cx, ModelPurpose::Heal, request).await.map_err(|error| format!("the model was not asked: {error}"))?;
     let none = || "the model chose no element".to_string();
     let call = reply.calls.iter().find(|call| call.name == TOOL).ok_or_else(none)?;
-    let Arguments::Object(args) = &call.arguments else { return Err(none()) };
+    let RequestedArguments::Object(args) = &call.arguments else { return Err(none()) };
     let text = |name: &str| args.get(name).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
     let reference = text("ref").filter(|text| *text != NONE).ok_or_else(none)?;
     let node = screen.root.walk().find(|node| node.reference.as_deref() == Some(reference));
@@ -78,7 +78,7 @@ fn check(screen: &Screen, node: &Node, recorded: Option<&ElementIdentity>) -> Re
     }
 }
 
-fn request(cx: &Cx, failed: &FailedCall<'_>, recorded: Option<&ElementIdentity>, screen: &Screen) -> Request {
+fn request(cx: &Cx, failed: &FailedCall<'_>, recorded: Option<&ElementIdentity>, screen: &Screen) -> ModelRequest {
     let nonce = cx.attempt.model().map_or("", |access| access.settings.nonce.as_str());
     let call = json!({ failed.tool: failed.args });
     let mut lines = vec![
@@ -101,10 +101,10 @@ fn request(cx: &Cx, failed: &FailedCall<'_>, recorded: Option<&ElementIdentity>,
             "required": ["ref", "reason"],
         }),
     };
-    Request {
+    ModelRequest {
         tools: Arc::from([tool]),
         choice: Choice::Required,
         max_output_tokens: Some(MOST_TOKENS),
-        ..Request::new(SYSTEM, vec![Message::user(lines.join("\n"))])
+        ..ModelRequest::new(SYSTEM, vec![ChatMessage::user(lines.join("\n"))])
     }
 }

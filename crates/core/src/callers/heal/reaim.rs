@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::query::{Checks, Find, Query, Stable, What, alternatives, stable};
+use crate::query::{Checks, Find, Query, QueryTarget, Stable, alternatives, stable};
 use crate::screen::{Node, Screen};
 use crate::selector::Selector;
 
@@ -95,7 +95,7 @@ pub fn reaim(
 /// The most stable selector of an element, which finds only that element.
 fn selector(screen: &Screen, node: &Node) -> Option<Selector> {
     alternatives(screen, node).into_iter().find(|selector| {
-        let query = Query { what: What::Selector(Box::new(selector.clone())), index: None };
+        let query = Query { what: QueryTarget::Selector(Box::new(selector.clone())), index: None };
         matches!(query.search(screen, Checks::Visible), Find::Found(found) if found.node == node.id && found.count == 1)
     })
 }

@@ -14,7 +14,7 @@ use crate::snapshot::{has_mark, shown_label, shown_row};
 /// The name may be any part of what a snapshot shows, ignoring case. Elements with exactly this name are preferred to those
 /// that differ in case, and these to those that merely contain it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Description {
+pub struct ElementDescription {
     written: String,
     pub role: Option<String>,
     pub css: Option<String>,
@@ -50,13 +50,13 @@ pub enum NoDescription {
 const MARKS: [&str; 7] = ["selected", "focused", "disabled", "checked", "unchecked", "password", "heading"];
 const MARKS_WITH_VALUE: [&str; 6] = ["id=", "css=", "level=", "value: ", "state: ", "options: "];
 
-impl Description {
-    pub fn parse(text: &str) -> Result<Description, NoDescription> {
+impl ElementDescription {
+    pub fn parse(text: &str) -> Result<ElementDescription, NoDescription> {
         let written = text.trim();
         if written.is_empty() {
             return Err(NoDescription::Empty);
         }
-        let mut description = Description {
+        let mut description = ElementDescription {
             written: written.to_string(),
             role: None,
             css: None,
@@ -125,7 +125,7 @@ impl Description {
 
     /// Changes every text to search for, but not how the description is written in messages.
     pub(crate) fn for_each_text(&mut self, change: &impl Fn(&mut String)) {
-        let Description { written: _, role, css, name, id, may_be_role: _, marks, around, at: _ } = self;
+        let ElementDescription { written: _, role, css, name, id, may_be_role: _, marks, around, at: _ } = self;
         [role, css, name, id].into_iter().flatten().chain(marks).for_each(change);
         match around {
             Some(Around::Container { role, name }) => std::iter::once(role).chain(name).for_each(change),
@@ -249,7 +249,7 @@ fn is_a(node: &Node, role: &str) -> bool {
 }
 
 /// Prints the description as written.
-impl std::fmt::Display for Description {
+impl std::fmt::Display for ElementDescription {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.written)
     }

@@ -4,13 +4,13 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::*;
-use crate::query::{Checks, Find, Query, Reason, What};
+use crate::query::{Checks, Find, Query, QueryTarget, Reason};
 use crate::screen::{Screen, Shape};
 use crate::selector::samples::{Build, any_screen, node, screen};
 use crate::snapshot::{self, Details};
 
 fn query(text: &str) -> Query {
-    Query { what: What::Described(Box::new(Description::parse(text).unwrap())), index: None }
+    Query { what: QueryTarget::Described(Box::new(ElementDescription::parse(text).unwrap())), index: None }
 }
 
 /// Checks the id of the node that a description finds, or the message.
@@ -39,7 +39,7 @@ fn page(children: impl IntoIterator<Item = Node>) -> Node {
 #[test]
 fn words_are_taken_apart() {
     let parts = |text: &str| {
-        let found = Description::parse(text).unwrap();
+        let found = ElementDescription::parse(text).unwrap();
         (found.role, found.css, found.name, found.id)
     };
     let some = |text: &str| Some(text.to_string());
@@ -67,12 +67,13 @@ fn words_are_taken_apart() {
     for row in ["Mug | 2", "\"[e1] x\" | 2", "Mug | \"[2]\"", "\"a | b\" | \"-\" | c"] {
         assert_eq!(parts(row), (None, None, some(row), None));
     }
-    assert_eq!(Description::parse("  "), Err(NoDescription::Empty));
+    assert_eq!(ElementDescription::parse("  "), Err(NoDescription::Empty));
 }
 
 #[test]
 fn unknown_parts_are_rejected() {
-    let check = |text: &str, expected: NoDescription| assert_eq!(Description::parse(text), Err(expected), "{text}");
+    let check =
+        |text: &str, expected: NoDescription| assert_eq!(ElementDescription::parse(text), Err(expected), "{text}");
     let mark = |mark: &str| NoDescription::UnknownMark(mark.to_string());
     let rest = |rest: &str| NoDescription::NotUnderstood(rest.to_string());
     check("button \"Save\" [nonsense]", mark("nonsense"));
@@ -235,7 +236,7 @@ proptest! {
         for (id, line) in lines(&screen) {
             let query = query(&line);
             let outline = Outline::new(&screen.root);
-            let What::Described(description) = &query.what else { unreachable!() };
+            let QueryTarget::Described(description) = &query.what else { unreachable!() };
             let matching: Vec<u64> = description.matching(&outline).iter().map(|place| outline.node(*place).id).collect();
             prop_assert!(matching.contains(&id), "{} finds {:?}, not {}", line, matching, id);
             prop_assert!(description.is_of(&screen.root, id), "{} is not the line of {}", line, id);
@@ -250,6 +251,6 @@ proptest! {
 
     #[test]
     fn any_text_parses_without_panicking(text in r#"\PC{0,24}|[ \["\]=#•\\a-c]{0,16}|css=[ \["\]()'\\a-c]{0,16}"#) {
-        prop_assert_eq!(Description::parse(&text) == Err(NoDescription::Empty), text.trim().is_empty());
+        prop_assert_eq!(ElementDescription::parse(&text) == Err(NoDescription::Empty), text.trim().is_empty());
     }
 }

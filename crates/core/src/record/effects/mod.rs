@@ -14,7 +14,7 @@ use trailblaze_protocol::outcome::MemoryChanges;
 use crate::diff::diff;
 use crate::table;
 use crate::trail::ToolCall;
-use crate::yaml::{Decode, Entries, Node, Problems, inline, loose};
+use crate::yaml::{Decode, Entries, Problems, YamlNode, inline, loose};
 
 /// The key of a memory change among calls. Unambiguous, because effects only call built-in tools and none has this name.
 pub(crate) const MEMORY: &str = "memory";
@@ -47,9 +47,9 @@ table! {
 
 table! {
     /// A change of memory.
-    pub struct Remembered {
+    pub struct MemoryChange {
         /// Values by name.
-        "set" => set: Entries<Node> = Entries::default(),
+        "set" => set: Entries<YamlNode> = Entries::default(),
         /// Names that were forgotten.
         "deleted" => deleted: Vec<String> = Vec::new(),
     }
@@ -89,11 +89,11 @@ pub fn differences(recorded: &[Effect], happened: &[Effect]) -> Option<String> {
 }
 
 impl Decode for Effect {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         if let [(key, value)] = node.entries().unwrap_or_default()
             && key.raw() == Some(MEMORY)
         {
-            let Remembered { set, deleted, .. } = Remembered::decode(value, problems)?;
+            let MemoryChange { set, deleted, .. } = MemoryChange::decode(value, problems)?;
             let set = set.0.into_iter().map(|(name, value)| (name.value, loose(&value))).collect();
             return Some(Effect::Memory(MemoryChanges { set, deleted }));
         }

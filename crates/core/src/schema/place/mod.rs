@@ -33,7 +33,7 @@ impl Types {
 
     /// The types that a schema allows for the whole value.
     pub fn of(schema: &Value) -> Types {
-        Place::root(schema).types()
+        SchemaPlace::root(schema).types()
     }
 
     /// Whether any of the given types is allowed.
@@ -111,9 +111,9 @@ impl std::fmt::Display for Types {
 
 /// A place in the values that a schema describes: the root, a property of it, an item of that, and so on.
 #[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
+pub struct SchemaPlace<'a> {
     root: &'a Value,
-    above: Option<(&'a Place<'a>, PathStep<'a>)>,
+    above: Option<(&'a SchemaPlace<'a>, PathStep<'a>)>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -122,17 +122,17 @@ enum PathStep<'a> {
     Item(usize),
 }
 
-impl<'a> Place<'a> {
-    pub fn root(schema: &'a Value) -> Place<'a> {
-        Place { root: schema, above: None }
+impl<'a> SchemaPlace<'a> {
+    pub fn root(schema: &'a Value) -> SchemaPlace<'a> {
+        SchemaPlace { root: schema, above: None }
     }
 
-    pub fn property(&'a self, name: &'a str) -> Place<'a> {
-        Place { root: self.root, above: Some((self, PathStep::Property(name))) }
+    pub fn property(&'a self, name: &'a str) -> SchemaPlace<'a> {
+        SchemaPlace { root: self.root, above: Some((self, PathStep::Property(name))) }
     }
 
-    pub fn item(&'a self, index: usize) -> Place<'a> {
-        Place { root: self.root, above: Some((self, PathStep::Item(index))) }
+    pub fn item(&'a self, index: usize) -> SchemaPlace<'a> {
+        SchemaPlace { root: self.root, above: Some((self, PathStep::Item(index))) }
     }
 
     /// The types that are allowed here. If the schema forbids everything, scalars are read as in YAML: reporting the error

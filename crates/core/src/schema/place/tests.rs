@@ -8,7 +8,7 @@ use super::*;
 use crate::yaml::{Problems, Source, block, inline, read, to_json};
 
 fn check(schema: &Value, name: &str, expected: Types) {
-    let place = Place::root(schema);
+    let place = SchemaPlace::root(schema);
     assert_eq!(place.property(name).types(), expected, "`{name}` in {schema}");
 }
 
@@ -29,7 +29,7 @@ fn references_are_followed() {
     check(&schema, "all", Types::WHOLE_NUMBER);
     check(&schema, "elsewhere", Types::ANY);
     check(&schema, "nowhere", Types::ANY);
-    let root = Place::root(&schema);
+    let root = SchemaPlace::root(&schema);
     assert_eq!(root.property("point").property("x").types(), Types::WHOLE_NUMBER);
     assert_eq!(root.property("again").property("point").property("x").types(), Types::WHOLE_NUMBER);
 }

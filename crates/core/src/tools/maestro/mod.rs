@@ -23,7 +23,7 @@ use super::elements::{act_on, visible};
 use super::requests::{act, send};
 use super::row::{ParamType, Row, optional, required};
 use super::waiting::{scroll_to, settle};
-use crate::driver::{Action, DeviceCommand, Target};
+use crate::driver::{Action, ActionTarget, DeviceCommand};
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
 use crate::engine::tool::Args;
@@ -107,7 +107,7 @@ async fn carry_out(cx: &Cx, step: &MaestroStep, wait: Duration) -> Result<Outcom
                     (from, toward(from, *direction, size))
                 }
             };
-            device.act(cx, &Target::Point(from), &Action::Swipe { from, to, duration: *duration }).await?;
+            device.act(cx, &ActionTarget::Point(from), &Action::Swipe { from, to, duration: *duration }).await?;
             Ok(Outcome::default())
         }
         MaestroStep::Launch(named, mode) => {
@@ -134,7 +134,7 @@ async fn touch(cx: &Cx, on: &TouchSpot, action: &Action, wait: Duration) -> Resu
             Point { x: bounds.left + inside.x, y: bounds.top + inside.y }
         }
     };
-    device.act(cx, &Target::Point(point), action).await.map(drop)
+    device.act(cx, &ActionTarget::Point(point), action).await.map(drop)
 }
 
 async fn copy_text(cx: &Cx, text: String) -> Result<Outcome, Stop> {

@@ -8,7 +8,7 @@ use trailblaze_protocol::outcome::Variant;
 use super::bounded;
 use crate::driver::Direction;
 use crate::engine::fault::Stop;
-use crate::query::{Element, Query, TextMatch, What};
+use crate::query::{ElementProperties, Query, QueryTarget, TextMatch};
 
 /// A parameter and its type.
 pub type MaestroParam = (&'static str, MaestroType);
@@ -56,12 +56,12 @@ pub fn invalid(text: impl Into<String>) -> Stop {
     Stop::error(Variant::MaestroValidationError, text)
 }
 
-pub struct Params {
+pub struct MaestroParams {
     pub command: &'static str,
     pub values: Map<String, Value>,
 }
 
-impl Params {
+impl MaestroParams {
     pub fn has(&self, name: &str) -> bool {
         self.values.contains_key(name)
     }
@@ -144,8 +144,8 @@ impl Params {
 
 /// Text and id are regular expressions that match the full value.
 fn query(command: &'static str, values: Map<String, Value>) -> Result<Query, Stop> {
-    let mut params = Params { command, values };
-    let element = Element {
+    let mut params = MaestroParams { command, values };
+    let element = ElementProperties {
         text: params.text("text").map(TextMatch::Pattern),
         id: params.text("id"),
         enabled: params.flag("enabled"),
@@ -156,5 +156,5 @@ fn query(command: &'static str, values: Map<String, Value>) -> Result<Query, Sto
     }
     let index = params.count("index")?.unwrap_or(0) as usize;
     params.finish()?;
-    Ok(Query { what: What::Element(element), index: Some(index) })
+    Ok(Query { what: QueryTarget::Element(element), index: Some(index) })
 }

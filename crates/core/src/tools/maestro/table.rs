@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use trailblaze_protocol::outcome::Variant;
 
-use super::params::{MaestroParam, MaestroType, Params, SELECTOR, invalid, properties};
+use super::params::{MaestroParam, MaestroParams, MaestroType, SELECTOR, invalid, properties};
 use crate::driver::{Action, DeviceCommand, Direction, Key, LaunchMode};
 use crate::engine::fault::Stop;
 use crate::query::Query;
@@ -84,7 +84,7 @@ struct MaestroRow {
     /// What may be written in place of the mapping.
     lone: LoneArgument,
     params: &'static [&'static [MaestroParam]],
-    read: fn(&mut Params) -> Result<MaestroStep, Stop>,
+    read: fn(&mut MaestroParams) -> Result<MaestroStep, Stop>,
 }
 
 #[derive(Clone, Copy)]
@@ -301,7 +301,7 @@ impl MaestroCommand {
             }
             (LoneArgument::Nothing, other) => return Err(invalid(format!("`{name}` does not accept {other}"))),
         };
-        let mut params = Params { command: row.name, values };
+        let mut params = MaestroParams { command: row.name, values };
         let (label, is_optional) = (params.text("label"), params.flag("optional").unwrap_or(false));
         let step = (row.read)(&mut params)?;
         params.finish()?;
@@ -309,7 +309,7 @@ impl MaestroCommand {
     }
 }
 
-fn touch(params: &mut Params, action: Action) -> Result<MaestroStep, Stop> {
+fn touch(params: &mut MaestroParams, action: Action) -> Result<MaestroStep, Stop> {
     let times = params.count("repeat")?.unwrap_or(1);
     if !(1..=100).contains(&times) {
         return Err(invalid(format!("`repeat` of `{}` must be between 1 and 100, got {times}", params.command)));
@@ -323,13 +323,13 @@ fn touch(params: &mut Params, action: Action) -> Result<MaestroStep, Stop> {
     Ok(MaestroStep::Touch { on, action, times })
 }
 
-fn key(params: &mut Params) -> Result<Key, Stop> {
+fn key(params: &mut MaestroParams) -> Result<Key, Stop> {
     let code = params.required("code")?;
     let names = || Key::NAMES.join(", ");
     Key::parse(&code).ok_or_else(|| invalid(format!("unknown key `{code}` for `pressKey`; use one of {}", names())))
 }
 
-fn wait_until(params: &mut Params) -> Result<MaestroStep, Stop> {
+fn wait_until(params: &mut MaestroParams) -> Result<MaestroStep, Stop> {
     let (visible, gone) = (params.query_under("visible")?, params.query_under("notVisible")?);
     if visible.is_none() && gone.is_none() {
         return Err(params.lacks("`visible` or `notVisible`"));
@@ -338,7 +338,7 @@ fn wait_until(params: &mut Params) -> Result<MaestroStep, Stop> {
     Ok(MaestroStep::Expect { visible, gone, timeout })
 }
 
-fn swipe(params: &mut Params) -> Result<MaestroStep, Stop> {
+fn swipe(params: &mut MaestroParams) -> Result<MaestroStep, Stop> {
     let duration = params.millis("duration", 400)?;
     let stroke = match (params.text("start"), params.text("end")) {
         (Some(start), Some(end)) => Stroke::Points { start, end },
@@ -351,7 +351,7 @@ fn swipe(params: &mut Params) -> Result<MaestroStep, Stop> {
     Ok(MaestroStep::Swipe { stroke, duration })
 }
 
-fn launch(params: &mut Params) -> Result<MaestroStep, Stop> {
+fn launch(params: &mut MaestroParams) -> Result<MaestroStep, Stop> {
     let mode = match (params.flag("clearState"), params.flag("stopApp")) {
         (Some(true), Some(false)) => {
             return Err(invalid("`launchApp` cannot clear the state of an app that keeps running"));

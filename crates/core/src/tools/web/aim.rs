@@ -9,7 +9,7 @@ use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
 use crate::engine::tool::Args;
 use crate::query::alternatives;
-use crate::query::{Query, What};
+use crate::query::{Query, QueryTarget};
 use crate::refs;
 use crate::screen::{Screen, Shape};
 use crate::selector::Selector;
@@ -25,25 +25,25 @@ pub const SELECTOR: ParamRow =
 pub const INDEX: ParamRow = optional("index", ParamType::Integer, "Which match to use, from 0.");
 
 /// The names of the parameters that identify an element.
-pub struct Names {
+pub struct ElementParamNames {
     pub reference: &'static str,
     pub selector: &'static str,
     pub index: &'static str,
 }
 
 /// The names that most tools use.
-pub const ELEMENT: Names = Names { reference: "ref", selector: "nodeSelector", index: "index" };
+pub const ELEMENT: ElementParamNames = ElementParamNames { reference: "ref", selector: "nodeSelector", index: "index" };
 
-pub enum Aim {
+pub enum WebTarget {
     /// A stable description, which finds the element in later runs too.
     Stable(Query),
     /// A ref, or a line that starts with one, which is only valid for the last snapshot.
     Ref(String),
 }
 
-impl Aim {
-    pub fn of(cx: &Cx, args: &Args) -> Result<Aim, Stop> {
-        Aim::under(cx, args, &ELEMENT)?.ok_or_else(|| {
+impl WebTarget {
+    pub fn of(cx: &Cx, args: &Args) -> Result<WebTarget, Stop> {
+        WebTarget::under(cx, args, &ELEMENT)?.ok_or_else(|| {
             let missing = vec!["ref".to_string(), "nodeSelector".to_string()];
             Stop::error(Variant::MissingRequiredArgs { missing }, "no element: pass `ref` or `nodeSelector`")
         })
@@ -51,23 +51,23 @@ impl Aim {
 
     /// Reads the target from the arguments. A recording that has both parameters uses its selector, if that is a web
     /// selector, and takes the first match.
-    pub fn under(cx: &Cx, args: &Args, names: &Names) -> Result<Option<Aim>, Stop> {
+    pub fn under(cx: &Cx, args: &Args, names: &ElementParamNames) -> Result<Option<WebTarget>, Stop> {
         let index = args.count(names.index)?.map(|index| usize::try_from(index).unwrap_or(usize::MAX));
         let has_reference = args.value(names.reference).is_some();
         let is_used = |selector: &&Value| !has_reference || Selector::is_for(selector, Shape::Web);
         if let Some(selector) = args.value(names.selector).filter(is_used) {
-            return stable_query(selector).map(|query| Some(Aim::Stable(Query { index, ..query })));
+            return stable_query(selector).map(|query| Some(WebTarget::Stable(Query { index, ..query })));
         }
         let Some(text) = args.text(names.reference) else { return Ok(None) };
         match (reference(text), index) {
             (Some(reference), index) if !is_unknown_line(cx, text) => match index {
-                None => Ok(Some(Aim::Ref(text.trim().to_string()))),
+                None => Ok(Some(WebTarget::Ref(text.trim().to_string()))),
                 Some(_) => Err(Stop::failed(format!(
                     "`{reference}` is a ref to one element; `{}` only applies to descriptions",
                     names.index
                 ))),
             },
-            (_, index) => Ok(Some(Aim::Stable(describing(names.reference, text, index)?))),
+            (_, index) => Ok(Some(WebTarget::Stable(describing(names.reference, text, index)?))),
         }
     }
 }
@@ -80,7 +80,7 @@ fn reference(text: &str) -> Option<&str> {
 
 pub fn stable_query(selector: &Value) -> Result<Query, Stop> {
     let selector = Selector::parse(selector).map_err(|error| Stop::failed(format!("invalid selector: {error}")))?;
-    Ok(Query { what: What::Selector(Box::new(selector)), index: None })
+    Ok(Query { what: QueryTarget::Selector(Box::new(selector)), index: None })
 }
 
 /// Delegates to the same call with a stable description of the element: the best of several, each of which currently

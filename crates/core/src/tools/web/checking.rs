@@ -12,9 +12,9 @@ use super::super::assertions::{differs, expect_visible};
 use super::super::elements::containing;
 use super::super::requests::send;
 use super::super::row::{ParamType, Preset, REASON, Row, TIMEOUT, WEB, defaulted, optional, required};
-use super::aim::{Aim, ELEMENT, INDEX, REF, SELECTOR, restate};
+use super::aim::{ELEMENT, INDEX, REF, SELECTOR, WebTarget, restate};
 use super::touching::texts;
-use crate::driver::{Action, Browse, DeviceCommand, Target};
+use crate::driver::{Action, ActionTarget, Browse, DeviceCommand};
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
 use crate::engine::tool::Args;
@@ -38,9 +38,9 @@ pub const ROWS: &[Row] = &[
         &[REF, SELECTOR, INDEX, TIMEOUT, REASON],
         |cx, args| {
             Box::pin(async move {
-                match Aim::of(cx, args)? {
-                    Aim::Ref(reference) => restate(cx, "web_verifyElementVisible", &reference).await,
-                    Aim::Stable(query) => expect_visible(cx, query, wait(args), None).await,
+                match WebTarget::of(cx, args)? {
+                    WebTarget::Ref(reference) => restate(cx, "web_verifyElementVisible", &reference).await,
+                    WebTarget::Stable(query) => expect_visible(cx, query, wait(args), None).await,
                 }
             })
         },
@@ -100,9 +100,9 @@ fn wait(args: &Args) -> Duration {
 }
 
 async fn list_visible(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
-    let list = match Aim::under(cx, args, &ELEMENT)? {
-        Some(Aim::Ref(reference)) => return restate(cx, "web_verifyListVisible", &reference).await,
-        Some(Aim::Stable(query)) => Some(query),
+    let list = match WebTarget::under(cx, args, &ELEMENT)? {
+        Some(WebTarget::Ref(reference)) => return restate(cx, "web_verifyListVisible", &reference).await,
+        Some(WebTarget::Stable(query)) => Some(query),
         None => None,
     };
     let items = texts(args, "items");
@@ -167,9 +167,9 @@ fn comes_after(place: Rect, other: Rect) -> bool {
 }
 
 async fn verify_value(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
-    let query = match Aim::of(cx, args)? {
-        Aim::Ref(reference) => return restate(cx, "web_verifyValue", &reference).await,
-        Aim::Stable(query) => query,
+    let query = match WebTarget::of(cx, args)? {
+        WebTarget::Ref(reference) => return restate(cx, "web_verifyValue", &reference).await,
+        WebTarget::Stable(query) => query,
     };
     let name = args.text("attribute");
     let kind = match (args.text("type"), name) {
@@ -200,7 +200,7 @@ async fn verify_value(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
                 "checked" => return checked(cx, &found, expected).await,
                 _ => {
                     let action = Action::Attribute { name: name.map(str::to_string) };
-                    cx.session.device.act(cx, &Target::Element(found), &action).await?.text
+                    cx.session.device.act(cx, &ActionTarget::Element(found), &action).await?.text
                 }
             };
             let what = name.map_or_else(|| kind.to_string(), |name| format!("attribute `{name}`"));

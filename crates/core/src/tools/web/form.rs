@@ -7,7 +7,7 @@ use super::super::arguments::find_wait;
 use super::super::elements::{act_on, delegate, present};
 use super::super::requests::act_within;
 use super::super::row::{ParamType, Preset, REASON, Row, TIMEOUT, WEB, defaulted, required};
-use super::aim::{Aim, ELEMENT, INDEX, REF, SELECTOR, describe, restate};
+use super::aim::{ELEMENT, INDEX, REF, SELECTOR, WebTarget, describe, restate};
 use crate::driver::Action;
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
@@ -71,10 +71,10 @@ async fn type_text(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let text = args.required("text").to_string();
     let replaces = args.flag("clearFirst").unwrap_or(true);
     let action = if replaces { Action::SetText { text } } else { Action::InputText { text } };
-    match Aim::under(cx, args, &ELEMENT)? {
+    match WebTarget::under(cx, args, &ELEMENT)? {
         None => act_within(cx, args.integer("timeoutMs"), &action).await,
-        Some(Aim::Ref(reference)) => restate(cx, "web_type", &reference).await,
-        Some(Aim::Stable(query)) => act_on(cx, query, &action, find_wait(args)).await,
+        Some(WebTarget::Ref(reference)) => restate(cx, "web_type", &reference).await,
+        Some(WebTarget::Stable(query)) => act_on(cx, query, &action, find_wait(args)).await,
     }
 }
 
@@ -96,14 +96,14 @@ async fn fill_form(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let mut delegates = Vec::new();
     for field in fields {
         let named = Args(field.as_object().cloned().unwrap_or_default());
-        let (screen, node, mut names) = match Aim::of(cx, &named)? {
-            Aim::Ref(reference) => {
+        let (screen, node, mut names) = match WebTarget::of(cx, &named)? {
+            WebTarget::Ref(reference) => {
                 let (screen, node) = cx.session.device.resolve_ref(cx, &reference).await?;
                 let selector = describe(&screen, node, &reference)?.swap_remove(0);
                 (screen, node, Map::from_iter([("nodeSelector".to_string(), selector)]))
             }
             // A stable description is passed on unchanged.
-            Aim::Stable(query) => {
+            WebTarget::Stable(query) => {
                 // The field may be scrolled out of view; it only has to exist.
                 let node = present(cx, &query, find_wait(args)).await?.node;
                 (cx.session.device.look(cx).await?, node, named.0)

@@ -10,8 +10,8 @@ use super::super::arguments::find_wait;
 use super::super::elements::{act_on, present};
 use super::super::requests::act;
 use super::super::row::{ParamRow, ParamType, Preset, REASON, Row, TIMEOUT, WEB, defaulted, optional, required};
-use super::aim::{Aim, ELEMENT, INDEX, Names, REF, SELECTOR, restate, restate_under};
-use crate::driver::{Action, Button, Click, Direction, DragEnd, Modifier, Offset};
+use super::aim::{ELEMENT, ElementParamNames, INDEX, REF, SELECTOR, WebTarget, restate, restate_under};
+use crate::driver::{Action, Button, ClickOptions, Direction, DragEnd, Modifier, Offset};
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
 use crate::engine::tool::Args;
@@ -20,7 +20,7 @@ const TO_REF: ParamRow = optional("toRef", ParamType::Text, "The element to drop
 const TO_SELECTOR: ParamRow =
     optional("toNodeSelector", ParamType::Selector, "A selector for the element to drop it on, as used in recordings.");
 const TO_INDEX: ParamRow = optional("toIndex", ParamType::Integer, "Which match of toRef to use, from 0.");
-const TO: Names = Names { reference: "toRef", selector: "toNodeSelector", index: "toIndex" };
+const TO: ElementParamNames = ElementParamNames { reference: "toRef", selector: "toNodeSelector", index: "toIndex" };
 const TO_OFFSET_X: ParamRow = optional(
     "toOffsetX",
     ParamType::Integer,
@@ -207,7 +207,7 @@ fn count(args: &Args, name: &str, allowed: RangeInclusive<u32>) -> Result<Option
 }
 
 fn click(args: &Args) -> Result<Action, Stop> {
-    let click = Click {
+    let click = ClickOptions {
         button: args.text("button").and_then(Button::parse).unwrap_or(Button::Left),
         count: count(args, "clickCount", 1..=REPETITIONS)?.unwrap_or(1),
         modifiers: texts(args, "modifiers").iter().filter_map(|word| Modifier::parse(word)).collect(),
@@ -215,8 +215,10 @@ fn click(args: &Args) -> Result<Action, Stop> {
     };
     // A plain click is the `Tap` that every device supports.
     Ok(match click {
-        Click { button: Button::Left, count: 1, ref modifiers, at: None } if modifiers.is_empty() => Action::Tap,
-        Click { button: Button::Left, count: 2, ref modifiers, at: None } if modifiers.is_empty() => Action::DoubleTap,
+        ClickOptions { button: Button::Left, count: 1, ref modifiers, at: None } if modifiers.is_empty() => Action::Tap,
+        ClickOptions { button: Button::Left, count: 2, ref modifiers, at: None } if modifiers.is_empty() => {
+            Action::DoubleTap
+        }
         click => Action::Click(click),
     })
 }
@@ -251,14 +253,14 @@ pub fn texts(args: &Args, name: &str) -> Vec<String> {
 
 /// Acts on an element. A ref is first replaced by a stable description.
 pub async fn on_element(cx: &Cx, tool: &str, args: &Args, action: Action) -> Result<Outcome, Stop> {
-    match Aim::of(cx, args)? {
-        Aim::Ref(reference) => restate(cx, tool, &reference).await,
-        Aim::Stable(query) => act_on(cx, query, &action, find_wait(args)).await,
+    match WebTarget::of(cx, args)? {
+        WebTarget::Ref(reference) => restate(cx, tool, &reference).await,
+        WebTarget::Stable(query) => act_on(cx, query, &action, find_wait(args)).await,
     }
 }
 
 async fn drag(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
-    let element = Aim::under(cx, args, &TO)?;
+    let element = WebTarget::under(cx, args, &TO)?;
     let point = pair(args, "toX", "toY")?;
     let by = match (args.integer("byX"), args.integer("byY")) {
         (None, None) => None,
@@ -285,18 +287,18 @@ async fn drag(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     if at.is_some() && element.is_none() {
         return Err(Stop::failed("`toOffsetX` and `toOffsetY` require `toRef` or `toNodeSelector`"));
     }
-    let from = Aim::of(cx, args)?;
+    let from = WebTarget::of(cx, args)?;
     let mut names: Vec<(&str, &str, &str)> = Vec::new();
-    if let Aim::Ref(reference) = &from {
+    if let WebTarget::Ref(reference) = &from {
         names.push(("ref", "nodeSelector", reference));
     }
-    if let Some(Aim::Ref(reference)) = &element {
+    if let Some(WebTarget::Ref(reference)) = &element {
         names.push(("toRef", "toNodeSelector", reference));
     }
-    let Aim::Stable(from) = &from else { return restate_under(cx, "web_drag", &names).await };
+    let WebTarget::Stable(from) = &from else { return restate_under(cx, "web_drag", &names).await };
     let to = match (end, &element) {
         (Some(end), _) => end,
-        (None, Some(Aim::Stable(to))) => {
+        (None, Some(WebTarget::Stable(to))) => {
             DragEnd::Element { found: Box::new(present(cx, to, find_wait(args)).await?), at }
         }
         (None, _) => return restate_under(cx, "web_drag", &names).await,
@@ -307,7 +309,7 @@ async fn drag(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
 async fn scroll(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let direction = args.text("direction").and_then(Direction::parse).unwrap_or(Direction::Down);
     let action = Action::Scroll { direction, amount: count(args, "amount", 1..=MOST_PIXELS)? };
-    match Aim::under(cx, args, &ELEMENT)? {
+    match WebTarget::under(cx, args, &ELEMENT)? {
         None => act(cx, &action).await,
         Some(_) => on_element(cx, "web_scroll", args, action).await,
     }

@@ -11,7 +11,7 @@ use super::comments::comments;
 use super::list_form::{self, ListTrail};
 use super::rewrite::Rewrite;
 use super::{Form, Step, StepPlan, Trail, TrailConfig};
-use crate::yaml::{Node, Problem, Problems, Source, Spanned, block, inline, read};
+use crate::yaml::{Problem, Problems, Source, Spanned, YamlNode, block, inline, read};
 
 #[derive(Debug, thiserror::Error)]
 pub enum ConvertError {
@@ -44,7 +44,7 @@ pub fn convert(source: &Arc<Source>) -> Result<String, ConvertError> {
     }
 }
 
-fn rewrite(text: &str, root: &Node, items: &[Node], list: &ListTrail) -> String {
+fn rewrite(text: &str, root: &YamlNode, items: &[YamlNode], list: &ListTrail) -> String {
     let mut out = Rewrite::new(text, root);
     let mut has_trail = false;
     let mut steps = list.steps.iter();
@@ -83,7 +83,7 @@ fn rewrite(text: &str, root: &Node, items: &[Node], list: &ListTrail) -> String 
     out.finish()
 }
 
-fn config(out: &mut Rewrite<'_>, key: &Node, value: &Node, list: &ListTrail) {
+fn config(out: &mut Rewrite<'_>, key: &YamlNode, value: &YamlNode, list: &ListTrail) {
     let Some(unified) = &list.config else { return };
     let entries = value.entries().unwrap_or_default();
     let kept = entries.iter().filter(|(key, value)| key.raw() != Some("platform") && !value.is_null());
@@ -118,13 +118,13 @@ fn config(out: &mut Rewrite<'_>, key: &Node, value: &Node, list: &ListTrail) {
     }
 }
 
-fn trailhead(out: &mut Rewrite<'_>, key: &Node, value: &Node, list: &ListTrail) {
+fn trailhead(out: &mut Rewrite<'_>, key: &YamlNode, value: &YamlNode, list: &ListTrail) {
     let Some(head) = &list.trailhead else { return };
     out.before(key.span.start, 0);
     let Some(entries) = value.entries() else { return out.entry(key, value, 0) };
     out.name("trailhead", 0);
     out.end_line(key.span.end + 1);
-    if value.get("step").is_none_or(Node::is_null) {
+    if value.get("step").is_none_or(YamlNode::is_null) {
         out.line("step", &inline(&head.0.text.value.as_str().into()), 2);
     }
     for (key, value) in entries.iter().filter(|(_, value)| !value.is_null()) {
@@ -133,7 +133,7 @@ fn trailhead(out: &mut Rewrite<'_>, key: &Node, value: &Node, list: &ListTrail) 
     }
 }
 
-fn step(out: &mut Rewrite<'_>, prompt: &Node, platform: Option<Platform>) {
+fn step(out: &mut Rewrite<'_>, prompt: &YamlNode, platform: Option<Platform>) {
     for (key, value) in prompt.entries().unwrap_or_default().iter().filter(|(_, value)| !value.is_null()) {
         out.before(key.span.start, 4);
         let tools = value.entries().and_then(<[_]>::first).filter(|_| key.raw() == Some("recording"));
@@ -161,12 +161,18 @@ fn with_ends_of(old: &str, new: &str) -> String {
     if old.starts_with('\u{feff}') { format!("\u{feff}{new}") } else { new }
 }
 
-fn reads_back_the_same(source: &Source, before: &Trail, root: &Node, text: &str, platform: Option<Platform>) -> bool {
+fn reads_back_the_same(
+    source: &Source,
+    before: &Trail,
+    root: &YamlNode,
+    text: &str,
+    platform: Option<Platform>,
+) -> bool {
     let new = Source::new(&source.path, text);
     let (after, _) = Trail::read(&new);
     let (Some(after), Some(new_root)) = (after, read(&new, &mut Problems::new(&new))) else { return false };
     let lineage = [platform.map_or("any", Platform::name).to_string()];
-    let words = |text: &str, root: &Node| -> Vec<String> {
+    let words = |text: &str, root: &YamlNode| -> Vec<String> {
         comments(text, root).into_iter().map(|comment| comment.text).collect()
     };
     after.form == Form::Unified

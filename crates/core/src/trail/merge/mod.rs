@@ -28,7 +28,7 @@ pub enum Merge {
 
 /// The result of a merge.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Merged {
+pub struct MergedTrail {
     pub text: String,
     pub n_added: usize,
     pub n_kept: usize,
@@ -36,7 +36,12 @@ pub struct Merged {
 }
 
 /// Merges steps that were made on a device with these classifiers, most specific first.
-pub fn merge(source: &Arc<Source>, lineage: &[String], steps: &[NewStep], how: Merge) -> Result<Merged, SaveError> {
+pub fn merge(
+    source: &Arc<Source>,
+    lineage: &[String],
+    steps: &[NewStep],
+    how: Merge,
+) -> Result<MergedTrail, SaveError> {
     let (trail, root) = parse(source)?;
     let old = trail.steps.as_slice();
     let head = trail.trailhead.as_ref().map(|head| &head.0);
@@ -68,7 +73,7 @@ pub fn merge(source: &Arc<Source>, lineage: &[String], steps: &[NewStep], how: M
         return Err(SaveError::TrailheadIsTool { path: source.path.clone() });
     }
     let text = if changes.is_empty() { source.text.clone() } else { revise(source, &changes)? };
-    Ok(Merged { text, n_added, n_kept: old.len() - n_removed, n_removed })
+    Ok(MergedTrail { text, n_added, n_kept: old.len() - n_removed, n_removed })
 }
 
 /// The steps after those of the file if the session started with them; otherwise all steps.

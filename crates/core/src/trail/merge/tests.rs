@@ -12,7 +12,7 @@ fn does(text: &str, tool: &str) -> NewStep {
     step(StepKind::Step, text, NewCalls::Anywhere(vec![json!({ tool: {} })]))
 }
 
-fn merged(before: &str, steps: &[NewStep], how: Merge) -> Result<Merged, SaveError> {
+fn merged(before: &str, steps: &[NewStep], how: Merge) -> Result<MergedTrail, SaveError> {
     let lineage = ["android-phone".to_string(), "android".to_string()];
     merge(&Source::new("a.trail.yaml", before), &lineage, steps, how)
 }

@@ -10,7 +10,7 @@ use super::splice::{
     Edit, apply, entry, holds, insert_entry, insert_entry_before, insert_items, put, remove_entry, remove_item,
     replace_call, replace_value,
 };
-use crate::yaml::{Node, Source, loose};
+use crate::yaml::{Source, YamlNode, loose};
 
 /// One change. Step indices refer to the file before all changes.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,7 +79,7 @@ pub fn revise(source: &Arc<Source>, changes: &[Change]) -> Result<String, SaveEr
     Ok(text)
 }
 
-fn edit(text: &str, root: &Node, change: &Change) -> Option<Vec<Edit>> {
+fn edit(text: &str, root: &YamlNode, change: &Change) -> Option<Vec<Edit>> {
     let trail = || root.get("trail");
     Some(match change {
         Change::PutRecording { step, classifier, value } => put(text, step_of(root, step)?, classifier, value)?,

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::splice::{Edit, apply, put, without_slots};
 use super::{Form, Trail};
-use crate::yaml::{Node, Problems, Severity, Source, loose, read};
+use crate::yaml::{Problems, Severity, Source, YamlNode, loose, read};
 
 /// The recorded calls of one step, each as `{tool: args}`.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,7 +78,7 @@ impl StepCalls {
 }
 
 /// Reads a file both as a trail and as a plain value.
-pub(super) fn parse(source: &Arc<Source>) -> Result<(Trail, Node), SaveError> {
+pub(super) fn parse(source: &Arc<Source>) -> Result<(Trail, YamlNode), SaveError> {
     let (trail, problems) = Trail::read(source);
     let root = read(source, &mut Problems::new(source));
     let (Some(trail), Some(root)) = (trail, root) else {
@@ -92,7 +92,12 @@ pub(super) fn parse(source: &Arc<Source>) -> Result<(Trail, Node), SaveError> {
     }
 }
 
-fn edits(source: &Source, root: &Node, classifier: &str, recordings: &[&StepCalls]) -> Result<Vec<Edit>, SaveError> {
+fn edits(
+    source: &Source,
+    root: &YamlNode,
+    classifier: &str,
+    recordings: &[&StepCalls],
+) -> Result<Vec<Edit>, SaveError> {
     let path = || source.path.clone();
     let mut edits = Vec::new();
     for recording in recordings {
@@ -114,14 +119,14 @@ fn edits(source: &Source, root: &Node, classifier: &str, recordings: &[&StepCall
     Ok(edits)
 }
 
-pub(super) fn step_of<'n>(root: &'n Node, slot: &Slot) -> Option<&'n Node> {
+pub(super) fn step_of<'n>(root: &'n YamlNode, slot: &Slot) -> Option<&'n YamlNode> {
     match slot {
         Slot::Trailhead => root.get("trailhead").filter(|head| !head.is_null()),
         Slot::Step(index) => root.get("trail")?.items()?.get(*index),
     }
 }
 
-fn slot_of<'n>(step: &'n Node, classifier: &str) -> Option<&'n Node> {
+fn slot_of<'n>(step: &'n YamlNode, classifier: &str) -> Option<&'n YamlNode> {
     step.get("recording")?.get(classifier)
 }
 
@@ -129,7 +134,7 @@ fn slot_of<'n>(step: &'n Node, classifier: &str) -> Option<&'n Node> {
 fn reads_back_as_intended(
     source: &Source,
     text: &str,
-    before: &Node,
+    before: &YamlNode,
     classifier: &str,
     recordings: &[&StepCalls],
 ) -> bool {
@@ -142,7 +147,7 @@ fn reads_back_as_intended(
         let slot = index.map_or(Slot::Trailhead, Slot::Step);
         recordings.iter().any(|recording| recording.slot == slot)
     };
-    let rest = |root: &Node| loose(&without_slots(root, classifier, is_meant));
+    let rest = |root: &YamlNode| loose(&without_slots(root, classifier, is_meant));
     holds_recordings && rest(before) == rest(&after)
 }
 

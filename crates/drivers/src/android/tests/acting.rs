@@ -4,14 +4,14 @@ use trailblaze_core::driver::{Direction, DragEnd, Key, LaunchMode, Offset};
 
 use super::*;
 
-async fn done(target: Target, action: Action) -> Vec<String> {
+async fn done(target: ActionTarget, action: Action) -> Vec<String> {
     let (acted, commands) = commands(&[], target, action).await;
     acted.expect("it is done");
     commands
 }
 
 async fn not_done(script: Script, action: Action) -> String {
-    commands(script, Target::Device, action).await.0.expect_err("it is refused").to_string()
+    commands(script, ActionTarget::Device, action).await.0.expect_err("it is refused").to_string()
 }
 
 async fn refused(script: Script, command: DeviceCommand) -> String {
@@ -25,8 +25,8 @@ async fn fingers_are_commands_of_the_phone() {
     let to = DragEnd::By(Offset { x: 10, y: -1 });
     assert_eq!(done(at(3, 4), Action::Drag { at: None, to }).await, ["input draganddrop 3 4 13 3 1000"]);
     let scroll = Action::Scroll { direction: Direction::Down, amount: None };
-    assert_eq!(done(Target::Device, scroll).await, ["input swipe 540 1680 540 720 500"]);
-    assert_eq!(done(Target::Device, Action::PressKey { key: Key::Back }).await, ["input keyevent KEYCODE_BACK"]);
+    assert_eq!(done(ActionTarget::Device, scroll).await, ["input swipe 540 1680 540 720 500"]);
+    assert_eq!(done(ActionTarget::Device, Action::PressKey { key: Key::Back }).await, ["input keyevent KEYCODE_BACK"]);
     assert_eq!(not_done(&[], Action::Tap).await, "`tap` needs an element or a point");
 }
 
@@ -59,9 +59,9 @@ async fn erasing_needs_a_field_with_the_focus() {
 #[tokio::test]
 async fn the_keyboard_is_hidden_only_if_it_is_shown() {
     let shown: Script = &[("dumpsys input_method", "  mShowRequested=true mInputShown=true\n")];
-    let (_, with) = commands(shown, Target::Device, Action::HideKeyboard).await;
+    let (_, with) = commands(shown, ActionTarget::Device, Action::HideKeyboard).await;
     assert_eq!(with, ["dumpsys input_method", "input keyevent KEYCODE_BACK"]);
-    assert_eq!(done(Target::Device, Action::HideKeyboard).await, ["dumpsys input_method"]);
+    assert_eq!(done(ActionTarget::Device, Action::HideKeyboard).await, ["dumpsys input_method"]);
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! The fast way of looking, against a server that is scripted in this process.
 
 use parking_lot::Mutex;
-use trailblaze_core::driver::{Key, Want};
+use trailblaze_core::driver::{Key, ObserveOptions};
 use trailblaze_protocol::device_event::DeviceEvent;
 use trailblaze_protocol::geometry::Size;
 
@@ -62,19 +62,20 @@ async fn everything_is_one_request_to_the_server() {
     let adb = phone_with("WARNING: linker: unused\nready\n", server(&received)).await;
     let driver = open_with(&adb, Looking::Fast).await.expect("it opens");
     let before = adb.requests().len();
-    let screen = driver.observe(&budget(), Want::PICTURE).await.expect("a screen");
+    let screen = driver.observe(&budget(), ObserveOptions::PICTURE).await.expect("a screen");
     assert_eq!(screen.root.walk().count(), 2);
     assert_eq!(screen.picture.map(|picture| picture.size), Some(Size { width: 1080, height: 2400 }));
-    let act = async |target: Target, action: Action| driver.act(&budget(), &target, &action).await;
+    let act = async |target: ActionTarget, action: Action| driver.act(&budget(), &target, &action).await;
     act(at(3, 4), Action::Tap).await.expect("a tap");
-    act(Target::Device, Action::InputText { text: "Grüße 😀 שלום".to_string() }).await.expect("a text");
-    act(Target::Device, Action::SetText { text: String::new() }).await.expect("an empty text");
-    act(Target::Device, Action::Pinch { scale: 2.0 }).await.expect("two fingers");
+    act(ActionTarget::Device, Action::InputText { text: "Grüße 😀 שלום".to_string() }).await.expect("a text");
+    act(ActionTarget::Device, Action::SetText { text: String::new() }).await.expect("an empty text");
+    act(ActionTarget::Device, Action::Pinch { scale: 2.0 }).await.expect("two fingers");
     let kinds: String = received.lock().iter().map(|(kind, _)| *kind).collect();
     assert_eq!(kinds, "TPGIRG");
     assert_eq!(received.lock()[3].1, "Grüße 😀 שלום".as_bytes());
     assert_eq!(adb.requests().len(), before, "nothing else is asked");
-    let error = act(Target::Device, Action::PressKey { key: Key::Back }).await.expect_err("it is refused").to_string();
+    let error =
+        act(ActionTarget::Device, Action::PressKey { key: Key::Back }).await.expect_err("it is refused").to_string();
     assert!(error.contains("\"USB debugging (Security settings)\""), "{error}");
 }
 
@@ -104,7 +105,7 @@ async fn a_phone_on_which_the_server_does_not_run_says_why_and_what_to_do() {
 async fn auto_falls_back_and_says_so_once() {
     let adb = phone_with("!sh: app_process: not found\n", server(&Received::default())).await;
     let driver = open_with(&adb, Looking::Auto).await.expect("it opens");
-    driver.observe(&budget(), Want::TREE).await.expect("a screen");
+    driver.observe(&budget(), ObserveOptions::TREE).await.expect("a screen");
     driver.act(&budget(), &at(3, 4), &Action::Tap).await.expect("a tap");
     assert_eq!(adb.commands()[adb.commands().len() - 2..], ["uiautomator dump /dev/tty", "input tap 3 4"]);
     let told = driver.events().expect("a phone has events").take();
@@ -112,7 +113,7 @@ async fn auto_falls_back_and_says_so_once() {
         |event: &&DeviceEvent| matches!(event, DeviceEvent::Log { text, .. } if text.contains("app_process"));
     assert_eq!(told.iter().filter(is_about).count(), 1, "{told:?}");
     let text = Action::InputText { text: "ü".to_string() };
-    let error = driver.act(&budget(), &Target::Device, &text).await.expect_err("it cannot").to_string();
+    let error = driver.act(&budget(), &ActionTarget::Device, &text).await.expect_err("it cannot").to_string();
     assert!(error.contains("outside of ASCII"), "{error}");
 }
 
@@ -121,7 +122,7 @@ async fn auto_uses_the_server_where_it_runs() {
     let received = Received::default();
     let adb = phone_with("ready\n", server(&received)).await;
     let driver = open_with(&adb, Looking::Auto).await.expect("it opens");
-    driver.observe(&budget(), Want::TREE).await.expect("a screen");
+    driver.observe(&budget(), ObserveOptions::TREE).await.expect("a screen");
     assert_eq!(received.lock().len(), 1);
     assert_eq!(driver.events().expect("a phone has events").take(), []);
 }
@@ -143,7 +144,7 @@ async fn a_server_that_ended_is_started_again_but_nothing_is_done_twice() {
     let adb = phone_with("ready\n", ending).await;
     let driver = open_with(&adb, Looking::Fast).await.expect("it opens");
     *ends.lock() = 1;
-    driver.observe(&budget(), Want::TREE).await.expect("the second server answers");
+    driver.observe(&budget(), ObserveOptions::TREE).await.expect("the second server answers");
     *ends.lock() = 1;
     let error = driver.act(&budget(), &at(3, 4), &Action::Tap).await.expect_err("it ended").to_string();
     assert!(error.contains("may or may not have been carried out"), "{error}");
@@ -163,10 +164,10 @@ async fn a_phone_that_is_unplugged_is_lost_and_found_again() {
     let driver = open_with(&adb, Looking::Auto).await.expect("it opens");
     *is_plugged.lock() = false;
     adb.devices.send_replace(String::new());
-    let error = driver.observe(&budget(), Want::TREE).await.expect_err("it is gone");
+    let error = driver.observe(&budget(), ObserveOptions::TREE).await.expect_err("it is gone");
     assert!(matches!(&error, DriverError::Lost { .. }), "{error}");
     *is_plugged.lock() = true;
     adb.devices.send_replace(READY.to_string());
-    driver.observe(&budget(), Want::TREE).await.expect("it is back");
+    driver.observe(&budget(), ObserveOptions::TREE).await.expect("it is back");
     assert_eq!(received.lock().len(), 1, "and in the fast way");
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use trailblaze_core::driver::{DriverError, LaunchMode, Want};
+use trailblaze_core::driver::{DriverError, LaunchMode, ObserveOptions};
 use trailblaze_protocol::device_event::DeviceEvent;
 use trailblaze_protocol::event::Level;
 use trailblaze_protocol::geometry::Size;
@@ -18,7 +18,7 @@ const CRASH: &str = "<hierarchy rotation=\"0\"><node package=\"android\"><node r
 async fn a_screen_has_the_size_the_app_and_the_tree_of_the_phone() {
     let adb = phone(&[]).await;
     let driver = open(&adb).await.expect("it opens");
-    let screen = driver.observe(&budget(), Want::TREE).await.expect("a screen");
+    let screen = driver.observe(&budget(), ObserveOptions::TREE).await.expect("a screen");
     assert_eq!(screen.size, Size { width: 1080, height: 2400 });
     assert_eq!(screen.app.as_deref(), Some("com.example.wallet"));
     assert_eq!(screen.root.walk().count(), 2);
@@ -38,7 +38,7 @@ async fn a_screen_that_stays_the_same_keeps_its_number() {
     })
     .await;
     let driver = open(&adb).await.expect("it opens");
-    let number = async || driver.observe(&budget(), Want::TREE).await.expect("a screen").snapshot;
+    let number = async || driver.observe(&budget(), ObserveOptions::TREE).await.expect("a screen").snapshot;
     let numbers = [number().await, number().await, number().await];
     assert!(numbers[0] == numbers[1] && numbers[1] < numbers[2], "{numbers:?}");
 }
@@ -70,7 +70,7 @@ async fn a_look_is_repeated_until_the_screen_is_idle_and_the_tree_whole() {
     })
     .await;
     let driver = open(&adb).await.expect("it opens");
-    let screen = driver.observe(&budget(), Want::TREE).await.expect("the third try succeeds");
+    let screen = driver.observe(&budget(), ObserveOptions::TREE).await.expect("the third try succeeds");
     assert_eq!((screen.root.walk().count(), tries.load(Ordering::SeqCst)), (2, 3));
 }
 
@@ -78,7 +78,7 @@ async fn a_look_is_repeated_until_the_screen_is_idle_and_the_tree_whole() {
 async fn a_screen_that_never_rests_is_named() {
     let adb = phone(&[("uiautomator dump", "ERROR: could not get idle state.\n")]).await;
     let driver = open(&adb).await.expect("it opens");
-    let error = driver.observe(&budget(), Want::TREE).await.expect_err("it never rests");
+    let error = driver.observe(&budget(), ObserveOptions::TREE).await.expect_err("it never rests");
     assert!(error.to_string().starts_with("the screen keeps changing"), "{error}");
 }
 
@@ -86,7 +86,7 @@ async fn a_screen_that_never_rests_is_named() {
 async fn a_picture_that_is_none_is_named() {
     let adb = phone(&[("screencap", "!screencap: capture failed")]).await;
     let driver = open(&adb).await.expect("it opens");
-    let error = driver.observe(&budget(), Want::PICTURE).await.expect_err("there is none");
+    let error = driver.observe(&budget(), ObserveOptions::PICTURE).await.expect_err("there is none");
     assert_eq!(error.to_string(), "`screencap` printed no picture: screencap: capture failed");
 }
 
@@ -101,7 +101,7 @@ async fn a_phone_that_falls_asleep_is_said_to_sleep() {
     .await;
     let driver = open(&adb).await.expect("it opens");
     asleep.store(1, Ordering::SeqCst);
-    let error = driver.observe(&budget(), Want::TREE).await.expect_err("it sleeps").to_string();
+    let error = driver.observe(&budget(), ObserveOptions::TREE).await.expect_err("it sleeps").to_string();
     assert!(error.starts_with("`emulator-5554` is asleep; wake it"), "{error}");
 }
 
@@ -110,10 +110,10 @@ async fn a_phone_that_is_unplugged_is_lost_and_found_again() {
     let adb = phone(&[]).await;
     let driver = open(&adb).await.expect("it opens");
     adb.devices.send_replace(String::new());
-    let error = driver.observe(&budget(), Want::TREE).await.expect_err("it is gone");
+    let error = driver.observe(&budget(), ObserveOptions::TREE).await.expect_err("it is gone");
     assert!(matches!(&error, DriverError::Lost { evidence } if evidence.contains("is not connected")), "{error}");
     adb.devices.send_replace(READY.to_string());
-    driver.observe(&budget(), Want::TREE).await.expect("it is back");
+    driver.observe(&budget(), ObserveOptions::TREE).await.expect("it is back");
 }
 
 #[tokio::test]
@@ -127,13 +127,13 @@ async fn a_crash_is_told_once_with_the_start_of_its_trace() {
     let driver = open(&adb).await.expect("it opens");
     let events = driver.events().expect("a phone has events");
     events.take();
-    driver.observe(&budget(), Want::TREE).await.expect("a screen");
+    driver.observe(&budget(), ObserveOptions::TREE).await.expect("a screen");
     let told = events.take();
     let [event @ DeviceEvent::Crash { why }] = &told[..] else { panic!("{told:?}") };
     assert!(event.is_notable());
     assert!(why.contains("Wallet keeps stopping"), "{why}");
     assert!(why.ends_with("java.lang.IllegalStateException: no card"), "{why}");
-    driver.observe(&budget(), Want::TREE).await.expect("a screen");
+    driver.observe(&budget(), ObserveOptions::TREE).await.expect("a screen");
     assert_eq!(events.take(), [], "it is the same dialog");
 }
 

@@ -8,7 +8,7 @@ mod trees;
 
 use std::sync::Arc;
 
-use trailblaze_core::driver::{Acted, Action, DeviceCommand, Driver, DriverError, Target};
+use trailblaze_core::driver::{Action, ActionOutput, ActionTarget, DeviceCommand, Driver, DriverError};
 use trailblaze_protocol::geometry::Point;
 
 use super::adb::fake::{FakeAdb, Reply, SERIAL, budget};
@@ -69,7 +69,7 @@ async fn open_with(adb: &FakeAdb, looking: Looking) -> Result<Arc<dyn Driver>, D
 }
 
 /// What a phone is told to do for a command to it as a whole, after it was opened.
-async fn sent(script: Script, command: DeviceCommand) -> (Result<Acted, DriverError>, Vec<String>) {
+async fn sent(script: Script, command: DeviceCommand) -> (Result<ActionOutput, DriverError>, Vec<String>) {
     let adb = phone(script).await;
     let driver = open(&adb).await.expect("it opens");
     let before = adb.commands().len();
@@ -78,7 +78,11 @@ async fn sent(script: Script, command: DeviceCommand) -> (Result<Acted, DriverEr
 }
 
 /// What a phone is told to do for an action, after it was opened.
-async fn commands(script: Script, target: Target, action: Action) -> (Result<Acted, DriverError>, Vec<String>) {
+async fn commands(
+    script: Script,
+    target: ActionTarget,
+    action: Action,
+) -> (Result<ActionOutput, DriverError>, Vec<String>) {
     let adb = phone(script).await;
     let driver = open(&adb).await.expect("it opens");
     let before = adb.commands().len();
@@ -86,6 +90,6 @@ async fn commands(script: Script, target: Target, action: Action) -> (Result<Act
     (acted, adb.commands().split_off(before))
 }
 
-fn at(x: i32, y: i32) -> Target {
-    Target::Point(Point { x, y })
+fn at(x: i32, y: i32) -> ActionTarget {
+    ActionTarget::Point(Point { x, y })
 }

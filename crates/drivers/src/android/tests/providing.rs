@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::device_source::{DeviceSource, DeviceSpec};
 use trailblaze_core::finding::FindingState;
-use trailblaze_core::yaml::{Kind, Node, Source};
+use trailblaze_core::yaml::{Source, YamlKind, YamlNode};
 use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_supervise::Supervisor;
 
@@ -16,7 +16,7 @@ use crate::provider::{FileError, Machine, ProjectPart, ProviderConfig, WantedDev
 
 fn config() -> Arc<dyn ProviderConfig> {
     let (source, problems) = (Source::new("trailblaze.yaml", ""), &mut Vec::new());
-    let section = Node { span: Default::default(), kind: Kind::Map(Vec::new()) };
+    let section = YamlNode { span: Default::default(), kind: YamlKind::Map(Vec::new()) };
     let read = |_: &str| Err(FileError::Missing);
     let part = ProjectPart { root: "/".as_ref(), source: &source, section, devices: Vec::new(), read: &read };
     (PROVIDER.read)(&part, problems)

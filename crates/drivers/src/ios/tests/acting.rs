@@ -21,7 +21,7 @@ async fn touches_are_in_points() {
     assert_eq!(told(&requests), [r#"POST /wda/doubleTap {"x":1.0,"y":2.0}"#]);
     let (_, requests) = asked(at(3, 6), Action::LongPress).await;
     assert_eq!(told(&requests), [r#"POST /wda/touchAndHold {"x":1.0,"y":2.0,"duration":1.0}"#]);
-    let (acted, requests) = asked(Target::Device, Action::Tap).await;
+    let (acted, requests) = asked(ActionTarget::Device, Action::Tap).await;
     assert_eq!(acted.expect_err("nowhere").to_string(), "`tap` needs an element or a point");
     assert_eq!(requests, []);
 }
@@ -35,15 +35,15 @@ async fn gestures_are_pointers_that_go_from_one_place_to_another() {
     };
     let (from, to) = (Point { x: 300, y: 900 }, Point { x: 300, y: 300 });
     let swipe = Action::Swipe { from, to, duration: Duration::from_millis(250) };
-    let (_, requests) = asked(Target::Device, swipe).await;
+    let (_, requests) = asked(ActionTarget::Device, swipe).await;
     assert_eq!(requests[0].what, "POST /session/S/actions");
     let fingers = requests[0].body["actions"].as_array().expect("fingers").clone();
     assert_eq!(fingers.len(), 1);
     assert_eq!(path(&fingers[0]), [(Some(100.0), Some(300.0), Some(0)), (Some(100.0), Some(100.0), Some(250))]);
-    let (_, requests) = asked(Target::Device, Action::Pinch { scale: 2.0 }).await;
+    let (_, requests) = asked(ActionTarget::Device, Action::Pinch { scale: 2.0 }).await;
     assert_eq!(requests[0].body["actions"].as_array().map(Vec::len), Some(2));
     let scroll = Action::Scroll { direction: Direction::Down, amount: Some(300) };
-    let (_, requests) = asked(Target::Device, scroll).await;
+    let (_, requests) = asked(ActionTarget::Device, scroll).await;
     let path = path(&requests[0].body["actions"][0]);
     assert!(path[0].1 > path[1].1, "to scroll down, the finger moves up: {path:?}");
     let drag = Action::Drag { at: None, to: DragEnd::By(Offset { x: 30, y: 0 }) };
@@ -62,13 +62,13 @@ async fn text_goes_into_the_field_that_has_the_focus() {
         r#"POST /element/E-1/value {"value":["Grüße 😀\n"]}"#,
     ];
     assert_eq!(told(&requests), expected);
-    let (_, requests) = asked(Target::Device, Action::SetText { text: text("x") }).await;
+    let (_, requests) = asked(ActionTarget::Device, Action::SetText { text: text("x") }).await;
     let expected =
         ["GET /element/active null", "POST /element/E-1/clear {}", r#"POST /element/E-1/value {"value":["x"]}"#];
     assert_eq!(told(&requests), expected);
-    let (_, requests) = asked(Target::Device, Action::EraseText { count: Some(3) }).await;
+    let (_, requests) = asked(ActionTarget::Device, Action::EraseText { count: Some(3) }).await;
     assert_eq!(requests[1].body, json!({"value": ["\u{8}\u{8}\u{8}"]}));
-    let (_, requests) = asked(Target::Device, Action::EraseText { count: None }).await;
+    let (_, requests) = asked(ActionTarget::Device, Action::EraseText { count: None }).await;
     assert_eq!(told(&requests)[1], "POST /element/E-1/clear {}");
 }
 
@@ -80,7 +80,7 @@ async fn without_a_focus_nothing_is_typed() {
     .await;
     let driver = open(&wda).await.expect("it opens");
     let typing = Action::InputText { text: "x".to_string() };
-    let error = driver.act(&budget(), &Target::Device, &typing).await.expect_err("nowhere");
+    let error = driver.act(&budget(), &ActionTarget::Device, &typing).await.expect_err("nowhere");
     assert_eq!(error.to_string(), "no field has the focus; tap a field first");
 }
 
@@ -93,19 +93,19 @@ async fn what_was_typed_is_in_no_message() {
     .await;
     let driver = open(&wda).await.expect("it opens");
     let typing = Action::InputText { text: "hunter2".to_string() };
-    let error = driver.act(&budget(), &Target::Device, &typing).await.expect_err("it fails").to_string();
+    let error = driver.act(&budget(), &ActionTarget::Device, &typing).await.expect_err("it fails").to_string();
     assert!(error.starts_with("WebDriverAgent could not type into the field") && !error.contains("hunter2"), "{error}");
 }
 
 #[tokio::test]
 async fn keys_are_those_of_a_phone() {
-    let press = async |key| asked(Target::Device, Action::PressKey { key }).await;
+    let press = async |key| asked(ActionTarget::Device, Action::PressKey { key }).await;
     assert_eq!(told(&press(Key::Enter).await.1), [r#"POST /wda/keys {"value":["\n"]}"#]);
     assert_eq!(told(&press(Key::Home).await.1), ["POST /wda/homescreen {}"]);
     let (acted, requests) = press(Key::Back).await;
     assert_eq!(acted.expect_err("there is none").to_string(), "`pressKey BACK` is unsupported on ios");
     assert_eq!(requests, []);
-    let (_, requests) = asked(Target::Device, Action::HideKeyboard).await;
+    let (_, requests) = asked(ActionTarget::Device, Action::HideKeyboard).await;
     assert_eq!(told(&requests), ["POST /wda/keyboard/dismiss {}"]);
 }
 
@@ -140,7 +140,7 @@ async fn sent(
     settings: IosSettings,
     wda: &FakeWda,
     command: DeviceCommand,
-) -> (Result<Acted, DriverError>, Vec<Asked>) {
+) -> (Result<ActionOutput, DriverError>, Vec<Asked>) {
     let driver = open_with(settings).await.expect("it opens");
     let before = wda.asked().len();
     let acted = command.carry_out(&*driver, &budget()).await;

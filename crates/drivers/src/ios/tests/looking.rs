@@ -2,8 +2,8 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use trailblaze_core::driver::Want;
-use trailblaze_core::query::{Checks, Element, Find, Query, What};
+use trailblaze_core::driver::ObserveOptions;
+use trailblaze_core::query::{Checks, ElementProperties, Find, Query, QueryTarget};
 use trailblaze_core::screen::Field;
 use trailblaze_protocol::geometry::Size;
 
@@ -33,13 +33,13 @@ async fn a_look_returns_the_elements_the_app_and_a_picture() {
     })
     .await;
     let driver = open(&wda).await.expect("it opens");
-    let screen = driver.observe(&budget(), Want::TREE).await.expect("a screen");
+    let screen = driver.observe(&budget(), ObserveOptions::TREE).await.expect("a screen");
     assert!(screen.picture.is_none());
     assert!(!wda.requests().iter().any(|what| what == "GET /screenshot"), "nobody asked for a picture");
     assert_eq!(screen.app.as_deref(), Some("com.example.Wallet"));
     assert_eq!(screen.size, Size { width: 1170, height: 2532 });
     assert_eq!(screen.root.children[0].text(), Some("Ada"));
-    let again = driver.observe(&budget(), Want::PICTURE).await.expect("a screen");
+    let again = driver.observe(&budget(), ObserveOptions::PICTURE).await.expect("a screen");
     assert_eq!(again.snapshot, screen.snapshot, "nothing changed");
     assert_eq!(again.picture.map(|picture| picture.size), Some(Size { width: 1170, height: 2532 }));
 }
@@ -48,8 +48,8 @@ async fn a_look_returns_the_elements_the_app_and_a_picture() {
 async fn what_costs_time_is_asked_for_only_if_it_is_needed() {
     let wda = iphone(|_| None).await;
     let driver = open(&wda).await.expect("it opens");
-    driver.observe(&budget(), Want::TREE).await.expect("a screen");
-    driver.observe(&budget(), Want { covers: true, ..Want::TREE }).await.expect("a screen");
+    driver.observe(&budget(), ObserveOptions::TREE).await.expect("a screen");
+    driver.observe(&budget(), ObserveOptions { covers: true, ..ObserveOptions::TREE }).await.expect("a screen");
     let sources: Vec<String> = wda.requests().into_iter().filter(|what| what.contains("/source")).collect();
     assert!(sources[0].contains("visible") && sources[0].contains("format=json"), "{sources:?}");
     assert!(!sources[1].contains("visible"), "{sources:?}");
@@ -60,8 +60,8 @@ async fn a_search_asks_for_the_tree_alone() {
     let wda = iphone(|_| None).await;
     let driver = open(&wda).await.expect("it opens");
     let before = wda.asked().len();
-    let element = Element { id: Some("name".to_string()), ..Element::default() };
-    let query = Query { what: What::Element(element), index: None };
+    let element = ElementProperties { id: Some("name".to_string()), ..ElementProperties::default() };
+    let query = Query { what: QueryTarget::Element(element), index: None };
     let Ok(Find::Found(found)) = driver.find(&budget(), &query, Checks::Actionable).await else {
         panic!("it is there")
     };
@@ -79,7 +79,7 @@ async fn an_alert_of_ios_is_reported_once() {
     .await;
     let driver = open(&wda).await.expect("it opens");
     for _ in 0..2 {
-        let screen = driver.observe(&budget(), Want::TREE).await.expect("a screen");
+        let screen = driver.observe(&budget(), ObserveOptions::TREE).await.expect("a screen");
         assert_eq!(screen.app, None, "it is no app");
     }
     let events = driver.events().expect("events").take();
@@ -92,7 +92,7 @@ async fn an_alert_of_ios_is_reported_once() {
 async fn an_alert_of_the_app_is_a_part_of_the_app() {
     let wda = iphone(|asked| asked.what.contains("/source").then(|| Reply::Value(alert()))).await;
     let driver = open(&wda).await.expect("it opens");
-    driver.observe(&budget(), Want::TREE).await.expect("a screen");
+    driver.observe(&budget(), ObserveOptions::TREE).await.expect("a screen");
     assert_eq!(driver.events().expect("events").take(), []);
 }
 
@@ -106,7 +106,7 @@ async fn a_screen_that_turns_has_another_size() {
     .await;
     let driver = open(&wda).await.expect("it opens");
     assert_eq!(driver.describe().size, Size { width: 1170, height: 2532 });
-    let screen = driver.observe(&budget(), Want::TREE).await.expect("a screen");
+    let screen = driver.observe(&budget(), ObserveOptions::TREE).await.expect("a screen");
     assert_eq!(screen.size, Size { width: 2532, height: 1170 });
 }
 
@@ -115,7 +115,7 @@ async fn what_is_no_picture_and_what_is_no_tree_are_named() {
     let error = async |path: &'static str, value: Value| {
         let wda = iphone(move |asked| asked.what.contains(path).then(|| Reply::Value(value.clone()))).await;
         let driver = open(&wda).await.expect("it opens");
-        driver.observe(&budget(), Want::PICTURE).await.expect_err("no screen").to_string()
+        driver.observe(&budget(), ObserveOptions::PICTURE).await.expect_err("no screen").to_string()
     };
     assert_eq!(error("/screenshot", json!("%%%")).await, "the picture of WebDriverAgent is not base64");
     assert_eq!(error("/screenshot", json!("aGVsbG8=")).await, "the picture of WebDriverAgent is no whole PNG");
@@ -135,7 +135,7 @@ async fn a_large_screen_is_read_whole() {
     })
     .await;
     let driver = open(&wda).await.expect("it opens");
-    let screen = driver.observe(&budget(), Want::TREE).await.expect("a screen");
+    let screen = driver.observe(&budget(), ObserveOptions::TREE).await.expect("a screen");
     assert_eq!(screen.root.walk().count(), 3001);
     assert_eq!(screen.root.children[7].props.text(Field::Text), Some("row 7"));
 }

@@ -7,7 +7,7 @@ mod providing;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use trailblaze_core::driver::{Acted, Action, Driver, DriverError, Target};
+use trailblaze_core::driver::{Action, ActionOutput, ActionTarget, Driver, DriverError};
 use trailblaze_protocol::geometry::Point;
 
 use super::driver::IosDriver;
@@ -64,7 +64,7 @@ async fn open_with(settings: IosSettings) -> Result<Arc<dyn Driver>, DriverError
 }
 
 /// What is asked of a device for an action, after it was opened, without the session.
-async fn asked(target: Target, action: Action) -> (Result<Acted, DriverError>, Vec<Asked>) {
+async fn asked(target: ActionTarget, action: Action) -> (Result<ActionOutput, DriverError>, Vec<Asked>) {
     let wda = iphone(|_| None).await;
     let driver = open(&wda).await.expect("it opens");
     let before = wda.asked().len();
@@ -77,6 +77,6 @@ fn since(wda: &FakeWda, before: usize) -> Vec<Asked> {
     wda.asked().split_off(before).into_iter().filter(|asked| asked.what != "POST /session").collect()
 }
 
-fn at(x: i32, y: i32) -> Target {
-    Target::Point(Point { x, y })
+fn at(x: i32, y: i32) -> ActionTarget {
+    ActionTarget::Point(Point { x, y })
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use trailblaze_core::device_source::{DeviceSource, DeviceSpec};
 use trailblaze_core::finding::FindingState;
-use trailblaze_core::yaml::{Kind, Node, Problems, Source, read};
+use trailblaze_core::yaml::{Problems, Source, YamlKind, YamlNode, read};
 use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_supervise::Supervisor;
 
@@ -14,12 +14,12 @@ use crate::provider::{FileError, Machine, ProjectPart, ProviderConfig, WantedDev
 
 /// The configuration of a project that has these devices, each with its keys.
 fn config(devices: &[(&str, &str)]) -> Arc<dyn ProviderConfig> {
-    let empty = || Node { span: Default::default(), kind: Kind::Map(Vec::new()) };
+    let empty = || YamlNode { span: Default::default(), kind: YamlKind::Map(Vec::new()) };
     let entry = |text: &str| {
         let source = Source::new("trailblaze.yaml", text);
         read(&source, &mut Problems::new(&source)).unwrap_or_else(empty)
     };
-    let devices: Vec<(&str, Node)> = devices.iter().map(|(id, keys)| (*id, entry(keys))).collect();
+    let devices: Vec<(&str, YamlNode)> = devices.iter().map(|(id, keys)| (*id, entry(keys))).collect();
     let (source, problems) = (Source::new("trailblaze.yaml", ""), &mut Vec::new());
     let read = |_: &str| Err(FileError::Missing);
     let part = ProjectPart { root: "/".as_ref(), source: &source, section: empty(), devices, read: &read };

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use trailblaze_core::yaml::{Decode, Node, Problems, Spanned};
+use trailblaze_core::yaml::{Decode, Problems, Spanned, YamlNode};
 use trailblaze_protocol::driver::Platform;
 
 use super::effect::{Does, Effects};
@@ -10,7 +10,7 @@ use super::element::{Children, Element, Role};
 use super::file::Screen;
 
 /// Checks every part of a file that can be parsed, even if others cannot, so that all problems are reported in one go.
-pub fn check(node: &Node, problems: &mut Problems) {
+pub fn check(node: &YamlNode, problems: &mut Problems) {
     let check = AppCheck { screens: keys(node, "screens"), dialogs: keys(node, "dialogs"), lists: keys(node, "lists") };
     if let Some(start) = part::<Spanned<String>>(node.get("start"), problems) {
         check.screen_exists(&start, problems);
@@ -31,18 +31,18 @@ pub fn check(node: &Node, problems: &mut Problems) {
     }
 }
 
-fn keys<'a>(node: &'a Node, key: &str) -> Vec<&'a str> {
-    let entries = node.get(key).and_then(Node::entries).unwrap_or_default();
+fn keys<'a>(node: &'a YamlNode, key: &str) -> Vec<&'a str> {
+    let entries = node.get(key).and_then(YamlNode::entries).unwrap_or_default();
     entries.iter().filter_map(|(name, _)| name.raw()).collect()
 }
 
 /// A value, if it can be parsed; otherwise its problem has already been reported.
-fn part<T: Decode>(node: Option<&Node>, problems: &Problems) -> Option<T> {
+fn part<T: Decode>(node: Option<&YamlNode>, problems: &Problems) -> Option<T> {
     T::decode(node?, &mut Problems::new(problems.source()))
 }
 
-fn parts<T: Decode>(node: Option<&Node>, problems: &Problems) -> Vec<T> {
-    let entries = node.and_then(Node::entries).unwrap_or_default();
+fn parts<T: Decode>(node: Option<&YamlNode>, problems: &Problems) -> Vec<T> {
+    let entries = node.and_then(YamlNode::entries).unwrap_or_default();
     entries.iter().filter_map(|(_, value)| part(Some(value), problems)).collect()
 }
 

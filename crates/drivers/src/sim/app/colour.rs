@@ -1,7 +1,7 @@
 //! Colours by name or as `#rrggbb`.
 
 use serde_json::{Value, json};
-use trailblaze_core::yaml::{Decode, Node, Problems};
+use trailblaze_core::yaml::{Decode, Problems, YamlNode};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Colour {
@@ -31,7 +31,7 @@ const NAMES: &[(&str, Colour)] = &[
 ];
 
 impl Decode for Colour {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         let text = String::decode(node, problems)?;
         let named = NAMES.iter().find(|(name, _)| *name == text).map(|(_, colour)| *colour);
         let colour = named.or_else(|| from_hex(&text));

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use trailblaze_core::table;
-use trailblaze_core::yaml::{Decode, Millis, Node, Problems, Span, Spanned};
+use trailblaze_core::yaml::{Decode, Millis, Problems, Span, Spanned, YamlNode};
 
 use super::value::Values;
 
@@ -88,7 +88,7 @@ table! {
 const VERBS: &str = "goto, back, home, set, add, toggle, dialog, dismiss, toast, append, empty, open";
 
 impl Decode for Effect {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         if let Some(word) = node.raw() {
             let does = match word {
                 "back" => Does::Back,
@@ -158,7 +158,7 @@ impl Effects {
 }
 
 impl Decode for Effects {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         if node.items().is_some() {
             return Vec::decode(node, problems).map(Effects);
         }

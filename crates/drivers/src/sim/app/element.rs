@@ -1,7 +1,7 @@
 //! One element of a screen.
 
 use serde_json::{Value, json};
-use trailblaze_core::yaml::{Decode, Node, Problems, Spanned};
+use trailblaze_core::yaml::{Decode, Problems, Spanned, YamlNode};
 use trailblaze_core::{table, words};
 use trailblaze_protocol::driver::Platform;
 
@@ -146,7 +146,7 @@ table! {
 pub struct On(pub Platform);
 
 impl Decode for On {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         let text = String::decode(node, problems)?;
         let platform = Platform::parse(&text);
         if platform.is_none() {
@@ -165,7 +165,7 @@ impl Decode for On {
 pub struct Children(pub Vec<Element>);
 
 impl Decode for Children {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         Vec::decode(node, problems).map(Children)
     }
 

@@ -1,7 +1,7 @@
 //! Values of an app's state: always text, however they are written.
 
 use serde_json::{Value as Json, json};
-use trailblaze_core::yaml::{Decode, Entries, Node, Problems};
+use trailblaze_core::yaml::{Decode, Entries, Problems, YamlNode};
 
 /// One value. `true` and `12` are accepted without quotes, and the schema allows them.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,7 +11,7 @@ pub struct Value(pub String);
 pub type Values = Entries<Value>;
 
 impl Decode for Value {
-    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         String::decode(node, problems).map(Value)
     }
 

@@ -14,7 +14,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
-use trailblaze_core::driver::{Acted, Action, Budget, DeviceCommand, Driver, DriverError, LaunchMode, Target, Want};
+use trailblaze_core::driver::{
+    Action, ActionOutput, ActionTarget, Budget, DeviceCommand, Driver, DriverError, LaunchMode, ObserveOptions,
+};
 use trailblaze_core::screen::{Node, Screen};
 use trailblaze_core::yaml::{Problems, Source};
 use trailblaze_protocol::driver::{DriverKey, Platform};
@@ -76,7 +78,7 @@ impl Hand {
     }
 
     async fn try_look(&self) -> Result<Screen, DriverError> {
-        self.sim.observe(&self.budget(), Want::TREE).await
+        self.sim.observe(&self.budget(), ObserveOptions::TREE).await
     }
 
     async fn look(&self) -> Screen {
@@ -100,16 +102,16 @@ impl Hand {
         self.texts().await.iter().any(|seen| seen == text)
     }
 
-    async fn act(&self, action: Action) -> Result<Acted, DriverError> {
-        self.sim.act(&self.budget(), &Target::Device, &action).await
+    async fn act(&self, action: Action) -> Result<ActionOutput, DriverError> {
+        self.sim.act(&self.budget(), &ActionTarget::Device, &action).await
     }
 
-    async fn send(&self, command: DeviceCommand) -> Result<Acted, DriverError> {
+    async fn send(&self, command: DeviceCommand) -> Result<ActionOutput, DriverError> {
         command.carry_out(&self.sim, &self.budget()).await
     }
 
-    async fn act_at(&self, point: Point, action: Action) -> Result<Acted, DriverError> {
-        self.sim.act(&self.budget(), &Target::Point(point), &action).await
+    async fn act_at(&self, point: Point, action: Action) -> Result<ActionOutput, DriverError> {
+        self.sim.act(&self.budget(), &ActionTarget::Point(point), &action).await
     }
 
     async fn tap(&self, id: &str) {

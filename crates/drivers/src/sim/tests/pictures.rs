@@ -5,7 +5,7 @@ use trailblaze_core::screen::{Picture, Pixels};
 use trailblaze_protocol::geometry::Size;
 
 async fn picture(hand: &Hand) -> (Size, Arc<[u8]>) {
-    let screen = hand.sim.observe(&hand.budget(), Want::PICTURE).await.unwrap();
+    let screen = hand.sim.observe(&hand.budget(), ObserveOptions::PICTURE).await.unwrap();
     match screen.picture {
         Some(Picture { size, pixels: Pixels::Rgba(pixels) }) => (size, pixels),
         other => panic!("{other:?}"),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use trailblaze_core::trail::splice::{Edit, apply, entry, holds, insert_entry, remove_entry, replace_value};
-use trailblaze_core::yaml::{self, Node, Problems, Severity, Source, block, inline, loose};
+use trailblaze_core::yaml::{self, Problems, Severity, Source, YamlNode, block, inline, loose};
 
 use super::error::EditError;
 
@@ -40,7 +40,7 @@ pub fn remove(text: &str, table: &str, name: &str) -> Option<String> {
 }
 
 /// `None` if the file is empty.
-fn parse(text: &str) -> Result<Option<Node>, EditError> {
+fn parse(text: &str) -> Result<Option<YamlNode>, EditError> {
     let source = Source::new("", text);
     let mut problems = Problems::new(&source);
     let root = yaml::read(&source, &mut problems);

@@ -16,7 +16,7 @@ use trailblaze_core::table;
 use trailblaze_core::trail::{Step, StepPlan, ToolCall, Trail, TrailDevice, TrailDevices, same_calls, written_calls};
 use trailblaze_core::values::secret::Secrets;
 use trailblaze_core::yaml::decode;
-use trailblaze_core::yaml::{self, Entries, Node, Problem, Problems, Source};
+use trailblaze_core::yaml::{self, Entries, Problem, Problems, Source, YamlNode};
 use trailblaze_protocol::heal::ElementIdentity;
 
 use crate::files::hex;
@@ -36,7 +36,7 @@ table! {
         /// Its description.
         "description" => description: String = String::new(),
         /// The JSON Schema of its arguments.
-        "schema" => schema: Option<Node> = None,
+        "schema" => schema: Option<YamlNode> = None,
     }
 }
 
@@ -46,7 +46,7 @@ table! {
         /// The custom tools that the trail calls, as they were when it was recorded.
         "tools" => tools: Entries<Entries<Pin>> = Entries::default(),
         /// The arguments that the trail had when the effects were recorded.
-        "args" => args: Entries<Node> = Entries::default(),
+        "args" => args: Entries<YamlNode> = Entries::default(),
         /// What each call of a custom tool did, in the order of the trail.
         "effects" => effects: Entries<Vec<CallEffects>> = Entries::default(),
         /// Digests of the recordings that were made from a step's `tools:`, each including the contents of `tools:`.

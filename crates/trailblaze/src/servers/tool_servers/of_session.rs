@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::join_all;
-use trailblaze_core::driver::Description;
+use trailblaze_core::driver::DeviceDescription;
 use trailblaze_core::engine::registry::Batch;
 use trailblaze_core::engine::session::SessionSource;
 use trailblaze_core::engine::source::{SourceError, ToolSource};
@@ -82,7 +82,7 @@ impl ToolServers {
     pub async fn of_session(
         self: &Arc<Self>,
         target: Option<&str>,
-        session: (&SessionId, &Description),
+        session: (&SessionId, &DeviceDescription),
         secrets: &Arc<Secrets>,
     ) -> Result<SessionServers, SourceError> {
         if let Some(Cassettes::Replay(library)) = &self.cassettes {
@@ -107,7 +107,7 @@ impl ToolServers {
     fn on_demand(
         self: &Arc<Self>,
         named: &Named,
-        (id, device): (&SessionId, &Description),
+        (id, device): (&SessionId, &DeviceDescription),
         secrets: &Arc<Secrets>,
     ) -> Arc<OnDemand> {
         let remembered = self.cache.read(named.target.as_deref(), &named.name, &named.entry);

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use trailblaze_core::config::{MultiDevice, Restart, Server as Entry};
-use trailblaze_core::driver::Description;
+use trailblaze_core::config::{MultiDevice, Restart, ToolServerConfig as Entry};
+use trailblaze_core::driver::DeviceDescription;
 use trailblaze_core::engine::registry::Batch;
 use trailblaze_core::engine::source::{SourceError, ToolSource};
 use trailblaze_core::ids;
@@ -47,7 +47,7 @@ impl ToolServers {
     pub(super) async fn run(
         &self,
         named: &Named,
-        session: (&SessionId, &Description),
+        session: (&SessionId, &DeviceDescription),
         secrets: &Arc<Secrets>,
     ) -> Result<(Arc<Server>, FirstListing), SourceError> {
         // A server that did not start is not started again for every trail.
@@ -83,7 +83,7 @@ impl ToolServers {
         &self,
         name: &str,
         protocol: Option<&str>,
-        session: (&SessionId, &Description),
+        session: (&SessionId, &DeviceDescription),
         secrets: &Arc<Secrets>,
     ) -> Result<(Batch, RawListing), SourceError> {
         let not_started = |evidence: String| SourceError::NotStarted { source_name: name.to_string(), evidence };
@@ -108,7 +108,7 @@ impl ToolServers {
         self.process.callback.base_url().await.map_err(not_started)
     }
 
-    pub(super) fn wanted<'n>(&self, named: &'n Named, device: &Description) -> Wanted<'n> {
+    pub(super) fn wanted<'n>(&self, named: &'n Named, device: &DeviceDescription) -> Wanted<'n> {
         let is_embedded = named.is_embedded(&device.driver);
         let is_shared = named.origin == ToolOrigin::ProjectServer
             && match named.entry.multi_device {
@@ -146,7 +146,7 @@ impl ToolServers {
         &self,
         Wanted { named, is_embedded, .. }: &Wanted<'_>,
         base_url: &str,
-        session: Option<(&SessionId, &Description)>,
+        session: Option<(&SessionId, &DeviceDescription)>,
         secrets: &Arc<Secrets>,
     ) -> Result<Arc<Server>, SourceError> {
         let Named { name, entry, .. } = *named;

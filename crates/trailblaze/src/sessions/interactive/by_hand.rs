@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::callers::passwords;
-use trailblaze_core::driver::{Button, Click, ObservedAction, Person, PersonAction};
+use trailblaze_core::driver::{Button, ClickOptions, ObservedAction, Person, PersonAction};
 use trailblaze_core::ids;
 use trailblaze_core::query::{Stable, alternatives, stable};
 use trailblaze_core::screen::{Field, Node, Screen};
@@ -242,7 +242,7 @@ fn hover(observed: &ObservedAction) -> Option<Delegate> {
     Some(call("web_hover", json!({"nodeSelector": selector.to_json()})))
 }
 
-fn clicked(screen: &Screen, node: Option<&Node>, click: &Click, point: Point) -> Option<MadeByHand> {
+fn clicked(screen: &Screen, node: Option<&Node>, click: &ClickOptions, point: Point) -> Option<MadeByHand> {
     let verb = match (click.button, click.count) {
         (Button::Right, _) => "Right-click",
         (Button::Middle, _) => "Middle-click",

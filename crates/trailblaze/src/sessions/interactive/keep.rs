@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use trailblaze_core::record::fold::{RecordedStep, is_bound_to_device};
 use trailblaze_core::trail::{
-    Merge, Merged, NewCalls, NewStep, SaveError, Trail, is_trail, merge, new_trail, parts_of,
+    Merge, MergedTrail, NewCalls, NewStep, SaveError, Trail, is_trail, merge, new_trail, parts_of,
 };
 use trailblaze_core::yaml::Source;
 use trailblaze_protocol::event::StepKind;
@@ -310,12 +310,12 @@ fn write_error(path: &Path, source: std::io::Error) -> KeepError {
     KeepError::Write { path: path.display().to_string(), source }
 }
 
-fn merged_words(merged: &Merged, how: Merge, path: &str) -> String {
+fn merged_words(merged: &MergedTrail, how: Merge, path: &str) -> String {
     match how {
         Merge::Append if merged.n_added == 0 => format!("{path} already has these steps"),
         Merge::Append => format!("added {} to {path}", count(merged.n_added, "step")),
         Merge::Replace => {
-            let Merged { n_kept, n_added, n_removed, .. } = merged;
+            let MergedTrail { n_kept, n_added, n_removed, .. } = merged;
             format!("updated {path}: {} kept, {n_added} added, {n_removed} removed", count(*n_kept, "step"))
         }
     }

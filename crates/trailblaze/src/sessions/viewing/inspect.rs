@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 use trailblaze_core::engine::fault::Stop;
 use trailblaze_core::engine::session::Session;
 use trailblaze_core::query::{
-    Checks, Description, Element, Find, Query, Stable, TextMatch, What, alternatives, descriptions,
+    Checks, ElementDescription, ElementProperties, Find, Query, QueryTarget, Stable, TextMatch, alternatives,
+    descriptions,
 };
 use trailblaze_core::screen::{Field, Node, Prop, Screen, Shape};
 use trailblaze_core::selector::Selector;
@@ -165,22 +166,25 @@ pub async fn matches(session: &Arc<Session>, sight: &KnownScreen, typed: &str) -
             let by_name = ["text", "id"].iter().any(|key| value.get(key).is_some_and(Value::is_string));
             let nodes = if by_name {
                 let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_string);
-                let element =
-                    Element { text: text("text").map(TextMatch::Exact), id: text("id"), ..Element::default() };
+                let element = ElementProperties {
+                    text: text("text").map(TextMatch::Exact),
+                    id: text("id"),
+                    ..ElementProperties::default()
+                };
                 all(&sight.screen, element)
             } else {
                 let selector = Selector::parse(value).map_err(|error| error.to_string())?;
                 // Only the browser can tell what CSS matches.
                 match value.to_string().contains("\"cssSelector\"") {
-                    true => ask(session, &What::Selector(Box::new(selector))).await?,
+                    true => ask(session, &QueryTarget::Selector(Box::new(selector))).await?,
                     false => selector.resolve(&sight.screen.root).iter().map(|node| node.id).collect(),
                 }
             };
             (nodes, "a selector".to_string())
         }
         None if typed.starts_with("css=") => {
-            let description = Description::parse(typed).map_err(|error| error.to_string())?;
-            (ask(session, &What::Described(Box::new(description))).await?, "CSS".to_string())
+            let description = ElementDescription::parse(typed).map_err(|error| error.to_string())?;
+            (ask(session, &QueryTarget::Described(Box::new(description))).await?, "CSS".to_string())
         }
         None => {
             let wanted = typed.to_lowercase();
@@ -198,7 +202,7 @@ pub async fn matches(session: &Arc<Session>, sight: &KnownScreen, typed: &str) -
 }
 
 /// All elements that the device finds, up to a limit.
-async fn ask(session: &Arc<Session>, what: &What) -> Result<Vec<u64>, String> {
+async fn ask(session: &Arc<Session>, what: &QueryTarget) -> Result<Vec<u64>, String> {
     let cx = session.top_level().ok_or("the session has ended")?;
     let mut nodes = Vec::new();
     for index in 0..MOST_FOUND {
@@ -221,9 +225,9 @@ fn as_object(typed: &str) -> Option<Value> {
 }
 
 /// All elements that a query matches.
-fn all(screen: &Screen, element: Element) -> Vec<u64> {
+fn all(screen: &Screen, element: ElementProperties) -> Vec<u64> {
     let search = |index| {
-        let query = Query { what: What::Element(element.clone()), index: Some(index) };
+        let query = Query { what: QueryTarget::Element(element.clone()), index: Some(index) };
         match query.search(screen, Checks::Visible) {
             Find::Found(found) => Some(found.node),
             Find::Not(_) => None,

@@ -12,7 +12,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::Instant;
-use trailblaze_core::driver::Frame;
+use trailblaze_core::driver::ScreenFrame;
 use trailblaze_core::engine::cx::Cx;
 use trailblaze_core::engine::fault::{Fault, Stop};
 use trailblaze_core::engine::session::Session;
@@ -167,7 +167,7 @@ impl Viewer {
     }
 
     /// Shows the pictures that the device sends. Returns if it no longer does.
-    async fn show_frames(&self, frames: &mut Option<watch::Receiver<Option<Frame>>>) {
+    async fn show_frames(&self, frames: &mut Option<watch::Receiver<Option<ScreenFrame>>>) {
         let Some(receiver) = frames else { return std::future::pending().await };
         // A secret may become known later, and these pictures cannot be masked.
         while self.session.secrets.is_empty() && receiver.changed().await.is_ok() {

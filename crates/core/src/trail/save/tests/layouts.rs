@@ -283,7 +283,7 @@ fn outline(trail: &Trail) -> Vec<Outline> {
 }
 
 /// Whether the bytes that an edit removes are part of the slot's old value.
-fn is_of_the_slot(text: &str, edit: &Edit, root: &Node, recordings: &[&StepCalls]) -> bool {
+fn is_of_the_slot(text: &str, edit: &Edit, root: &YamlNode, recordings: &[&StepCalls]) -> bool {
     let removed = &text[edit.start..edit.end];
     let start = edit.start + (removed.len() - removed.trim_start().len());
     let end = edit.start + removed.trim_end().len();

@@ -6,8 +6,10 @@ use async_trait::async_trait;
 use serde_json::Value;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use trailblaze_core::driver::{Action, Budget, DeviceCommand, Driver, DriverError, Target, TrailStart, Want};
-use trailblaze_core::query::{Checks, Element, Find, Found, Query, TextMatch, What};
+use trailblaze_core::driver::{
+    Action, ActionTarget, Budget, DeviceCommand, Driver, DriverError, ObserveOptions, TrailStart,
+};
+use trailblaze_core::query::{Checks, ElementProperties, Find, Found, Query, QueryTarget, TextMatch};
 use trailblaze_drivers::web::backend::{
     Backend, BackendError, BrowserConnector, BrowserEvent, BrowserEventSink, BrowserEvents, Contexts, FrameInfo,
     Interception, IsolatedWorld, Navigation, PageLayout, Realm, Screencasting, Setup, Storage, TabId, TabInfo,
@@ -177,8 +179,8 @@ fn budget() -> Budget {
 }
 
 async fn find(web: &Web, text: &str) -> Result<Found, String> {
-    let element = Element { text: Some(TextMatch::Exact(text.to_string())), ..Element::default() };
-    let query = Query { what: What::Element(element), index: None };
+    let element = ElementProperties { text: Some(TextMatch::Exact(text.to_string())), ..ElementProperties::default() };
+    let query = Query { what: QueryTarget::Element(element), index: None };
     let until = Instant::now() + PATIENCE;
     loop {
         match web.find(&budget(), &query, Checks::Actionable).await.map_err(|error| error.to_string())? {
@@ -242,7 +244,7 @@ impl Device {
         Device { web: Web::new(&device, bare), browsers }
     }
 
-    async fn act(&self, target: &Target, action: Action) -> String {
+    async fn act(&self, target: &ActionTarget, action: Action) -> String {
         let acted = self.web.act(&budget(), target, &action).await;
         acted.unwrap_or_else(|error| panic!("{}: {error}", action.name())).text
     }
@@ -252,9 +254,9 @@ impl Device {
         sent.unwrap_or_else(|error| panic!("{}: {error}", command.name())).text
     }
 
-    async fn find(&self, text: &str) -> Target {
+    async fn find(&self, text: &str) -> ActionTarget {
         let found = find(&self.web, text).await;
-        Target::Element(found.unwrap_or_else(|why| panic!("{text}: {why}")))
+        ActionTarget::Element(found.unwrap_or_else(|why| panic!("{text}: {why}")))
     }
 
     async fn use_form(&self, url: &str) {
@@ -266,7 +268,7 @@ impl Device {
         // What is scrolled out of view is scrolled back, which waits for frames.
         self.act(&self.find("Far away").await, Action::Tap).await;
         self.find("Reached").await;
-        assert!(self.web.observe(&budget(), Want::PICTURE).await.expect("a screen").picture.is_some());
+        assert!(self.web.observe(&budget(), ObserveOptions::PICTURE).await.expect("a screen").picture.is_some());
         // Nothing of the frame that lent its built-ins is left.
         let script = "window.length + document.getElementsByTagName('iframe').length".to_string();
         assert_eq!(self.send(DeviceCommand::EvaluateJs { script }).await, "0");

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
-use trailblaze_core::driver::{Browse, Budget, DeviceCommand, Driver, Frame};
+use trailblaze_core::driver::{Browse, Budget, DeviceCommand, Driver, ScreenFrame};
 use trailblaze_drivers::web::{BrowserOptions, Browsers, Start, Web, web_device};
 use trailblaze_protocol::device_event::DeviceEvent;
 use trailblaze_protocol::geometry::Size;
@@ -69,7 +69,7 @@ impl Bare {
     }
 
     /// The color of a picture below its middle, where the pages of these tests have nothing but their background.
-    async fn color(&self, frame: &Frame) -> Vec<i64> {
+    async fn color(&self, frame: &ScreenFrame) -> Vec<i64> {
         let script = format!(
             "(async () => {{
                const answer = await fetch('data:image/jpeg;base64,{}');
@@ -86,7 +86,7 @@ impl Bare {
     }
 
     /// Waits for a picture of a page with this background.
-    async fn shows(&self, frames: &mut watch::Receiver<Option<Frame>>, background: [i64; 3]) -> Frame {
+    async fn shows(&self, frames: &mut watch::Receiver<Option<ScreenFrame>>, background: [i64; 3]) -> ScreenFrame {
         let end = Instant::now() + PATIENCE;
         loop {
             let newest = frames.borrow_and_update().clone();
@@ -116,14 +116,18 @@ pub fn budget() -> Budget {
 }
 
 /// Waits for a picture that fulfils a condition.
-async fn picture(frames: &mut watch::Receiver<Option<Frame>>, what: &str, is_it: impl Fn(&Frame) -> bool) -> Frame {
+async fn picture(
+    frames: &mut watch::Receiver<Option<ScreenFrame>>,
+    what: &str,
+    is_it: impl Fn(&ScreenFrame) -> bool,
+) -> ScreenFrame {
     let wait = frames.wait_for(|frame| frame.as_ref().is_some_and(&is_it));
     let Ok(frame) = timeout(PATIENCE, wait).await else { panic!("no picture came: {what}") };
     frame.expect("the device is there").clone().expect("it was checked")
 }
 
 /// The picture of what has happened so far: the page was drawn twice, and then no other picture came for a while.
-async fn calm(bare: &Bare, frames: &mut watch::Receiver<Option<Frame>>) -> Frame {
+async fn calm(bare: &Bare, frames: &mut watch::Receiver<Option<ScreenFrame>>) -> ScreenFrame {
     bare.script("await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))").await;
     picture(frames, "any", |_| true).await;
     while timeout(Duration::from_millis(700), frames.changed()).await.is_ok() {}

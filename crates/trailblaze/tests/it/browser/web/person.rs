@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::timeout;
 use trailblaze_core::driver::{
-    Action, Button, Click, DeviceCommand, Driver, ObservedAction, Person, PersonAction, Target,
+    Action, ActionTarget, Button, ClickOptions, DeviceCommand, Driver, ObservedAction, Person, PersonAction,
 };
 
 use crate::browser::web::live::{Bare, budget};
@@ -62,7 +62,7 @@ fn words(observed: &ObservedAction) -> String {
     let node = observed.node.and_then(|id| observed.screen.root.walk().find(|node| node.id == id));
     let node = node.map_or("nothing".to_string(), |node| node.summary());
     match &observed.what {
-        PersonAction::Click { click: Click { button: Button::Left, count: 1, modifiers, .. }, .. }
+        PersonAction::Click { click: ClickOptions { button: Button::Left, count: 1, modifiers, .. }, .. }
             if modifiers.is_empty() =>
         {
             format!("click {node}")
@@ -356,16 +356,16 @@ async fn what_the_driver_does_is_not_reported() {
         return;
     };
     let find = trailblaze_core::query::Query {
-        what: trailblaze_core::query::What::Element(trailblaze_core::query::Element {
+        what: trailblaze_core::query::QueryTarget::Element(trailblaze_core::query::ElementProperties {
             id: Some("name".to_string()),
-            ..trailblaze_core::query::Element::default()
+            ..trailblaze_core::query::ElementProperties::default()
         }),
         index: None,
     };
     let action = Action::InputText { text: "by the driver".to_string() };
     let found = watched.bare.web.find(&budget(), &find, action.checks()).await.expect("a look");
     let trailblaze_core::query::Find::Found(found) = found else { panic!("{found:?}") };
-    watched.bare.web.act(&budget(), &Target::Element(found), &action).await.expect("it is typed");
+    watched.bare.web.act(&budget(), &ActionTarget::Element(found), &action).await.expect("it is typed");
     let url = watched.bare.page("two.html", "<button id=b>Two</button>");
     watched.bare.send(DeviceCommand::OpenUrl { url }).await;
     after_the_driver().await;

@@ -13,7 +13,7 @@ use trailblaze::project::environment::Environment;
 use trailblaze::project::loaded::Loaded;
 use trailblaze::project::models::{CassetteUse, ModelOptions, Models};
 use trailblaze_core::driver::Budget;
-use trailblaze_core::model::{Message, OfferedTool, Request};
+use trailblaze_core::model::{ChatMessage, ModelRequest, OfferedTool};
 use trailblaze_core::values::secret::Secrets;
 
 use crate::support::{Project, Ran};
@@ -209,7 +209,8 @@ async fn a_cassette_belongs_to_one_trail_on_one_kind_of_device() {
     let project = project();
     let budget = Budget::new(Instant::now() + Duration::from_secs(60), CancellationToken::new());
     let tool = OfferedTool { name: "say_hello".into(), description: String::new(), parameters: json!({}) };
-    let request = Request { tools: [tool].into(), ..Request::new("Be brief.", vec![Message::user("Greet Ada.")]) };
+    let request =
+        ModelRequest { tools: [tool].into(), ..ModelRequest::new("Be brief.", vec![ChatMessage::user("Greet Ada.")]) };
 
     let recorded = models(&project, Some("demo"), Some(CassetteUse::Record));
     let trail = recorded.for_trail("pay/by card", "android-phone").expect("no problem").expect("a model");

@@ -15,9 +15,9 @@ use trailblaze::project::environment::Environment;
 use trailblaze::project::loaded::Loaded;
 use trailblaze::sessions::host::Host;
 use trailblaze::sessions::wiring::{NotOpened, SessionSinks, Wiring};
-use trailblaze_core::driver::{Action, Budget, Target, Want};
+use trailblaze_core::driver::{Action, ActionTarget, Budget, ObserveOptions};
 use trailblaze_core::snapshot::{Details, text};
-use trailblaze_core::testing::Events;
+use trailblaze_core::testing::TestEvents;
 use trailblaze_protocol::geometry::Size;
 
 use crate::support::{PATIENCE, Project};
@@ -57,7 +57,7 @@ fn budget() -> Budget {
 }
 
 fn sinks() -> SessionSinks {
-    let events = Arc::new(Events::default());
+    let events = Arc::new(TestEvents::default());
     SessionSinks { events: Arc::clone(&events) as _, artifacts: events }
 }
 
@@ -78,9 +78,10 @@ async fn a_new_kind_of_devices_is_configured_found_acquired_and_used() {
 
     let driver = wiring.devices.acquire(&device).await.expect("it is there").driver;
     assert_eq!(driver.describe().size, Size { width: 30, height: 40 });
-    let shown = async || text(&driver.observe(&budget(), Want::TREE).await.expect("a screen"), &Details::default());
+    let shown =
+        async || text(&driver.observe(&budget(), ObserveOptions::TREE).await.expect("a screen"), &Details::default());
     assert!(shown().await.contains("The lamp is on"), "as its entry says");
-    driver.act(&budget(), &Target::Device, &Action::Tap).await.expect("it is switched");
+    driver.act(&budget(), &ActionTarget::Device, &Action::Tap).await.expect("it is switched");
     assert!(shown().await.contains("The lamp is off"));
     wiring.close().await;
 }

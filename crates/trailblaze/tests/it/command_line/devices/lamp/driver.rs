@@ -2,22 +2,24 @@
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
-use trailblaze_core::driver::{Acted, Action, Budget, Description, Driver, DriverError, Target, Want};
+use trailblaze_core::driver::{
+    Action, ActionOutput, ActionTarget, Budget, DeviceDescription, Driver, DriverError, ObserveOptions,
+};
 use trailblaze_core::screen::{Field, Node, Props, Screen, SnapshotId};
 use trailblaze_protocol::geometry::Rect;
 
 pub struct Lamp {
-    pub description: Description,
+    pub description: DeviceDescription,
     pub is_on: Mutex<bool>,
 }
 
 #[async_trait]
 impl Driver for Lamp {
-    fn describe(&self) -> &Description {
+    fn describe(&self) -> &DeviceDescription {
         &self.description
     }
 
-    async fn observe(&self, _: &Budget, _: Want) -> Result<Screen, DriverError> {
+    async fn observe(&self, _: &Budget, _: ObserveOptions) -> Result<Screen, DriverError> {
         let is_on = *self.is_on.lock();
         let text = if is_on { "The lamp is on" } else { "The lamp is off" };
         let size = self.description.size;
@@ -34,12 +36,12 @@ impl Driver for Lamp {
         Ok(Screen { snapshot, size, app: None, root, picture: None, is_moving: false })
     }
 
-    async fn act(&self, _: &Budget, _: &Target, action: &Action) -> Result<Acted, DriverError> {
+    async fn act(&self, _: &Budget, _: &ActionTarget, action: &Action) -> Result<ActionOutput, DriverError> {
         match action {
             Action::Tap => {
                 let mut is_on = self.is_on.lock();
                 *is_on = !*is_on;
-                Ok(Acted::default())
+                Ok(ActionOutput::default())
             }
             other => {
                 Err(DriverError::Unsupported { action: other.name().to_string(), platform: self.description.platform })

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 use trailblaze_core::device_source::{DeviceSettings, DeviceSource, DeviceSpec};
-use trailblaze_core::driver::{Budget, Description, Driver, DriverError};
+use trailblaze_core::driver::{Budget, DeviceDescription, Driver, DriverError};
 use trailblaze_core::finding::Finding;
 use trailblaze_core::table;
 use trailblaze_core::yaml::{Decode, Problem, Table};
@@ -102,7 +102,7 @@ impl DeviceSource for Lamps {
             return Err(DriverError::NotStarted { evidence: format!("{} is not plugged in", device.id) });
         }
         // Only the lamp itself knows how large it is.
-        let description = Description { size: Size { width: 30, height: 40 }, ..device.description() };
+        let description = DeviceDescription { size: Size { width: 30, height: 40 }, ..device.description() };
         let is_on = Mutex::new(device.settings.get().copied().unwrap_or(false));
         Ok(Arc::new(Lamp { description, is_on }))
     }
