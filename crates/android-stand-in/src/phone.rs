@@ -11,7 +11,7 @@ use trailblaze_core::driver::{
     Action, ActionTarget, Budget, DeviceCommand, Driver, DriverError, Key, LaunchMode, ObserveOptions,
 };
 use trailblaze_core::screen::{Field, Node, Screen};
-use trailblaze_drivers::sim::{App, Options, Sim};
+use trailblaze_drivers::sim::{Options, Sim, SimApp};
 use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::geometry::{Point, Rect, Size};
 use trailblaze_protocol::ids::DeviceId;
@@ -87,7 +87,7 @@ struct SystemDialog {
 
 impl SimulatedPhone {
     /// Needs a Tokio runtime, whose clock the simulated device uses.
-    pub fn new(apps: Vec<Arc<App>>) -> SimulatedPhone {
+    pub fn new(apps: Vec<Arc<SimApp>>) -> SimulatedPhone {
         let package = |id: &str, label: &str, is_system| InstalledPackage {
             id: id.to_string(),
             label: label.to_string(),

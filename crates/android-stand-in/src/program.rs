@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use trailblaze_core::yaml::{Problems, Source};
-use trailblaze_drivers::sim::{App, demo_app};
+use trailblaze_drivers::sim::{SimApp, demo_app};
 
 use crate::launch::{AndroidParts, StandInPhone, TestAdbServer};
 use crate::phone::SimulatedPhone;
@@ -76,11 +76,11 @@ fn start_phone(parts: &Path, apps: &[PathBuf]) -> Result<(), Box<dyn std::error:
     Ok(())
 }
 
-fn read_app(path: &Path) -> Result<Arc<App>, String> {
+fn read_app(path: &Path) -> Result<Arc<SimApp>, String> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let source = Source::new(path.display().to_string(), &text);
     let mut problems = Problems::new(&source);
-    App::read(&source, &mut problems).map(Arc::new).ok_or_else(|| format!("{}: {problems:?}", path.display()))
+    SimApp::read(&source, &mut problems).map(Arc::new).ok_or_else(|| format!("{}: {problems:?}", path.display()))
 }
 
 fn in_runtime(work: impl Future<Output = std::io::Result<()>>) -> Result<(), String> {

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::driver::{Action, ActionTarget, Budget, DeviceCommand, Driver, DriverError, ObserveOptions};
 use trailblaze_core::screen::Screen;
-use trailblaze_drivers::sim::{App, Options, Sim};
+use trailblaze_drivers::sim::{Options, Sim, SimApp};
 use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::geometry::{Point, Size};
 use trailblaze_protocol::ids::DeviceId;
@@ -62,8 +62,8 @@ impl IphoneState {
 
 impl Iphone {
     /// Needs a Tokio runtime, whose clock the simulated device uses.
-    pub fn new(apps: Vec<Arc<App>>) -> Iphone {
-        let named = |app: &Arc<App>| (app.id_for(Platform::Ios).to_string(), app.name().to_string());
+    pub fn new(apps: Vec<Arc<SimApp>>) -> Iphone {
+        let named = |app: &Arc<SimApp>| (app.id_for(Platform::Ios).to_string(), app.name().to_string());
         let installed = apps.iter().map(named).collect();
         let driver = DriverKey::default_for(Platform::Ios);
         let sim = Sim::open(DeviceId::new("ios/stand-in"), Platform::Ios, driver, apps, Options::default());

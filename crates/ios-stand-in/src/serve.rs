@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::yaml::{Problems, Source};
-use trailblaze_drivers::sim::{App, demo_app};
+use trailblaze_drivers::sim::{SimApp, demo_app};
 
 use crate::answer::envelope;
 use crate::behaviour::{Behaviour, use_up};
@@ -53,7 +53,7 @@ pub fn start(apps: &[PathBuf]) -> io::Result<StandIn> {
 type Started = io::Result<(u16, Arc<Shared>)>;
 
 /// Says when it is ready, and answers until it is ended.
-fn run(apps: Vec<Arc<App>>, until: &CancellationToken, ready: &mpsc::Sender<Started>) {
+fn run(apps: Vec<Arc<SimApp>>, until: &CancellationToken, ready: &mpsc::Sender<Started>) {
     let serving = async {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let port = listener.local_addr()?.port();
@@ -69,10 +69,10 @@ fn run(apps: Vec<Arc<App>>, until: &CancellationToken, ready: &mpsc::Sender<Star
     }
 }
 
-fn read_app(file: &Path) -> io::Result<Arc<App>> {
+fn read_app(file: &Path) -> io::Result<Arc<SimApp>> {
     let source = Source::new(file.display().to_string(), std::fs::read_to_string(file)?);
     let mut problems = Problems::new(&source);
-    let app = App::read(&source, &mut problems);
+    let app = SimApp::read(&source, &mut problems);
     app.map(Arc::new).ok_or_else(|| io::Error::other(format!("{} is not a simulated app", file.display())))
 }
 

@@ -8,7 +8,7 @@ use trailblaze_core::driver::{
 };
 
 use super::act::cannot;
-use super::device::Device;
+use super::device::SimDevice;
 use super::driver::Sim;
 
 #[async_trait]
@@ -18,7 +18,7 @@ impl AppControl for Sim {
     }
 
     async fn stop(&self, budget: &Budget, app: &str) -> Result<(), DriverError> {
-        let stop = |device: &mut Device, now| device.app(app).map(|idx| device.stop(idx, now));
+        let stop = |device: &mut SimDevice, now| device.app(app).map(|idx| device.stop(idx, now));
         self.command(budget, "stopApp", stop).await
     }
 
@@ -41,7 +41,7 @@ impl AppInventory for Sim {
 #[async_trait]
 impl PermissionControl for Sim {
     async fn grant(&self, budget: &Budget, app: &str, permission: &str) -> Result<(), DriverError> {
-        let grant = |device: &mut Device, _| {
+        let grant = |device: &mut SimDevice, _| {
             let idx = device.app(app)?;
             device.apps[idx].state.set(&format!("permission.{permission}"), "granted".to_string());
             Ok(())
@@ -53,7 +53,7 @@ impl PermissionControl for Sim {
 #[async_trait]
 impl ClipboardControl for Sim {
     async fn set(&self, budget: &Budget, text: &str) -> Result<(), DriverError> {
-        let copy = |device: &mut Device, _| {
+        let copy = |device: &mut SimDevice, _| {
             device.clipboard = text.to_string();
             Ok(())
         };
@@ -61,7 +61,7 @@ impl ClipboardControl for Sim {
     }
 
     async fn paste(&self, budget: &Budget) -> Result<(), DriverError> {
-        let paste = |device: &mut Device, now| {
+        let paste = |device: &mut SimDevice, now| {
             let text = device.clipboard.clone();
             device.input_text(&text, now)
         };
@@ -72,7 +72,7 @@ impl ClipboardControl for Sim {
 #[async_trait]
 impl NetworkControl for Sim {
     async fn set_connected(&self, budget: &Budget, is_connected: bool) -> Result<(), DriverError> {
-        let switch = |device: &mut Device, _| {
+        let switch = |device: &mut SimDevice, _| {
             let network = if is_connected { "online" } else { "offline" };
             device.apps.iter_mut().for_each(|installed| installed.state.set("network", network.to_string()));
             Ok(())

@@ -4,9 +4,9 @@ use tokio::time::Instant;
 use trailblaze_core::driver::{Action, ActionOutput, ActionTarget, Direction, DriverError, LaunchMode};
 use trailblaze_protocol::geometry::Point;
 
-use super::device::{Device, Installed};
+use super::device::{Installed, SimDevice};
 
-impl Device {
+impl SimDevice {
     pub fn act(&mut self, target: &ActionTarget, action: &Action, now: Instant) -> Result<ActionOutput, DriverError> {
         match action {
             Action::Tap => self.tap(aim(target, action)?, now),

@@ -9,7 +9,7 @@ use trailblaze_core::yaml::{Entries, Spanned};
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::ids::DeviceId;
 
-use super::app::{App, Effect, Item, Value, launcher};
+use super::app::{AppEffect, Item, SimApp, Value, launcher};
 use super::dice::Dice;
 use super::driver::Options;
 use super::effects::{Leave, later};
@@ -18,7 +18,7 @@ use super::layout::{Metrics, Placed, View, lay_out};
 use super::state::{AppState, Shown};
 use super::tree::tree;
 
-pub struct Device {
+pub struct SimDevice {
     pub metrics: Metrics,
     pub shape: Shape,
     /// The home screen, then the installed apps.
@@ -36,7 +36,7 @@ pub struct Device {
 }
 
 pub struct Installed {
-    pub app: Arc<App>,
+    pub app: Arc<SimApp>,
     pub state: AppState,
 }
 
@@ -45,15 +45,15 @@ const HOME: usize = 0;
 /// Further than any screen is wide.
 const MOST_DRIFT: u32 = 10_000;
 
-impl Device {
-    pub fn new(metrics: Metrics, shape: Shape, apps: Vec<Arc<App>>, id: &DeviceId, options: Options) -> Device {
+impl SimDevice {
+    pub fn new(metrics: Metrics, shape: Shape, apps: Vec<Arc<SimApp>>, id: &DeviceId, options: Options) -> SimDevice {
         let now = Instant::now();
         let dice = |purpose| Dice::new(options.seed, id.as_str(), purpose);
         let rows = apps.iter().map(|app| row(app, metrics.platform)).collect();
         let installed = std::iter::once(launcher()).chain(apps);
         let mut apps: Vec<Installed> = installed.map(|app| Installed { app, state: AppState::new(now) }).collect();
         apps[HOME].state.shown.lists.insert("apps".to_string(), rows);
-        let mut device = Device {
+        let mut device = SimDevice {
             metrics,
             shape,
             apps,
@@ -118,7 +118,7 @@ impl Device {
     }
 
     /// Performs a change, and notes whether it is visible.
-    pub fn change<T>(&mut self, now: Instant, work: impl FnOnce(&mut Device) -> T) -> T {
+    pub fn change<T>(&mut self, now: Instant, work: impl FnOnce(&mut SimDevice) -> T) -> T {
         let before = (self.front, self.front_state().shown.clone());
         let done = work(self);
         self.settle(now);
@@ -221,11 +221,11 @@ impl Device {
         }
     }
 
-    pub fn run(&mut self, effects: &[Effect], item: Option<&Item>, now: Instant) {
+    pub fn run(&mut self, effects: &[AppEffect], item: Option<&Item>, now: Instant) {
         self.run_in(self.front, effects, item, now);
     }
 
-    fn run_in(&mut self, idx: usize, effects: &[Effect], item: Option<&Item>, now: Instant) {
+    fn run_in(&mut self, idx: usize, effects: &[AppEffect], item: Option<&Item>, now: Instant) {
         let Installed { app, state } = &mut self.apps[idx];
         let leave = state.run(app, effects, item, now);
         self.leave(leave, now);
@@ -287,7 +287,7 @@ impl Device {
     }
 }
 
-fn row(app: &App, platform: Platform) -> Item {
+fn row(app: &SimApp, platform: Platform) -> Item {
     let cell = |name: &str, value: &str| {
         (Spanned { value: name.to_string(), span: Default::default() }, Value(value.to_string()))
     };

@@ -15,8 +15,8 @@ use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::geometry::Point;
 use trailblaze_protocol::ids::DeviceId;
 
-use super::app::App;
-use super::device::Device;
+use super::app::SimApp;
+use super::device::SimDevice;
 use super::faults::Faults;
 use super::layout::Metrics;
 use super::paint::picture;
@@ -24,7 +24,7 @@ use super::paint::picture;
 /// A simulated device. It behaves the same on every run with the same seed and device id.
 pub struct Sim {
     description: DeviceDescription,
-    device: Mutex<Device>,
+    device: Mutex<SimDevice>,
     changed: Notify,
 }
 
@@ -46,11 +46,11 @@ pub(super) fn traits_of(platform: Platform) -> (&'static [&'static str], &'stati
 
 impl Sim {
     /// Needs a Tokio runtime, whose clock it uses.
-    pub fn open(id: DeviceId, platform: Platform, driver: DriverKey, apps: Vec<Arc<App>>, options: Options) -> Sim {
+    pub fn open(id: DeviceId, platform: Platform, driver: DriverKey, apps: Vec<Arc<SimApp>>, options: Options) -> Sim {
         let metrics = Metrics::of(platform);
         let shape = Shape::for_driver(&driver, platform);
         let (classifiers, summary) = traits_of(platform);
-        let device = Device::new(metrics, shape, apps, &id, options);
+        let device = SimDevice::new(metrics, shape, apps, &id, options);
         let description = DeviceDescription {
             id,
             platform,
@@ -78,7 +78,7 @@ impl Sim {
     }
 
     /// The current state of the device. After a panic it stays as it was left, like a real device.
-    pub(super) fn device(&self, now: Instant) -> MutexGuard<'_, Device> {
+    pub(super) fn device(&self, now: Instant) -> MutexGuard<'_, SimDevice> {
         let mut device = self.device.lock();
         device.advance(now);
         device
@@ -107,7 +107,7 @@ impl Sim {
         &self,
         budget: &Budget,
         name: &str,
-        carry_out: impl FnOnce(&mut Device, Instant) -> Result<T, DriverError> + Send,
+        carry_out: impl FnOnce(&mut SimDevice, Instant) -> Result<T, DriverError> + Send,
     ) -> Result<T, DriverError> {
         self.pause(budget, name).await?;
         let now = Instant::now();

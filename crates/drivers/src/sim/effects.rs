@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use trailblaze_core::yaml::{Entries, Spanned};
 
-use super::app::{App, Does, Effect, Item, Value};
+use super::app::{AppEffect, Does, Item, SimApp, Value};
 use super::state::{AppState, Timer};
 
 /// The minimum delay of an effect, so that one that triggers itself does not block everything else.
@@ -25,14 +25,14 @@ pub enum Leave {
 
 impl AppState {
     /// Applies effects in order; each sees the results of those before it.
-    pub fn run(&mut self, app: &App, effects: &[Effect], item: Option<&Item>, now: Instant) -> Option<Leave> {
+    pub fn run(&mut self, app: &SimApp, effects: &[AppEffect], item: Option<&Item>, now: Instant) -> Option<Leave> {
         self.run_at_depth(app, effects, item, now, 0)
     }
 
     fn run_at_depth(
         &mut self,
-        app: &App,
-        effects: &[Effect],
+        app: &SimApp,
+        effects: &[AppEffect],
         item: Option<&Item>,
         now: Instant,
         depth: usize,
@@ -40,7 +40,7 @@ impl AppState {
         let mut leave = None;
         for effect in effects {
             if let Some(after) = effect.after {
-                let effect = Effect { after: None, ..effect.clone() };
+                let effect = AppEffect { after: None, ..effect.clone() };
                 self.timers.push(Timer {
                     due: later(now, after.duration().max(SOONEST)),
                     visit: self.visit,
@@ -54,7 +54,7 @@ impl AppState {
         leave
     }
 
-    fn apply(&mut self, app: &App, does: &Does, item: Option<&Item>, now: Instant, depth: usize) -> Option<Leave> {
+    fn apply(&mut self, app: &SimApp, does: &Does, item: Option<&Item>, now: Instant, depth: usize) -> Option<Leave> {
         match does {
             Does::Goto(screen) => return self.go(app, &screen.value, now, depth),
             Does::Back => return self.go_back(app, now, depth),
@@ -102,17 +102,17 @@ impl AppState {
     }
 
     /// Opens the app's first screen.
-    pub fn start(&mut self, app: &App, now: Instant) -> Option<Leave> {
+    pub fn start(&mut self, app: &SimApp, now: Instant) -> Option<Leave> {
         self.stop();
         self.go(app, &app.start.value, now, 0)
     }
 
     /// Opens a screen, or returns to it if it is already open.
-    pub fn open(&mut self, app: &App, screen: &str, now: Instant) -> Option<Leave> {
+    pub fn open(&mut self, app: &SimApp, screen: &str, now: Instant) -> Option<Leave> {
         self.go(app, screen, now, 0)
     }
 
-    fn go(&mut self, app: &App, screen: &str, now: Instant, depth: usize) -> Option<Leave> {
+    fn go(&mut self, app: &SimApp, screen: &str, now: Instant, depth: usize) -> Option<Leave> {
         let is_root = app.screens.get(screen).is_some_and(|screen| screen.root);
         let screens = &mut self.shown.screens;
         let keep = if is_root { 0 } else { screens.iter().position(|open| open == screen).unwrap_or(screens.len()) };
@@ -122,11 +122,11 @@ impl AppState {
     }
 
     /// Closes the top dialog, or goes to the previous screen.
-    pub fn back(&mut self, app: &App, now: Instant) -> Option<Leave> {
+    pub fn back(&mut self, app: &SimApp, now: Instant) -> Option<Leave> {
         self.go_back(app, now, 0)
     }
 
-    fn go_back(&mut self, app: &App, now: Instant, depth: usize) -> Option<Leave> {
+    fn go_back(&mut self, app: &SimApp, now: Instant, depth: usize) -> Option<Leave> {
         if self.shown.dialogs.pop().is_some() {
             return None;
         }
@@ -137,7 +137,7 @@ impl AppState {
         self.arrive(app, now, depth)
     }
 
-    fn arrive(&mut self, app: &App, now: Instant, depth: usize) -> Option<Leave> {
+    fn arrive(&mut self, app: &SimApp, now: Instant, depth: usize) -> Option<Leave> {
         self.shown.dialogs.clear();
         self.shown.scrolls.clear();
         self.shown.focus = None;
@@ -158,7 +158,7 @@ impl AppState {
         self.shown.values.insert(name.to_string(), value);
     }
 
-    pub fn toggle(&mut self, app: &App, name: &str) {
+    pub fn toggle(&mut self, app: &SimApp, name: &str) {
         let is_on = self.scope(app, None).value(name) == "true";
         self.set(name, (!is_on).to_string());
     }

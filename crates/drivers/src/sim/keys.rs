@@ -5,10 +5,10 @@ use trailblaze_core::driver::{DriverError, Key};
 use trailblaze_protocol::driver::Platform;
 
 use super::app::{Effects, Element, Role};
-use super::device::Device;
-use super::layout::What;
+use super::device::SimDevice;
+use super::layout::PlacedKind;
 
-impl Device {
+impl SimDevice {
     /// Types at the end of the focused field.
     pub fn input_text(&mut self, text: &str, now: Instant) -> Result<(), DriverError> {
         let field = self.focus()?;
@@ -95,7 +95,8 @@ impl Device {
     fn focus_next(&mut self) {
         let fields: Vec<(Option<String>, bool)> = {
             let scene = self.scene();
-            let fields = scene.walk().filter(|placed| placed.what == What::Element(Role::Field) && placed.is_enabled);
+            let fields =
+                scene.walk().filter(|placed| placed.what == PlacedKind::Element(Role::Field) && placed.is_enabled);
             fields.map(|field| (field.id.clone(), field.is_focused)).collect()
         };
         let next = fields.iter().position(|(_, is_focused)| *is_focused).map_or(0, |idx| idx + 1);

@@ -1,6 +1,6 @@
 //! The simulated device: an app described in YAML, laid out, drawn and touched like one on a real device.
 //!
-//! Data flows one way: [`App`] is the file, `state` is the state of an app on one device, `layout` builds a scene from
+//! Data flows one way: [`SimApp`] is the file, `state` is the state of an app on one device, `layout` builds a scene from
 //! both, and `tree`, `paint` and `touch` read the scene.
 
 mod abilities;
@@ -24,7 +24,7 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
-pub use app::{App, demo_app};
+pub use app::{SimApp, demo_app};
 pub use driver::{Options, Sim};
 pub use faults::Faults;
 pub use provider::PROVIDER;

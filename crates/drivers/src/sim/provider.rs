@@ -11,7 +11,7 @@ use trailblaze_core::yaml::{Decode, Problem, Problems, Spanned, Table};
 use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::ids::DeviceId;
 
-use super::app::App;
+use super::app::SimApp;
 use super::demo_app;
 use super::driver::{Options, Sim, traits_of};
 use super::faults::Faults;
@@ -53,7 +53,7 @@ table! {
 
 /// The settings of all simulated devices of a project.
 struct SimConfig {
-    apps: Vec<Arc<App>>,
+    apps: Vec<Arc<SimApp>>,
     faults: Faults,
 }
 
@@ -67,7 +67,7 @@ impl SimConfig {
             match (part.read)(&path.value) {
                 Ok(source) => {
                     let mut app_problems = Problems::new(&source);
-                    apps.extend(App::read(&source, &mut app_problems).map(Arc::new));
+                    apps.extend(SimApp::read(&source, &mut app_problems).map(Arc::new));
                     found.extend(app_problems.into_vec());
                 }
                 // What is wrong in a file is quoted, and the file may be another's.
@@ -138,7 +138,7 @@ fn spec(id: DeviceId, platform: Platform, driver: Option<&DriverKey>, classifier
 }
 
 struct SimDevices {
-    apps: Vec<Arc<App>>,
+    apps: Vec<Arc<SimApp>>,
     options: Options,
 }
 

@@ -4,12 +4,12 @@ use tokio::time::Instant;
 use trailblaze_core::driver::{Key, ShellOutput};
 use trailblaze_protocol::geometry::Point;
 
-use super::device::Device;
+use super::device::SimDevice;
 
 /// The output of a command, or its exit code and error message.
 type ShellRun = Result<String, (i32, String)>;
 
-impl Device {
+impl SimDevice {
     pub fn shell(&mut self, command: &str, now: Instant) -> ShellOutput {
         let words: Vec<&str> = command.split_whitespace().collect();
         match self.run_command(&words, now) {

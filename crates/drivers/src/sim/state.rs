@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use tokio::time::Instant;
 
-use super::app::{App, Conditions, Effect, Item, Screen, Values};
+use super::app::{AppEffect, AppScreen, Conditions, Item, SimApp, Values};
 
 #[derive(Debug)]
 pub struct AppState {
@@ -39,7 +39,7 @@ pub struct Shown {
 pub struct Timer {
     pub due: Instant,
     pub visit: u64,
-    pub effect: Effect,
+    pub effect: AppEffect,
     pub item: Option<Item>,
 }
 
@@ -67,7 +67,7 @@ impl AppState {
         self.visit += 1;
     }
 
-    pub fn scope<'a>(&'a self, app: &'a App, item: Option<&'a Item>) -> ValueScope<'a> {
+    pub fn scope<'a>(&'a self, app: &'a SimApp, item: Option<&'a Item>) -> ValueScope<'a> {
         ValueScope { app, shown: &self.shown, item }
     }
 }
@@ -75,7 +75,7 @@ impl AppState {
 /// Resolves the names in templates and conditions.
 #[derive(Clone, Copy)]
 pub struct ValueScope<'a> {
-    pub app: &'a App,
+    pub app: &'a SimApp,
     pub shown: &'a Shown,
     pub item: Option<&'a Item>,
 }
@@ -85,11 +85,11 @@ impl<'a> ValueScope<'a> {
         self.shown.screens.last().map_or(self.app.start.value.as_str(), String::as_str)
     }
 
-    pub fn screen(&self) -> &'a Screen {
+    pub fn screen(&self) -> &'a AppScreen {
         self.app.screens.get(self.screen_name()).expect("every screen that is opened exists: `check` verified it")
     }
 
-    pub fn dialog(&self) -> Option<&'a Screen> {
+    pub fn dialog(&self) -> Option<&'a AppScreen> {
         self.app.dialogs.get(self.shown.dialogs.last()?)
     }
 

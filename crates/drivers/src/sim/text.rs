@@ -12,7 +12,7 @@ pub enum Face {
 
 /// A face at a size in pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Type {
+pub struct SizedFont {
     pub face: Face,
     pub size: f32,
 }
@@ -34,7 +34,7 @@ fn parse(bytes: &'static [u8]) -> FontRef<'static> {
     FontRef::try_from_slice(bytes).expect("the embedded font is a font")
 }
 
-impl Type {
+impl SizedFont {
     pub fn scale(self) -> PxScale {
         // A font's size is that of its em square; the rasteriser expects the line height.
         let font = self.face.font();

@@ -5,12 +5,12 @@ use trailblaze_core::driver::Direction;
 use trailblaze_protocol::geometry::Point;
 
 use super::app::{Effects, Item, Role};
-use super::device::{Device, Installed};
-use super::layout::{Placed, What};
+use super::device::{Installed, SimDevice};
+use super::layout::{Placed, PlacedKind};
 
 /// What a touch landed on, detached from the scene so that the device can change.
 struct Landed {
-    what: What,
+    what: PlacedKind,
     id: Option<String>,
     item: Option<Item>,
     tap: Effects,
@@ -35,7 +35,7 @@ impl Landed {
     }
 }
 
-impl Device {
+impl SimDevice {
     pub fn tap(&mut self, point: Point, now: Instant) {
         if let Some(landed) = self.landed(point) {
             self.tap_on(landed, now);
@@ -44,12 +44,12 @@ impl Device {
 
     fn tap_on(&mut self, landed: Landed, now: Instant) {
         match (landed.what, &landed.id) {
-            (What::Up, _) => self.back(now),
-            (What::Element(Role::Field), Some(id)) => {
+            (PlacedKind::Up, _) => self.back(now),
+            (PlacedKind::Element(Role::Field), Some(id)) => {
                 self.shown_mut().focus = Some(id.clone());
                 self.run(&landed.tap.0, landed.item.as_ref(), now);
             }
-            (What::Element(role), Some(id)) if role.is_toggle() => {
+            (PlacedKind::Element(role), Some(id)) if role.is_toggle() => {
                 let Installed { app, state } = &mut self.apps[self.front];
                 state.toggle(app, id);
                 self.run(&landed.change.0, landed.item.as_ref(), now);
@@ -84,7 +84,7 @@ impl Device {
 
     pub fn long_press(&mut self, point: Point, now: Instant) {
         match self.landed(point) {
-            Some(landed) if landed.what == What::Element(Role::Field) => self.tap_on(landed, now),
+            Some(landed) if landed.what == PlacedKind::Element(Role::Field) => self.tap_on(landed, now),
             Some(landed) => self.run(&landed.long_press.0, landed.item.as_ref(), now),
             None => {}
         }

@@ -11,7 +11,7 @@ use trailblaze_protocol::driver::Platform;
 
 use super::backend::Navigation;
 use super::keys::Chord;
-use super::look::{Contact, Use};
+use super::look::{Contact, ElementUse};
 use super::page::Page;
 
 /// How long a server may take to answer with a document.
@@ -61,7 +61,7 @@ pub async fn act(
         Action::HideKeyboard => {}
         Action::Swipe { from, to, duration } => actor.swipe(*from, *to, *duration).await?,
         Action::ScrollIntoView => {
-            page.ready(budget, element(target)?.node, Use::Drop { at: None }).await?;
+            page.ready(budget, element(target)?.node, ElementUse::Drop { at: None }).await?;
         }
         Action::Scroll { direction, amount } => actor.scroll(target, *direction, *amount).await?,
         Action::Pinch { .. } => {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::state::Shared;
+use super::state::SharedState;
 
 /// How many actions are remembered.
 const KEPT: usize = 16;
@@ -21,7 +21,7 @@ pub struct Acting {
 
 impl Acting {
     /// An action, until the guard is dropped.
-    pub fn begin(shared: &Arc<Shared>) -> ActingGuard {
+    pub fn begin(shared: &Arc<SharedState>) -> ActingGuard {
         let mut state = shared.state();
         if state.acting.n_now == 0 {
             state.acting.began = now();
@@ -41,7 +41,7 @@ impl Acting {
 }
 
 pub struct ActingGuard {
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
 }
 
 impl Drop for ActingGuard {

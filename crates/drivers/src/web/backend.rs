@@ -154,7 +154,7 @@ pub struct FrameInfo {
 
 /// Whose world a script runs in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum World {
+pub enum ExecutionWorld {
     /// That of our scripts, which the page does not see.
     Isolated,
     Page,
@@ -162,7 +162,7 @@ pub enum World {
 
 /// Which documents a script is for: those of one tab, or of all tabs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope<'a> {
+pub enum ScriptScope<'a> {
     Tab(&'a str),
     Session,
 }
@@ -171,7 +171,8 @@ pub enum Scope<'a> {
 #[async_trait]
 pub trait IsolatedWorld: Send + Sync {
     /// Runs a script in the present documents and in all later ones.
-    async fn add_script(&self, scope: Scope<'_>, world: World, script: &str) -> Result<(), BackendError>;
+    async fn add_script(&self, scope: ScriptScope<'_>, world: ExecutionWorld, script: &str)
+    -> Result<(), BackendError>;
     /// Makes the world of a frame whose document has none because a script wrote it. Its realm has no script of ours.
     async fn make_realm(&self, frame: &str) -> Result<Realm, BackendError>;
     /// Calls a function with an element, as `this`, and its closed shadow root. False if it has none.

@@ -8,7 +8,7 @@ use trailblaze_core::driver::{ActionOutput, Browse, DriverError};
 use trailblaze_protocol::outcome::Attachment;
 
 use super::act::Actor;
-use super::backend::{Scope, TabId, TabInfo, World};
+use super::backend::{ExecutionWorld, ScriptScope, TabId, TabInfo};
 use super::page::string;
 use super::state::{Download, State};
 
@@ -269,5 +269,5 @@ async fn store(actor: &Actor<'_>, origin: &Value) -> Result<(), DriverError> {
         json!(string(origin, "origin")),
     );
     let tab = page.front()?;
-    page.run_in_documents(budget, Scope::Tab(&tab), World::Page, &script).await
+    page.run_in_documents(budget, ScriptScope::Tab(&tab), ExecutionWorld::Page, &script).await
 }

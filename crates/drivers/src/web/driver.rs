@@ -24,7 +24,7 @@ use super::acting::Acting;
 use super::backend::BrowserConnector;
 use super::browse::restore;
 use super::emulation::Emulation;
-use super::look::{Part, Ready, screen_of};
+use super::look::{PagePart, Ready, screen_of};
 use super::page::Page;
 use super::person;
 use super::screencast::Screencast;
@@ -32,7 +32,7 @@ use super::want::{needed, want};
 
 /// The initial state of a device.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Start {
+pub struct InitialState {
     pub emulation: Emulation,
     /// A file with cookies and local storage to restore.
     pub storage_state: Option<PathBuf>,
@@ -43,7 +43,7 @@ pub struct Start {
 pub struct Web {
     description: DeviceDescription,
     connector: Arc<dyn BrowserConnector>,
-    start: Start,
+    start: InitialState,
     page: Mutex<Option<Arc<Page>>>,
     /// Held while the page is opened or replaced.
     opening: tokio::sync::Mutex<()>,
@@ -59,7 +59,7 @@ impl Web {
         let summary = connector.name().to_string();
         let description =
             DeviceDescription { shape: Shape::Web, knows_elements: true, summary, ..device.description() };
-        let start = device.settings.get::<Start>().cloned().unwrap_or_default();
+        let start = device.settings.get::<InitialState>().cloned().unwrap_or_default();
         Web {
             description,
             connector,
@@ -169,7 +169,7 @@ impl Driver for Web {
         page.settle(budget).await?;
         let snapshot = page.version();
         let (wanted, is_partial) = want(query, checks);
-        let part = if checks == Checks::InView { Part::Window } else { Part::Whole };
+        let part = if checks == Checks::InView { PagePart::Window } else { PagePart::Whole };
         let mut seen = page.look_for(budget, &wanted).await?;
         let ready = seen.ready.take();
         let found = match query.search(&seen.screen(snapshot, part), Checks::Visible) {
@@ -279,7 +279,7 @@ async fn explain(
     budget: &Budget,
     query: &Query,
     mut want: Value,
-    part: Part,
+    part: PagePart,
 ) -> Result<Result<Found, WhyNot>, DriverError> {
     let snapshot = page.version();
     // Hidden elements matter only if they may match.
@@ -310,7 +310,7 @@ async fn observe(page: &Page, budget: &Budget, want: ObserveOptions) -> Result<S
         "shown": true, "visible": !want.all, "covered": want.covers, "paths": want.selectors, "all": want.all,
     });
     let seen = page.look(budget, &wanted).await?;
-    let mut screen = seen.screen(snapshot, Part::Window);
+    let mut screen = seen.screen(snapshot, PagePart::Window);
     if want.picture {
         let tab = page.front()?;
         let png = page.call(budget, "a screenshot", page.backend.screenshot(&tab)).await?;

@@ -11,7 +11,7 @@ use super::backend::{BrowserEvent, BrowserEventSink, Dialog, RequestEvent, Reque
 use super::page::Page;
 use super::person_events::PersonEvent;
 use super::screencast::Screencast;
-use super::state::{Download, LONGEST, Shared, State, Tab};
+use super::state::{Download, LONGEST, SharedState, State, Tab};
 
 /// The longest address in a message, in bytes.
 const SHORT: usize = 300;
@@ -19,7 +19,7 @@ const SHORT: usize = 300;
 const DIALOG: usize = 1000;
 
 pub struct PageEvents {
-    pub shared: Arc<Shared>,
+    pub shared: Arc<SharedState>,
     pub screencast: Arc<Screencast>,
     /// Answers dialogs.
     pub page: OnceLock<Weak<Page>>,

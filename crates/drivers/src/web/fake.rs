@@ -16,7 +16,7 @@ use trailblaze_core::query::{Checks, ElementProperties, Find, Found, Query, Quer
 use trailblaze_protocol::ids::DeviceId;
 
 use super::backend::*;
-use super::driver::{Start, Web};
+use super::driver::{InitialState, Web};
 use super::emulation::Emulation;
 use super::input::{BrowserInput, MouseKind, Spot};
 use super::provider::web_device;
@@ -304,7 +304,7 @@ impl Backend for FakeSession {
 
 #[async_trait]
 impl IsolatedWorld for FakeSession {
-    async fn add_script(&self, scope: Scope<'_>, world: World, _: &str) -> Result<(), BackendError> {
+    async fn add_script(&self, scope: ScriptScope<'_>, world: ExecutionWorld, _: &str) -> Result<(), BackendError> {
         self.note(format!("add {world:?} {scope:?}"));
         Ok(())
     }
@@ -423,7 +423,7 @@ impl FakeBrowserDevice {
     fn new(has_all: bool) -> FakeBrowserDevice {
         let sessions = Arc::default();
         let fake = Fake { has_all, sessions: Arc::clone(&sessions) };
-        let web = Web::new(&web_device(DeviceId::new("web/fake"), None, &[], Start::default()), Arc::new(fake));
+        let web = Web::new(&web_device(DeviceId::new("web/fake"), None, &[], InitialState::default()), Arc::new(fake));
         FakeBrowserDevice { web, sessions }
     }
 

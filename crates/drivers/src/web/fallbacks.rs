@@ -14,7 +14,8 @@ use trailblaze_core::driver::{Browse, Budget, DisplayedText, DriverError};
 use trailblaze_protocol::driver::Platform;
 
 use super::backend::{
-    BackendError, BrowserEvent, Contexts, FrameInfo, Interception, Realm, Scope, Storage, TabHistory, World,
+    BackendError, BrowserEvent, Contexts, ExecutionWorld, FrameInfo, Interception, Realm, ScriptScope, Storage,
+    TabHistory,
 };
 use super::events::change;
 use super::page::{LOADING, POLL, Page};
@@ -38,7 +39,7 @@ impl Page {
         if answer != ABSENT {
             return Ok(answer);
         }
-        self.backend.evaluate(realm, &scripts::walker(World::Page)).await?;
+        self.backend.evaluate(realm, &scripts::walker(ExecutionWorld::Page)).await?;
         self.backend.evaluate(realm, expression).await
     }
 
@@ -151,8 +152,8 @@ impl Page {
     pub async fn run_in_documents(
         &self,
         budget: &Budget,
-        scope: Scope<'_>,
-        world: World,
+        scope: ScriptScope<'_>,
+        world: ExecutionWorld,
         script: &str,
     ) -> Result<(), DriverError> {
         let isolated = self.backend.isolated_world().ok_or_else(|| unsupported("running a script in each document"))?;

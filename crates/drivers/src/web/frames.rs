@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use trailblaze_core::driver::{Budget, DriverError};
 
-use super::backend::{FrameId, Realm, World};
-use super::look::{Contact, Look, Ready, Use, parts_of};
+use super::backend::{ExecutionWorld, FrameId, Realm};
+use super::look::{Contact, ElementUse, Ready, WalkerAnswer, parts_of};
 use super::page::Page;
 use super::scripts;
 use super::state::Frame;
@@ -19,16 +19,16 @@ const DEPTH: usize = 8;
 
 impl Page {
     /// One look at the page and its frames. `want` is the request to the walker.
-    pub async fn look(&self, budget: &Budget, want: &Value) -> Result<Look, DriverError> {
+    pub async fn look(&self, budget: &Budget, want: &Value) -> Result<WalkerAnswer, DriverError> {
         self.look_with(budget, "look", want).await
     }
 
     /// Like [`Page::look`], for elements that may match. If there is just one, it is made ready to be touched.
-    pub async fn look_for(&self, budget: &Budget, want: &Value) -> Result<Look, DriverError> {
+    pub async fn look_for(&self, budget: &Budget, want: &Value) -> Result<WalkerAnswer, DriverError> {
         self.look_with(budget, "find", want).await
     }
 
-    async fn look_with(&self, budget: &Budget, how: &str, want: &Value) -> Result<Look, DriverError> {
+    async fn look_with(&self, budget: &Budget, how: &str, want: &Value) -> Result<WalkerAnswer, DriverError> {
         let expression = format!("trailblaze.{how}({want})");
         let mut seen = loop {
             let realm = self.main_realm(budget).await?;
@@ -42,7 +42,12 @@ impl Page {
     }
 
     /// What the walker of one document sees; `None` if the document is gone. Opens closed shadow roots for it.
-    async fn look_in(&self, budget: &Budget, realm: &Realm, expression: &str) -> Result<Option<Look>, DriverError> {
+    async fn look_in(
+        &self,
+        budget: &Budget,
+        realm: &Realm,
+        expression: &str,
+    ) -> Result<Option<WalkerAnswer>, DriverError> {
         loop {
             let Some(answer) = self.ask_in(budget, realm, expression).await? else { return Ok(None) };
             let seen = parse(&answer)?;
@@ -59,7 +64,12 @@ impl Page {
     }
 
     /// Adds what the frames of the front document contain.
-    pub async fn look_into_frames(&self, budget: &Budget, seen: &mut Look, want: &Value) -> Result<(), DriverError> {
+    pub async fn look_into_frames(
+        &self,
+        budget: &Budget,
+        seen: &mut WalkerAnswer,
+        want: &Value,
+    ) -> Result<(), DriverError> {
         if !seen.has_frames() {
             return Ok(());
         }
@@ -71,7 +81,7 @@ impl Page {
         &'a self,
         budget: &'a Budget,
         frame: FrameId,
-        seen: &'a mut Look,
+        seen: &'a mut WalkerAnswer,
         want: &'a Value,
         depth: usize,
     ) -> BoxFuture<'a, Result<(), DriverError>> {
@@ -127,7 +137,7 @@ impl Page {
             return Some(realm);
         }
         let realm = self.make_realm(budget, frame).await?;
-        self.ask_in(budget, &realm, &scripts::walker(World::Isolated)).await.ok()??;
+        self.ask_in(budget, &realm, &scripts::walker(ExecutionWorld::Isolated)).await.ok()??;
         if self.shared.state().person.is_some() {
             self.ask_in(budget, &realm, "trailblaze.record()").await.ok()??;
         }
@@ -151,7 +161,7 @@ impl Page {
     }
 
     /// Makes an element, and every frame around it, ready for its use.
-    pub async fn ready(&self, budget: &Budget, node: u64, needed: Use) -> Result<Ready, DriverError> {
+    pub async fn ready(&self, budget: &Budget, node: u64, needed: ElementUse) -> Result<Ready, DriverError> {
         let (number, element) = parts_of(node);
         let expression = format!("trailblaze.ready({element}, {})", needed.json());
         if number == 0 {
@@ -164,7 +174,13 @@ impl Page {
     }
 
     /// Converts a point in a frame to a point in the window, unless something covers the frame.
-    async fn climb(&self, budget: &Budget, number: u64, mut ready: Ready, needed: Use) -> Result<Ready, DriverError> {
+    async fn climb(
+        &self,
+        budget: &Budget,
+        number: u64,
+        mut ready: Ready,
+        needed: ElementUse,
+    ) -> Result<Ready, DriverError> {
         let mut number = number;
         while number != 0 && ready.why.is_none() {
             let Some((owner, parent)) = self.holder(number) else { return Ok(gone()) };
@@ -271,7 +287,7 @@ fn gone() -> Ready {
     Ready { id: None, why: Some("gone".to_string()), by: String::new(), x: 0.0, y: 0.0, b: None, is_scrolled: false }
 }
 
-fn parse(answer: &Value) -> Result<Look, DriverError> {
+fn parse(answer: &Value) -> Result<WalkerAnswer, DriverError> {
     let text = answer.as_str().unwrap_or_default();
     serde_json::from_str(text).map_err(|error| {
         let wrong: Option<String> =

@@ -6,7 +6,7 @@ use super::input::{KeyInput, Modifiers};
 
 /// A key: its name, its code, its number, and the text that it types.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Key {
+pub struct KeyDefinition {
     key: String,
     code: String,
     number: u32,
@@ -81,10 +81,10 @@ const SIGNS: [(&str, u32, char, char); 21] = [
     ("Backquote", 192, '`', '~'),
 ];
 
-impl Key {
+impl KeyDefinition {
     /// The key that types a character, and whether it needs shift.
-    pub fn typing(sign: char) -> Option<(Key, bool)> {
-        let own = |code: String, number: u32| Key {
+    pub fn typing(sign: char) -> Option<(KeyDefinition, bool)> {
+        let own = |code: String, number: u32| KeyDefinition {
             key: sign.to_string(),
             code,
             number,
@@ -97,7 +97,7 @@ impl Key {
                 Some((own(format!("Key{capital}"), u32::from(capital)), sign.is_ascii_uppercase()))
             }
             ' ' => Some((own("Space".to_string(), 32), false)),
-            '\n' => Key::named("Enter").map(|key| (key, false)),
+            '\n' => KeyDefinition::named("Enter").map(|key| (key, false)),
             _ => SIGNS
                 .iter()
                 .find(|row| row.2 == sign || row.3 == sign)
@@ -105,7 +105,7 @@ impl Key {
         }
     }
 
-    fn named(name: &str) -> Option<Key> {
+    fn named(name: &str) -> Option<KeyDefinition> {
         let alias = match name.to_ascii_lowercase().as_str() {
             "esc" => "Escape",
             "return" => "Enter",
@@ -120,10 +120,10 @@ impl Key {
         };
         let row = NAMED.iter().find(|row| row.0.eq_ignore_ascii_case(alias))?;
         let text = row.2.map(str::to_string);
-        Some(Key { key: row.0.to_string(), code: row.0.to_string(), number: row.1, text, bit: 0 })
+        Some(KeyDefinition { key: row.0.to_string(), code: row.0.to_string(), number: row.1, text, bit: 0 })
     }
 
-    fn modifier(name: &str) -> Option<Key> {
+    fn modifier(name: &str) -> Option<KeyDefinition> {
         let alias = match name.to_ascii_lowercase().as_str() {
             "ctrl" => "Control",
             "cmd" | "command" | "super" => "Meta",
@@ -133,7 +133,7 @@ impl Key {
             _ => name,
         };
         let row = MODIFIERS.iter().find(|row| row.0.eq_ignore_ascii_case(alias))?;
-        Some(Key { key: row.0.to_string(), code: row.1.to_string(), number: row.2, text: None, bit: row.3 })
+        Some(KeyDefinition { key: row.0.to_string(), code: row.1.to_string(), number: row.2, text: None, bit: row.3 })
     }
 
     /// The key goes down or up while these modifiers are down.
@@ -156,7 +156,7 @@ impl Key {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chord {
     held: HeldKeys,
-    struck: Key,
+    struck: KeyDefinition,
 }
 
 impl Chord {
@@ -175,21 +175,21 @@ impl Chord {
         let unknown = |name: &str| {
             format!("`{name}` in `{text}` is not a key; examples are `Enter`, `ArrowDown`, `F5`, `a` and `Control+K`")
         };
-        let held: Result<Vec<Key>, String> =
-            names.iter().map(|name| Key::modifier(name).ok_or_else(|| unknown(name))).collect();
+        let held: Result<Vec<KeyDefinition>, String> =
+            names.iter().map(|name| KeyDefinition::modifier(name).ok_or_else(|| unknown(name))).collect();
         let mut held = held?;
         let mut signs = last.chars();
         let one = signs.next().filter(|_| signs.as_str().is_empty());
-        let named = Key::named(last).or_else(|| Key::modifier(last));
+        let named = KeyDefinition::named(last).or_else(|| KeyDefinition::modifier(last));
         let space = last.eq_ignore_ascii_case("space").then_some(' ');
         let struck = match (named, one.or(space)) {
             (Some(key), _) => key,
             (None, Some(sign)) => {
-                let (key, needs_shift) = Key::typing(sign).ok_or_else(|| unknown(last))?;
+                let (key, needs_shift) = KeyDefinition::typing(sign).ok_or_else(|| unknown(last))?;
                 let is_shifted = held.iter().any(|key| key.bit == SHIFT);
                 // `Control+K` means the key, not a capital letter.
                 if needs_shift && !is_shifted && held.is_empty() {
-                    held.extend(Key::modifier("Shift"));
+                    held.extend(KeyDefinition::modifier("Shift"));
                 }
                 key
             }
@@ -200,13 +200,16 @@ impl Chord {
 
     /// A character to type.
     pub fn typing(sign: char) -> Option<Chord> {
-        let (struck, needs_shift) = Key::typing(sign)?;
-        Some(Chord { held: HeldKeys(Key::modifier("Shift").filter(|_| needs_shift).into_iter().collect()), struck })
+        let (struck, needs_shift) = KeyDefinition::typing(sign)?;
+        Some(Chord {
+            held: HeldKeys(KeyDefinition::modifier("Shift").filter(|_| needs_shift).into_iter().collect()),
+            struck,
+        })
     }
 
     /// A key from the table.
     pub fn of(name: &str) -> Chord {
-        Chord { held: HeldKeys::default(), struck: Key::named(name).expect("the table has it") }
+        Chord { held: HeldKeys::default(), struck: KeyDefinition::named(name).expect("the table has it") }
     }
 
     /// Presses all keys and releases them.
@@ -234,11 +237,16 @@ impl Chord {
 
 /// Modifiers held during another action.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct HeldKeys(Vec<Key>);
+pub struct HeldKeys(Vec<KeyDefinition>);
 
 impl HeldKeys {
     pub fn of(modifiers: &[Modifier]) -> HeldKeys {
-        HeldKeys(modifiers.iter().filter_map(|modifier| Key::modifier(&modifier.name().replace('_', ""))).collect())
+        HeldKeys(
+            modifiers
+                .iter()
+                .filter_map(|modifier| KeyDefinition::modifier(&modifier.name().replace('_', "")))
+                .collect(),
+        )
     }
 
     /// All modifiers, in the format of pointer and key events.

@@ -11,7 +11,7 @@ use trailblaze_protocol::geometry::{Point, Rect, Size};
 /// The answer of a walker. Node keys are short because there are many nodes.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Look {
+pub struct WalkerAnswer {
     /// Different for each load of each page.
     pub document: u64,
     url: String,
@@ -93,7 +93,7 @@ pub struct Seen {
 
 /// What an element is made ready for.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Use {
+pub enum ElementUse {
     /// A touch in its middle, unless there is an offset.
     Touch { at: Option<Offset> },
     /// Something is dropped on its middle, unless there is an offset.
@@ -102,19 +102,19 @@ pub enum Use {
     Focus,
 }
 
-impl Use {
+impl ElementUse {
     pub fn name(self) -> &'static str {
         match self {
-            Use::Touch { .. } => "touch",
-            Use::Drop { .. } => "drop",
-            Use::Focus => "focus",
+            ElementUse::Touch { .. } => "touch",
+            ElementUse::Drop { .. } => "drop",
+            ElementUse::Focus => "focus",
         }
     }
 
     /// In the format of the walker.
     pub fn json(self) -> Value {
         match self {
-            Use::Touch { at: Some(Offset { x, y }) } | Use::Drop { at: Some(Offset { x, y }) } => {
+            ElementUse::Touch { at: Some(Offset { x, y }) } | ElementUse::Drop { at: Some(Offset { x, y }) } => {
                 json!({"how": self.name(), "at": [x, y]})
             }
             _ => json!({"how": self.name()}),
@@ -164,7 +164,7 @@ impl Ready {
 
 /// The part of a page that a screen covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum PagePart {
     /// What the window shows.
     Window,
     /// All of it: an element that is scrolled out of view can be scrolled back.
@@ -181,11 +181,11 @@ pub fn parts_of(node: u64) -> (u64, u64) {
     (node >> 32, node & 0xffff_ffff)
 }
 
-impl Look {
-    pub fn screen(self, snapshot: SnapshotId, part: Part) -> Screen {
+impl WalkerAnswer {
+    pub fn screen(self, snapshot: SnapshotId, part: PagePart) -> Screen {
         let (size, by) = match part {
-            Part::Window => (Size { width: self.width, height: self.height }, (0, 0)),
-            Part::Whole => (Size { width: self.full_width, height: self.full_height }, (self.left, self.top)),
+            PagePart::Window => (Size { width: self.width, height: self.height }, (0, 0)),
+            PagePart::Whole => (Size { width: self.full_width, height: self.full_height }, (self.left, self.top)),
         };
         let bounds = Rect {
             left: 0,
@@ -201,7 +201,7 @@ impl Look {
         root.bounds = Some(bounds);
         root.document = Some(self.document);
         root.children = self.nodes.into_iter().map(|seen| seen.node(by, root.document)).collect();
-        if part == Part::Whole {
+        if part == PagePart::Whole {
             root.children.iter_mut().for_each(|child| bring_in(child, bounds));
         }
         number_the_alike(&mut root);
@@ -297,7 +297,7 @@ impl Seen {
     }
 
     /// Adds the document of the frame that this element contains.
-    pub fn hold(&mut self, frame: u64, inner: Look) {
+    pub fn hold(&mut self, frame: u64, inner: WalkerAnswer) {
         let Some([left, top]) = self.g else { return };
         self.c = inner.nodes;
         self.frame_origin = Some(inner.origin);

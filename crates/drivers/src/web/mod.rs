@@ -37,6 +37,6 @@ mod want;
 
 pub use devtools::browser::{Browser, BrowserError, BrowserOptions};
 pub use devtools::browsers::Browsers;
-pub use driver::{Start, Web};
+pub use driver::{InitialState, Web};
 pub use emulation::Emulation;
 pub use provider::{PROVIDER, web_device};

@@ -11,13 +11,13 @@ use trailblaze_core::driver::{Budget, DeviceEvents, DriverError};
 use trailblaze_core::screen::SnapshotId;
 use trailblaze_protocol::geometry::Size;
 
-use super::backend::{Backend, BackendError, BrowserConnector, BrowserEventSink, Realm, Setup, TabId, World};
+use super::backend::{Backend, BackendError, BrowserConnector, BrowserEventSink, ExecutionWorld, Realm, Setup, TabId};
 use super::emulation::Emulation;
 use super::events::PageEvents;
 use super::input::BrowserInput;
 use super::screencast::Screencast;
 use super::scripts;
-use super::state::{Shared, State, Tab};
+use super::state::{SharedState, State, Tab};
 
 /// How often a browser without events is asked.
 pub const POLL: Duration = Duration::from_millis(50);
@@ -34,7 +34,7 @@ const GOING: Duration = Duration::from_millis(500);
 
 pub struct Page {
     pub backend: Arc<dyn Backend>,
-    pub shared: Arc<Shared>,
+    pub shared: Arc<SharedState>,
     /// What the device emulates when it starts, and now.
     start: Emulation,
     emulation: Mutex<Emulation>,
@@ -50,7 +50,7 @@ impl Page {
         (screencast, device_events): (&Arc<Screencast>, &Arc<DeviceEvents>),
         budget: &Budget,
     ) -> Result<Arc<Page>, DriverError> {
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(SharedState::default());
         shared.state().events = Arc::clone(device_events);
         let events = Arc::new(PageEvents {
             shared: Arc::clone(&shared),
@@ -59,7 +59,7 @@ impl Page {
         });
         let setup = Setup {
             emulation: emulation.clone(),
-            script: scripts::walker(World::Isolated),
+            script: scripts::walker(ExecutionWorld::Isolated),
             channel: scripts::CHANNEL,
             sink: Arc::clone(&events) as Arc<dyn BrowserEventSink>,
         };

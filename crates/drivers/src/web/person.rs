@@ -15,8 +15,8 @@ use trailblaze_core::driver::{
 use trailblaze_core::screen::Screen;
 use trailblaze_protocol::geometry::Point;
 
-use super::backend::{Scope, TabHistory, TabId, TabInfo, World};
-use super::look::{Look, Part, node_id, screen_of};
+use super::backend::{ExecutionWorld, ScriptScope, TabHistory, TabId, TabInfo};
+use super::look::{PagePart, WalkerAnswer, node_id, screen_of};
 use super::page::Page;
 use super::person_events::{PageReport, PersonEvent};
 
@@ -57,8 +57,8 @@ pub async fn follow(page: &Arc<Page>, budget: &Budget) -> Result<Person, DriverE
     let (sender, actions) = mpsc::channel(WAITING);
     let (flush, flushes) = mpsc::channel(1);
     page.shared.bump(|state| state.person = Some(told));
-    for (world, script) in [(World::Isolated, "trailblaze.record()"), (World::Page, MAIN)] {
-        page.run_in_documents(budget, Scope::Session, world, script).await?;
+    for (world, script) in [(ExecutionWorld::Isolated, "trailblaze.record()"), (ExecutionWorld::Page, MAIN)] {
+        page.run_in_documents(budget, ScriptScope::Session, world, script).await?;
     }
     let mut follower = PersonFollower {
         page: Arc::clone(page),
@@ -267,7 +267,7 @@ impl PersonFollower {
     }
 
     /// What a document showed, with the rest of the page around it or in it, and where the document begins.
-    async fn whole_screen(&self, frame: u64, mut seen: Look) -> (Screen, Point) {
+    async fn whole_screen(&self, frame: u64, mut seen: WalkerAnswer) -> (Screen, Point) {
         let budget = budget();
         let want = json!({"shown": true});
         let start = Point { x: 0, y: 0 };
@@ -275,7 +275,7 @@ impl PersonFollower {
         if frame == 0 {
             // The page may be gone already, and its frames with it.
             let _ = self.page.look_into_frames(&budget, &mut seen, &want).await;
-            return (seen.screen(version, Part::Whole), start);
+            return (seen.screen(version, PagePart::Whole), start);
         }
         let around = timeout(LOOKING, self.page.look(&budget, &want)).await;
         if let Ok(Ok(mut around)) = around
@@ -284,10 +284,10 @@ impl PersonFollower {
             && let Some([x, y]) = holder.origin()
         {
             holder.hold(frame, seen);
-            return (around.screen(version, Part::Whole), Point { x, y });
+            return (around.screen(version, PagePart::Whole), Point { x, y });
         }
         seen.number(frame);
-        (seen.screen(version, Part::Whole), start)
+        (seen.screen(version, PagePart::Whole), start)
     }
 
     async fn navigating(&mut self, tab: &str, kind: &str, url: String, at: Instant) {

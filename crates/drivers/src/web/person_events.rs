@@ -4,7 +4,7 @@ use serde::Deserialize;
 use tokio::time::Instant;
 
 use super::backend::{Realm, TabId};
-use super::look::Look;
+use super::look::WalkerAnswer;
 use super::state::State;
 
 /// What a person may have done.
@@ -62,7 +62,7 @@ pub struct PageReport {
     pub over: Option<u64>,
     /// The element that another was dropped on.
     pub onto: Option<u64>,
-    pub seen: Option<Look>,
+    pub seen: Option<WalkerAnswer>,
     #[serde(default)]
     pub text: String,
     #[serde(default)]

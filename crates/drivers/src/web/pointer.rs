@@ -11,7 +11,7 @@ use super::act::Actor;
 use super::backend::DragStep;
 use super::input::{BrowserInput, MouseInput, MouseKind, Spot, TouchInput};
 use super::keys::HeldKeys;
-use super::look::{Contact, Use};
+use super::look::{Contact, ElementUse};
 
 /// How long a long press lasts; Chromium recognizes one after half a second.
 const LONG_PRESS: Duration = Duration::from_millis(700);
@@ -85,7 +85,7 @@ impl Actor<'_> {
     async fn aim(&self, target: &ActionTarget, at: Option<Offset>) -> Result<Spot, DriverError> {
         match (target, at) {
             (ActionTarget::Element(found), Some(_)) => {
-                let ready = self.page.ready(self.budget, found.node, Use::Touch { at }).await?;
+                let ready = self.page.ready(self.budget, found.node, ElementUse::Touch { at }).await?;
                 let how = match ready.why.as_deref() {
                     None => return Ok(Spot { x: ready.x, y: ready.y }),
                     Some("outside") => {
@@ -246,7 +246,7 @@ impl Actor<'_> {
             DragEnd::Point(point) => Ok((*point).into()),
             DragEnd::By(Offset { x, y }) => Ok(Spot { x: from.x + f64::from(*x), y: from.y + f64::from(*y) }),
             DragEnd::Element { found, at } => {
-                let there = self.page.ready(self.budget, found.node, Use::Drop { at: *at }).await?;
+                let there = self.page.ready(self.budget, found.node, ElementUse::Drop { at: *at }).await?;
                 match there.why.as_deref() {
                     None => Ok(Spot { x: there.x, y: there.y }),
                     Some("outside") => Err(DriverError::Refused {

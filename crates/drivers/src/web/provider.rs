@@ -17,7 +17,7 @@ use trailblaze_protocol::ids::DeviceId;
 
 use super::devtools::browser::{BrowserOptions, find};
 use super::devtools::browsers::Browsers;
-use super::driver::{Start, Web};
+use super::driver::{InitialState, Web};
 use super::emulation::Emulation;
 use crate::provider::{ConfigKeys, DeviceProvider, Machine, ProjectPart, ProviderConfig, WantedDevice};
 
@@ -164,7 +164,7 @@ impl WebConfig {
 
     fn spec(&self, wanted: &WantedDevice<'_>) -> DeviceSpec {
         let entry = self.entries.get(wanted.id);
-        let start = Start {
+        let start = InitialState {
             emulation: entry.map(emulation).unwrap_or_default(),
             dialogs: entry.and_then(|entry| entry.dialogs).or(self.dialogs),
             storage_state: entry.and_then(|entry| entry.storage_state.as_ref()).map(|file| self.root.join(&file.value)),
@@ -215,7 +215,7 @@ impl ProviderConfig for WebConfig {
 }
 
 /// A browser whose pages start like this.
-pub fn web_device(id: DeviceId, driver: Option<&DriverKey>, classifiers: &[String], start: Start) -> DeviceSpec {
+pub fn web_device(id: DeviceId, driver: Option<&DriverKey>, classifiers: &[String], start: InitialState) -> DeviceSpec {
     let mut all = vec!["web".to_string()];
     all.extend(classifiers.iter().cloned());
     DeviceSpec {
@@ -252,7 +252,7 @@ struct WebDevices {
 #[async_trait]
 impl DeviceSource for WebDevices {
     async fn discover(&self, _: &Budget) -> Result<Vec<DeviceSpec>, DriverError> {
-        Ok(vec![web_device(DeviceId::new(CHROMIUM), None, &[], Start::default())])
+        Ok(vec![web_device(DeviceId::new(CHROMIUM), None, &[], InitialState::default())])
     }
 
     /// The browser is started by the first command.

@@ -18,7 +18,7 @@ const ADDRESS: usize = 2048;
 
 /// The newest requests, in the order in which they were made.
 #[derive(Default)]
-pub struct Requests {
+pub struct RequestLog {
     all: VecDeque<LoggedRequest>,
     last_number: u64,
 }
@@ -36,7 +36,7 @@ struct LoggedRequest {
     has_ended: bool,
 }
 
-impl Requests {
+impl RequestLog {
     /// Takes an event of the browser. Returns what others learn from it.
     pub fn take(&mut self, event: &RequestEvent) -> Vec<DeviceEvent> {
         let RequestEvent { id, at, kind, stage } = event;
@@ -120,7 +120,7 @@ impl LoggedRequest {
 mod tests {
     use super::*;
 
-    fn take(requests: &mut Requests, id: &str, events: Vec<(f64, RequestStage)>) -> Vec<DeviceEvent> {
+    fn take(requests: &mut RequestLog, id: &str, events: Vec<(f64, RequestStage)>) -> Vec<DeviceEvent> {
         let event = |(at, stage)| RequestEvent { id: id.to_string(), at, kind: "Fetch".to_string(), stage };
         events.into_iter().flat_map(|stage| requests.take(&event(stage))).collect()
     }
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_request_is_told_when_it_is_sent_and_when_it_ends() {
-        let mut requests = Requests::default();
+        let mut requests = RequestLog::default();
         assert_eq!(take(&mut requests, "1", vec![sent("http://a/", 1.0, None)]), [request(1, "http://a/")]);
         assert_eq!(take(&mut requests, "2", vec![sent("http://b/", 1.0, None)]), [request(2, "http://b/")]);
         let answered = RequestStage::Answered { url: "http://a/".to_string(), status: Some(404) };
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_redirect_ends_one_request_and_begins_another() {
-        let mut requests = Requests::default();
+        let mut requests = RequestLog::default();
         let told =
             take(&mut requests, "1", vec![sent("http://a/", 1.0, None), sent("http://b/", 2.0, Some(Some(302)))]);
         let ended = response(1, "http://a/", Some(302), None, 1_000_000);
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn only_the_newest_requests_are_kept_and_addresses_are_cut() {
-        let mut requests = Requests::default();
+        let mut requests = RequestLog::default();
         let url = format!("data:{}", "é".repeat(5000));
         for id in 0..1500 {
             let told = take(&mut requests, &id.to_string(), vec![sent(&url, 1.0, None)]);

@@ -1,6 +1,6 @@
 //! The scripts inside pages.
 
-use super::backend::World;
+use super::backend::ExecutionWorld;
 
 /// The function with which they report changes, and what a person does.
 pub const CHANNEL: &str = "trailblazeChanged";
@@ -9,8 +9,8 @@ pub const CHANNEL: &str = "trailblazeChanged";
 const PARTS: &str = concat!(include_str!("walker.js"), include_str!("acting.js"), include_str!("recorder.js"));
 
 /// The script of each document, which makes `trailblaze` there: an expression.
-pub fn walker(world: World) -> String {
-    let is_shared = world == World::Page;
+pub fn walker(world: ExecutionWorld) -> String {
+    let is_shared = world == ExecutionWorld::Page;
     let built_ins = include_str!("builtins.js").replace("/* isShared */", &is_shared.to_string());
     built_ins.replace("/* parts */", PARTS)
 }

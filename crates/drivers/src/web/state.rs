@@ -13,7 +13,7 @@ use trailblaze_core::driver::{DeviceEvents, cut};
 use super::acting::Acting;
 use super::backend::{FrameId, Realm, TabId};
 use super::person_events::PersonEvent;
-use super::requests::Requests;
+use super::requests::RequestLog;
 
 /// How many console lines are kept.
 const KEPT: usize = 1000;
@@ -25,7 +25,7 @@ pub const LONGEST: usize = 4096;
 
 /// Shared between the commands and the listener.
 #[derive(Default)]
-pub struct Shared {
+pub struct SharedState {
     state: Mutex<State>,
     pub changed: Notify,
 }
@@ -46,7 +46,7 @@ pub struct State {
     pub acted_at: Option<Instant>,
     pub dialogs: Dialogs,
     pub console: VecDeque<String>,
-    pub requests: Requests,
+    pub requests: RequestLog,
     pub downloads: Vec<Download>,
     pub chooser: Option<Value>,
     pub drag: Option<Value>,
@@ -127,7 +127,7 @@ pub struct Download {
     pub failure: Option<String>,
 }
 
-impl Shared {
+impl SharedState {
     pub fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock()
     }

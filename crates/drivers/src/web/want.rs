@@ -6,14 +6,14 @@ use trailblaze_core::query::{Checks, ElementDescription, ElementProperties, Quer
 use trailblaze_core::screen::Field;
 use trailblaze_core::selector::{FieldMatch, Selector};
 
-use super::look::Use;
+use super::look::ElementUse;
 
 /// What an element must be ready for to pass these checks.
-pub fn needed(checks: Checks) -> Option<Use> {
+pub fn needed(checks: Checks) -> Option<ElementUse> {
     match checks {
         Checks::Present | Checks::Visible | Checks::InView => None,
-        Checks::Enabled => Some(Use::Focus),
-        Checks::Actionable => Some(Use::Touch { at: None }),
+        Checks::Enabled => Some(ElementUse::Focus),
+        Checks::Actionable => Some(ElementUse::Touch { at: None }),
     }
 }
 

@@ -7,7 +7,7 @@ use trailblaze_core::driver::{
 };
 use trailblaze_core::screen::{Field, Node};
 use trailblaze_core::yaml::{Problems, Source};
-use trailblaze_drivers::sim::{App, Options, Sim};
+use trailblaze_drivers::sim::{Options, Sim, SimApp};
 use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::geometry::Size;
 use trailblaze_protocol::ids::DeviceId;
@@ -64,7 +64,7 @@ fn seen(node: &Node) -> Vec<String> {
 fn simulated() -> Sim {
     let text = std::fs::read_to_string(wallet_app()).expect("the app");
     let source = Source::new("wallet.app.yaml", text);
-    let app = App::read(&source, &mut Problems::new(&source)).expect("an app");
+    let app = SimApp::read(&source, &mut Problems::new(&source)).expect("an app");
     let driver = DriverKey::default_for(Platform::Ios);
     Sim::open(DeviceId::new("ios/sim-1"), Platform::Ios, driver, vec![Arc::new(app)], Options::default())
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use trailblaze_core::config::{TargetConfig, ToolFile, ToolsetConfig};
 use trailblaze_core::trail::Trail;
 use trailblaze_core::yaml::{Decode, nearest};
-use trailblaze_drivers::sim::App;
+use trailblaze_drivers::sim::SimApp;
 use trailblaze_models::canned;
 use trailblaze_protocol::exit::Exit;
 use trailblaze_toolhost::cassette::Written;
@@ -72,7 +72,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("target", named(TargetConfig::schema(), "Trailblaze target")),
         ("toolset", named(ToolsetConfig::schema(), "Trailblaze toolset")),
         ("tool", named(ToolFile::schema(), "Trailblaze tool")),
-        ("app", named(App::schema(), "Trailblaze simulated app")),
+        ("app", named(SimApp::schema(), "Trailblaze simulated app")),
         ("effects", named(Contents::schema(), "Trailblaze effects")),
         ("cassette", named(Written::schema(), "Trailblaze cassette")),
         ("replies", named(canned::Written::schema(), "Trailblaze replies of a model")),

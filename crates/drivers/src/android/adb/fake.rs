@@ -19,7 +19,7 @@ pub const SERIAL: &str = "emulator-5554";
 pub const READY: &str = "emulator-5554 device product:sdk model:Pixel_7 device:emu transport_id:1\n";
 
 /// What a service of the server or the device does.
-pub enum Reply {
+pub enum AdbReply {
     /// These bytes, and then the end of the connection.
     Bytes(Vec<u8>),
     /// Nothing, until the client closes.
@@ -36,29 +36,29 @@ pub enum Reply {
 
 pub type PhoneServer = Arc<dyn Fn(u8, &[u8]) -> Option<(u8, Vec<u8>)> + Send + Sync>;
 
-impl Reply {
-    pub fn shell(stdout: &str, stderr: &str, exit_code: u8) -> Reply {
-        Reply::Bytes(
+impl AdbReply {
+    pub fn shell(stdout: &str, stderr: &str, exit_code: u8) -> AdbReply {
+        AdbReply::Bytes(
             [b"OKAY".to_vec(), packet(1, stdout.as_bytes()), packet(2, stderr.as_bytes()), packet(3, &[exit_code])]
                 .concat(),
         )
     }
 
     /// A command that printed this, and runs on.
-    pub fn open_shell(stdout: &str) -> Reply {
-        Reply::Open([b"OKAY".to_vec(), packet(1, stdout.as_bytes())].concat())
+    pub fn open_shell(stdout: &str) -> AdbReply {
+        AdbReply::Open([b"OKAY".to_vec(), packet(1, stdout.as_bytes())].concat())
     }
 
-    pub fn printed(bytes: &[u8]) -> Reply {
-        Reply::Bytes([b"OKAY", bytes].concat())
+    pub fn printed(bytes: &[u8]) -> AdbReply {
+        AdbReply::Bytes([b"OKAY", bytes].concat())
     }
 
-    pub fn failure(reason: &str) -> Reply {
-        Reply::Bytes([b"FAIL".to_vec(), block(reason)].concat())
+    pub fn failure(reason: &str) -> AdbReply {
+        AdbReply::Bytes([b"FAIL".to_vec(), block(reason)].concat())
     }
 
-    pub fn answer(text: &str) -> Reply {
-        Reply::Bytes([b"OKAY".to_vec(), block(text)].concat())
+    pub fn answer(text: &str) -> AdbReply {
+        AdbReply::Bytes([b"OKAY".to_vec(), block(text)].concat())
     }
 }
 
@@ -74,7 +74,7 @@ pub fn budget() -> Budget {
     Budget::new(Instant::now() + std::time::Duration::from_secs(60), CancellationToken::new())
 }
 
-type Services = dyn Fn(&str) -> Option<Reply> + Send + Sync;
+type Services = dyn Fn(&str) -> Option<AdbReply> + Send + Sync;
 
 /// The server. It ends with the test.
 pub struct FakeAdb {
@@ -93,7 +93,7 @@ struct Shared {
 
 impl FakeAdb {
     /// `services` decides about the requests that are no others' matter: those to the device, and what the server cannot answer.
-    pub async fn start(services: impl Fn(&str) -> Option<Reply> + Send + Sync + 'static) -> FakeAdb {
+    pub async fn start(services: impl Fn(&str) -> Option<AdbReply> + Send + Sync + 'static) -> FakeAdb {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a port");
         let port = listener.local_addr().expect("an address").port();
         let (devices, followed) = watch::channel(READY.to_string());
@@ -176,17 +176,17 @@ impl Shared {
         }
     }
 
-    async fn reply(&self, mut stream: TcpStream, reply: Reply) -> Option<()> {
+    async fn reply(&self, mut stream: TcpStream, reply: AdbReply) -> Option<()> {
         match reply {
-            Reply::Bytes(bytes) => stream.write_all(&bytes).await.ok()?,
-            Reply::Open(bytes) => {
+            AdbReply::Bytes(bytes) => stream.write_all(&bytes).await.ok()?,
+            AdbReply::Open(bytes) => {
                 stream.write_all(&bytes).await.ok()?;
                 while stream.read_u8().await.is_ok() {}
             }
-            Reply::PhoneServer(server) => serve_phone(stream, &server).await?,
-            Reply::Silence => while stream.read_u8().await.is_ok() {},
-            Reply::Files => self.serve_files(stream).await?,
-            Reply::Lines => self.note_lines(stream).await?,
+            AdbReply::PhoneServer(server) => serve_phone(stream, &server).await?,
+            AdbReply::Silence => while stream.read_u8().await.is_ok() {},
+            AdbReply::Files => self.serve_files(stream).await?,
+            AdbReply::Lines => self.note_lines(stream).await?,
         }
         Some(())
     }

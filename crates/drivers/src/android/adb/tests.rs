@@ -6,16 +6,16 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::driver::{Budget, DriverError};
 
-use super::fake::{FakeAdb, READY, Reply, SERIAL, block, budget, packet};
+use super::fake::{AdbReply, FakeAdb, READY, SERIAL, block, budget, packet};
 use super::*;
 
 const LIMIT: usize = 1000;
 
-async fn of_device(reply: fn() -> Reply) -> FakeAdb {
+async fn of_device(reply: fn() -> AdbReply) -> FakeAdb {
     FakeAdb::start(move |service| (!service.starts_with("host")).then(reply)).await
 }
 
-async fn shell_error(reply: fn() -> Reply) -> String {
+async fn shell_error(reply: fn() -> AdbReply) -> String {
     let adb = of_device(reply).await;
     adb.device().shell(&budget(), "true", LIMIT).await.expect_err("it fails").to_string()
 }
@@ -42,7 +42,7 @@ async fn devices_are_followed_as_they_come_and_go() {
 
 #[tokio::test]
 async fn a_command_has_its_output_its_errors_and_its_exit_code_apart() {
-    let adb = of_device(|| Reply::shell("out\n", "err\n", 3)).await;
+    let adb = of_device(|| AdbReply::shell("out\n", "err\n", 3)).await;
     let output = adb.device().shell(&budget(), "ls '/a b'", LIMIT).await.expect("it ran");
     assert_eq!((output.text().as_str(), output.error_text().as_str(), output.exit_code), ("out\n", "err\n", 3));
     assert_eq!(output.complaint(), "err");
@@ -51,7 +51,7 @@ async fn a_command_has_its_output_its_errors_and_its_exit_code_apart() {
 
 #[tokio::test]
 async fn a_command_with_a_terminal_returns_all_that_it_prints() {
-    let adb = of_device(|| Reply::printed(&[0, 13, 10, 255])).await;
+    let adb = of_device(|| AdbReply::printed(&[0, 13, 10, 255])).await;
     assert_eq!(adb.device().exec(&budget(), "screencap -p", LIMIT).await, Ok(vec![0, 13, 10, 255]));
     let error = adb.device().exec(&budget(), "screencap -p", 3).await.expect_err("it is too much");
     assert_eq!(error.to_string(), "the output of a command is larger than 3 bytes");
@@ -59,19 +59,22 @@ async fn a_command_with_a_terminal_returns_all_that_it_prints() {
 
 #[tokio::test]
 async fn answers_that_are_no_protocol_are_named() {
-    type Case = (fn() -> Reply, &'static str);
+    type Case = (fn() -> AdbReply, &'static str);
     let cases: [Case; 7] = [
-        (|| Reply::failure("closed"), "adb refused `shell,v2,raw`: closed"),
-        (|| Reply::Bytes(b"WHAT".to_vec()), "adb sent what is not its protocol: the status WHAT"),
-        (|| Reply::Bytes(b"FAILzzzz".to_vec()), "adb sent what is not its protocol: the length zzzz"),
-        (|| Reply::Bytes(b"OK".to_vec()), "the connection to adb was closed while reading the status of a request"),
+        (|| AdbReply::failure("closed"), "adb refused `shell,v2,raw`: closed"),
+        (|| AdbReply::Bytes(b"WHAT".to_vec()), "adb sent what is not its protocol: the status WHAT"),
+        (|| AdbReply::Bytes(b"FAILzzzz".to_vec()), "adb sent what is not its protocol: the length zzzz"),
+        (|| AdbReply::Bytes(b"OK".to_vec()), "the connection to adb was closed while reading the status of a request"),
         (
-            || Reply::Bytes(b"OKAY\x01\x05\0\0\0ab".to_vec()),
+            || AdbReply::Bytes(b"OKAY\x01\x05\0\0\0ab".to_vec()),
             "the connection to adb was closed while reading the output",
         ),
-        (|| Reply::Bytes(b"OKAY\x01\xff\xff\xff\xff".to_vec()), "a packet of the shell is larger than 1048576 bytes"),
         (
-            || Reply::Bytes(b"OKAY\x03\0\0\0\0".to_vec()),
+            || AdbReply::Bytes(b"OKAY\x01\xff\xff\xff\xff".to_vec()),
+            "a packet of the shell is larger than 1048576 bytes",
+        ),
+        (
+            || AdbReply::Bytes(b"OKAY\x03\0\0\0\0".to_vec()),
             "adb sent what is not its protocol: an end without an exit code",
         ),
     ];
@@ -83,7 +86,7 @@ async fn answers_that_are_no_protocol_are_named() {
 
 #[tokio::test]
 async fn more_output_than_wanted_is_refused() {
-    let adb = of_device(|| Reply::Bytes([b"OKAY".to_vec(), packet(1, &[b'x'; 2000])].concat())).await;
+    let adb = of_device(|| AdbReply::Bytes([b"OKAY".to_vec(), packet(1, &[b'x'; 2000])].concat())).await;
     let error = adb.device().shell(&budget(), "cat", LIMIT).await.expect_err("it is too much");
     assert_eq!(error.to_string(), "the output of a command is larger than 1000 bytes");
 }
@@ -121,8 +124,8 @@ async fn a_device_that_was_just_plugged_in_is_awaited() {
 #[tokio::test]
 async fn a_device_that_is_unplugged_during_a_command_is_lost() {
     let adb = FakeAdb::start(|service| match service {
-        "host:devices-l" => Some(Reply::answer("")),
-        service if service.starts_with("shell") => Some(Reply::Bytes(b"OKAY\x01\x05\0\0\0ab".to_vec())),
+        "host:devices-l" => Some(AdbReply::answer("")),
+        service if service.starts_with("shell") => Some(AdbReply::Bytes(b"OKAY\x01\x05\0\0\0ab".to_vec())),
         _ => None,
     })
     .await;
@@ -132,7 +135,7 @@ async fn a_device_that_is_unplugged_during_a_command_is_lost() {
 
 #[tokio::test]
 async fn a_device_that_does_not_answer_is_given_up_when_the_budget_ends() {
-    let adb = of_device(|| Reply::Silence).await;
+    let adb = of_device(|| AdbReply::Silence).await;
     let ended = Budget::new(Instant::now() + Duration::from_millis(50), CancellationToken::new());
     let error = adb.device().shell(&ended, "true", LIMIT).await.expect_err("it is silent");
     assert!(matches!(error, AdbError::TimedOut { .. }), "{error}");
@@ -157,7 +160,7 @@ async fn without_a_server_and_without_adb_it_says_what_to_install() {
 
 #[tokio::test]
 async fn files_are_written_found_and_read() {
-    let adb = of_device(|| Reply::Files).await;
+    let adb = of_device(|| AdbReply::Files).await;
     let (device, path) = (adb.device(), "/data/local/tmp/a");
     assert_eq!(device.stat(&budget(), path).await, Ok(None));
     let content: Vec<u8> = (0..60_000u32).map(|number| number.to_le_bytes()[0]).collect();
@@ -173,7 +176,7 @@ async fn files_are_written_found_and_read() {
 
 #[tokio::test]
 async fn a_part_of_a_file_that_is_too_large_is_refused() {
-    let adb = of_device(|| Reply::Bytes(b"OKAYDATA\xff\xff\xff\x7f".to_vec())).await;
+    let adb = of_device(|| AdbReply::Bytes(b"OKAYDATA\xff\xff\xff\x7f".to_vec())).await;
     let error = adb.device().pull(&budget(), "/a", LIMIT).await.expect_err("it lies").to_string();
     assert_eq!(error, "a part of a file is larger than 65536 bytes");
 }
@@ -181,15 +184,15 @@ async fn a_part_of_a_file_that_is_too_large_is_refused() {
 #[tokio::test]
 async fn ports_are_forwarded_listed_and_closed_both_ways() {
     let adb = FakeAdb::start(|service| {
-        let twice = |text: &str| Reply::Bytes([b"OKAYOKAY".to_vec(), block(text)].concat());
+        let twice = |text: &str| AdbReply::Bytes([b"OKAYOKAY".to_vec(), block(text)].concat());
         Some(match service.strip_prefix("host-serial:emulator-5554:").unwrap_or(service) {
             "forward:tcp:0;localabstract:x" => twice("41000"),
             "reverse:forward:tcp:0;tcp:8080" => twice("42000"),
-            "killforward:tcp:41000" | "reverse:killforward:tcp:42000" => Reply::Bytes(b"OKAYOKAY".to_vec()),
-            "killforward:tcp:1" => Reply::Bytes([b"OKAYFAIL".to_vec(), block("no such listener")].concat()),
-            "list-forward" => Reply::answer("other tcp:1 tcp:2\nemulator-5554 tcp:41000 localabstract:x\n"),
-            "reverse:list-forward" => Reply::answer("UsbFfs tcp:42000 tcp:8080\n"),
-            "features" => Reply::answer("shell_v2,cmd"),
+            "killforward:tcp:41000" | "reverse:killforward:tcp:42000" => AdbReply::Bytes(b"OKAYOKAY".to_vec()),
+            "killforward:tcp:1" => AdbReply::Bytes([b"OKAYFAIL".to_vec(), block("no such listener")].concat()),
+            "list-forward" => AdbReply::answer("other tcp:1 tcp:2\nemulator-5554 tcp:41000 localabstract:x\n"),
+            "reverse:list-forward" => AdbReply::answer("UsbFfs tcp:42000 tcp:8080\n"),
+            "features" => AdbReply::answer("shell_v2,cmd"),
             _ => return None,
         })
     })
@@ -210,7 +213,7 @@ async fn ports_are_forwarded_listed_and_closed_both_ways() {
 
 #[tokio::test]
 async fn a_shell_that_stays_open_answers_line_by_line() {
-    let adb = of_device(|| Reply::Lines).await;
+    let adb = of_device(|| AdbReply::Lines).await;
     let mut session = adb.device().start(&budget(), "sh").await.expect("it starts");
     assert_eq!(session.exchange(&budget(), "one").await.as_deref(), Ok("ok"));
     assert_eq!(session.exchange(&budget(), "two").await.as_deref(), Ok("ok"));

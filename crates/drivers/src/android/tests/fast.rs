@@ -31,27 +31,31 @@ fn server(received: &Received) -> PhoneServer {
 async fn phone_with(said: &'static str, server: PhoneServer) -> FakeAdb {
     FakeAdb::start(move |service| {
         if service.starts_with("sync:") {
-            return Some(Reply::Files);
+            return Some(AdbReply::Files);
         }
         if service.starts_with("localabstract:trailblaze-") {
-            return Some(Reply::PhoneServer(Arc::clone(&server)));
+            return Some(AdbReply::PhoneServer(Arc::clone(&server)));
         }
         if service.ends_with(":features") {
-            return Some(Reply::answer("shell_v2"));
+            return Some(AdbReply::answer("shell_v2"));
         }
         let command = service.strip_prefix("shell,v2,raw:").or(service.strip_prefix("exec:"))?;
         if command.starts_with("trap ") {
-            return Some(Reply::Lines);
+            return Some(AdbReply::Lines);
         }
         if command.starts_with("CLASSPATH=") {
             return Some(match said.strip_prefix("!") {
-                Some(error) => Reply::shell("", error, 1),
-                None => Reply::Open([b"OKAY".to_vec(), packet(1, said.as_bytes())].concat()),
+                Some(error) => AdbReply::shell("", error, 1),
+                None => AdbReply::Open([b"OKAY".to_vec(), packet(1, said.as_bytes())].concat()),
             });
         }
         let known =
             READY_PHONE.iter().find(|(start, _)| command.starts_with(start)).map_or("", |(_, printed)| *printed);
-        Some(if service.starts_with("exec:") { Reply::printed(known.as_bytes()) } else { Reply::shell(known, "", 0) })
+        Some(if service.starts_with("exec:") {
+            AdbReply::printed(known.as_bytes())
+        } else {
+            AdbReply::shell(known, "", 0)
+        })
     })
     .await
 }

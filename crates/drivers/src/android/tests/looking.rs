@@ -44,19 +44,19 @@ async fn a_screen_that_stays_the_same_keeps_its_number() {
 }
 
 /// A phone that is ready, with another tree.
-fn answer_ready(service: &str, tree: &str) -> Option<Reply> {
+fn answer_ready(service: &str, tree: &str) -> Option<AdbReply> {
     if service.ends_with(":features") {
-        return Some(Reply::answer("shell_v2"));
+        return Some(AdbReply::answer("shell_v2"));
     }
     if service.starts_with("exec:uiautomator") {
-        return Some(Reply::printed(tree.as_bytes()));
+        return Some(AdbReply::printed(tree.as_bytes()));
     }
     let command = service.strip_prefix("shell,v2,raw:")?;
     if command.starts_with("trap ") {
-        return Some(Reply::Lines);
+        return Some(AdbReply::Lines);
     }
     let known = READY_PHONE.iter().find(|(start, _)| command.starts_with(start));
-    Some(Reply::shell(known.map_or("", |(_, printed)| printed), "", 0))
+    Some(AdbReply::shell(known.map_or("", |(_, printed)| printed), "", 0))
 }
 
 #[tokio::test]
@@ -95,7 +95,7 @@ async fn a_phone_that_falls_asleep_is_said_to_sleep() {
     let asleep = Arc::new(AtomicUsize::new(0));
     let flag = Arc::clone(&asleep);
     let adb = FakeAdb::start(move |service| match (flag.load(Ordering::SeqCst), service) {
-        (1, "shell,v2,raw:dumpsys power") => Some(Reply::shell("mWakefulness=Asleep\n", "", 0)),
+        (1, "shell,v2,raw:dumpsys power") => Some(AdbReply::shell("mWakefulness=Asleep\n", "", 0)),
         _ => answer_ready(service, "ERROR: null root node returned by UiTestAutomationBridge.\n"),
     })
     .await;
@@ -120,7 +120,7 @@ async fn a_phone_that_is_unplugged_is_lost_and_found_again() {
 async fn a_crash_is_told_once_with_the_start_of_its_trace() {
     let log = "FATAL EXCEPTION: main\nProcess: com.example.wallet, PID: 7\njava.lang.IllegalStateException: no card\n";
     let adb = FakeAdb::start(move |service| match service.starts_with("shell,v2,raw:logcat -b crash") {
-        true => Some(Reply::shell(log, "", 0)),
+        true => Some(AdbReply::shell(log, "", 0)),
         false => answer_ready(service, CRASH),
     })
     .await;
@@ -141,13 +141,13 @@ async fn a_crash_is_told_once_with_the_start_of_its_trace() {
 async fn what_a_launched_app_logs_is_told_until_the_phone_is_closed() {
     let adb = FakeAdb::start(|service| match service.strip_prefix("shell,v2,raw:") {
         Some(command) if command.starts_with("cmd package resolve-activity") => {
-            Some(Reply::shell("priority=0\ncom.x/.Main\n", "", 0))
+            Some(AdbReply::shell("priority=0\ncom.x/.Main\n", "", 0))
         }
-        Some(command) if command.starts_with("pm path") => Some(Reply::shell("", "", 0)),
-        Some(command) if command.starts_with("am start") => Some(Reply::shell("Status: ok\n", "", 0)),
-        Some("pidof com.x") => Some(Reply::shell("4242\n", "", 0)),
+        Some(command) if command.starts_with("pm path") => Some(AdbReply::shell("", "", 0)),
+        Some(command) if command.starts_with("am start") => Some(AdbReply::shell("Status: ok\n", "", 0)),
+        Some("pidof com.x") => Some(AdbReply::shell("4242\n", "", 0)),
         Some("logcat -v brief --pid=4242 '*:I'") => {
-            Some(Reply::open_shell("--------- beginning of main\nW/Wallet  ( 4242): no card\n"))
+            Some(AdbReply::open_shell("--------- beginning of main\nW/Wallet  ( 4242): no card\n"))
         }
         _ => answer_ready(service, super::FORM),
     })

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use trailblaze_core::driver::{Action, ActionOutput, ActionTarget, DeviceCommand, Driver, DriverError};
 use trailblaze_protocol::geometry::Point;
 
-use super::adb::fake::{FakeAdb, Reply, SERIAL, budget};
+use super::adb::fake::{AdbReply, FakeAdb, SERIAL, budget};
 use super::automation::Looking;
 use super::driver::AndroidDriver;
 use super::provider::PhoneSettings;
@@ -41,18 +41,18 @@ const READY_PHONE: Script = &[
 async fn phone(script: Script) -> FakeAdb {
     FakeAdb::start(move |service| {
         if service.ends_with(":features") {
-            return Some(Reply::answer("shell_v2,cmd,stat_v2"));
+            return Some(AdbReply::answer("shell_v2,cmd,stat_v2"));
         }
         let command = service.strip_prefix("shell,v2,raw:").or(service.strip_prefix("exec:"))?;
         if command.starts_with("trap ") {
-            return Some(Reply::Lines);
+            return Some(AdbReply::Lines);
         }
         let known = script.iter().chain(READY_PHONE).find(|(start, _)| command.starts_with(start));
         let printed = known.map_or("", |(_, printed)| *printed);
         Some(match (service.starts_with("exec:"), printed.strip_prefix("!")) {
-            (true, _) => Reply::printed(printed.as_bytes()),
-            (false, Some(error)) => Reply::shell("", error, 1),
-            (false, None) => Reply::shell(printed, "", 0),
+            (true, _) => AdbReply::printed(printed.as_bytes()),
+            (false, Some(error)) => AdbReply::shell("", error, 1),
+            (false, None) => AdbReply::shell(printed, "", 0),
         })
     })
     .await

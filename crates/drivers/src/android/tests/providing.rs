@@ -145,7 +145,7 @@ async fn a_doctor_finds_what_is_wrong_with_each_phone() {
 
 #[tokio::test]
 async fn a_check_that_is_cancelled_ends() {
-    let adb = FakeAdb::start(|service| (service == "host:version").then_some(Reply::Silence)).await;
+    let adb = FakeAdb::start(|service| (service == "host:version").then_some(AdbReply::Silence)).await;
     let budget = budget();
     let cancel: CancellationToken = budget.cancel.clone();
     cancel.cancel();

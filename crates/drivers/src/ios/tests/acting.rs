@@ -7,8 +7,8 @@ use trailblaze_core::driver::{DeviceCommand, Direction, DragEnd, Key, LaunchMode
 use super::*;
 
 /// The routes in the session, with their bodies.
-fn told(asked: &[Asked]) -> Vec<String> {
-    let route = |asked: &Asked| asked.what.replace("/session/S", "");
+fn told(asked: &[ReceivedRequest]) -> Vec<String> {
+    let route = |asked: &ReceivedRequest| asked.what.replace("/session/S", "");
     asked.iter().map(|asked| format!("{} {}", route(asked), asked.body)).collect()
 }
 
@@ -75,7 +75,7 @@ async fn text_goes_into_the_field_that_has_the_focus() {
 #[tokio::test]
 async fn without_a_focus_nothing_is_typed() {
     let wda = iphone(|asked| {
-        asked.what.ends_with("/element/active").then_some(Reply::Error(404, "no such element", "none has the focus"))
+        asked.what.ends_with("/element/active").then_some(WdaReply::Error(404, "no such element", "none has the focus"))
     })
     .await;
     let driver = open(&wda).await.expect("it opens");
@@ -88,7 +88,7 @@ async fn without_a_focus_nothing_is_typed() {
 async fn what_was_typed_is_in_no_message() {
     let wda = iphone(|asked| {
         let is_typing = asked.what.ends_with("/value");
-        is_typing.then_some(Reply::Error(400, "invalid element state", "Error: Type 'hunter2' failed"))
+        is_typing.then_some(WdaReply::Error(400, "invalid element state", "Error: Type 'hunter2' failed"))
     })
     .await;
     let driver = open(&wda).await.expect("it opens");
@@ -112,9 +112,9 @@ async fn keys_are_those_of_a_phone() {
 #[tokio::test]
 async fn an_alert_in_the_way_is_named() {
     let wda = iphone(|asked| match asked.what.as_str() {
-        "POST /session/S/wda/tap" => Some(Reply::Error(500, "unexpected alert open", "a modal dialog was open")),
-        "GET /alert/text" => Some(Reply::Value(json!("“Wallet” Would Like to\nSend You Notifications"))),
-        "GET /session/S/wda/alert/buttons" => Some(Reply::Value(json!(["Don’t Allow", "Allow"]))),
+        "POST /session/S/wda/tap" => Some(WdaReply::Error(500, "unexpected alert open", "a modal dialog was open")),
+        "GET /alert/text" => Some(WdaReply::Value(json!("“Wallet” Would Like to\nSend You Notifications"))),
+        "GET /session/S/wda/alert/buttons" => Some(WdaReply::Value(json!(["Don’t Allow", "Allow"]))),
         _ => None,
     })
     .await;
@@ -128,7 +128,7 @@ async fn an_alert_in_the_way_is_named() {
 #[tokio::test]
 async fn a_place_that_is_gone_is_searched_for_again() {
     let wda = iphone(|asked| {
-        asked.what.ends_with("/wda/tap").then_some(Reply::Error(400, "invalid coordinates", "outside of the screen"))
+        asked.what.ends_with("/wda/tap").then_some(WdaReply::Error(400, "invalid coordinates", "outside of the screen"))
     })
     .await;
     let driver = open(&wda).await.expect("it opens");
@@ -140,7 +140,7 @@ async fn sent(
     settings: IosSettings,
     wda: &FakeWda,
     command: DeviceCommand,
-) -> (Result<ActionOutput, DriverError>, Vec<Asked>) {
+) -> (Result<ActionOutput, DriverError>, Vec<ReceivedRequest>) {
     let driver = open_with(settings).await.expect("it opens");
     let before = wda.asked().len();
     let acted = command.carry_out(&*driver, &budget()).await;
@@ -154,7 +154,7 @@ fn launch(mode: LaunchMode) -> DeviceCommand {
 #[tokio::test]
 async fn an_app_is_resumed_restarted_or_given_fresh_data_by_itself() {
     let wda = iphone(|_| None).await;
-    let routes = |asked: Vec<Asked>| -> Vec<String> {
+    let routes = |asked: Vec<ReceivedRequest>| -> Vec<String> {
         asked.into_iter().map(|asked| asked.what.replace("POST /session/S/wda/apps/", "")).collect()
     };
     let (acted, requests) = sent(settings(&wda), &wda, launch(LaunchMode::Resume)).await;
@@ -177,17 +177,17 @@ async fn an_app_is_resumed_restarted_or_given_fresh_data_by_itself() {
 
 #[tokio::test]
 async fn an_app_that_does_not_start_is_named() {
-    let error = async |reply: fn(&Asked) -> Option<Reply>| {
+    let error = async |reply: fn(&ReceivedRequest) -> Option<WdaReply>| {
         let wda = iphone(reply).await;
         sent(settings(&wda), &wda, launch(LaunchMode::Resume)).await.0.expect_err("it fails").to_string()
     };
-    let absent = |asked: &Asked| {
-        asked.what.ends_with("/launch").then_some(Reply::Error(500, "unknown error", "no app with this bundle id"))
+    let absent = |asked: &ReceivedRequest| {
+        asked.what.ends_with("/launch").then_some(WdaReply::Error(500, "unknown error", "no app with this bundle id"))
     };
     let message = error(absent).await;
     assert!(message.starts_with("the app `com.x` cannot be launched; it may not be installed: "), "{message}");
     assert!(message.ends_with("no app with this bundle id"), "{message}");
-    let behind = |asked: &Asked| asked.what.ends_with("/state").then_some(Reply::Value(json!(1)));
+    let behind = |asked: &ReceivedRequest| asked.what.ends_with("/state").then_some(WdaReply::Value(json!(1)));
     assert!(error(behind).await.ends_with("it did not come to the front"));
 }
 
@@ -195,9 +195,9 @@ async fn an_app_that_does_not_start_is_named() {
 async fn links_lists_and_the_clipboard_are_those_of_web_driver_agent() {
     let wda = iphone(|asked| match asked.what.as_str() {
         "GET /session/S/wda/apps/list" => {
-            Some(Reply::Value(json!([{"pid": 2, "bundleId": "com.b"}, {"pid": 1, "bundleId": "com.a"}])))
+            Some(WdaReply::Value(json!([{"pid": 2, "bundleId": "com.b"}, {"pid": 1, "bundleId": "com.a"}])))
         }
-        "POST /wda/setPasteboard" => Some(Reply::Error(500, "unknown error", "not in front")),
+        "POST /wda/setPasteboard" => Some(WdaReply::Error(500, "unknown error", "not in front")),
         _ => None,
     })
     .await;

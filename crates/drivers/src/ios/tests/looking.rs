@@ -29,7 +29,7 @@ async fn a_look_returns_the_elements_the_app_and_a_picture() {
     let wda = iphone(|asked| {
         let mut encoded = STANDARD.encode(PICTURE);
         encoded.insert_str(20, "\r\n");
-        (asked.what == "GET /screenshot").then(|| Reply::Value(json!(encoded)))
+        (asked.what == "GET /screenshot").then(|| WdaReply::Value(json!(encoded)))
     })
     .await;
     let driver = open(&wda).await.expect("it opens");
@@ -72,8 +72,8 @@ async fn a_search_asks_for_the_tree_alone() {
 #[tokio::test]
 async fn an_alert_of_ios_is_reported_once() {
     let wda = iphone(|asked| match asked.what.split('?').next() {
-        Some("GET /source") => Some(Reply::Value(alert())),
-        Some("GET /wda/activeAppInfo") => Some(Reply::Value(json!({"bundleId": "com.apple.springboard"}))),
+        Some("GET /source") => Some(WdaReply::Value(alert())),
+        Some("GET /wda/activeAppInfo") => Some(WdaReply::Value(json!({"bundleId": "com.apple.springboard"}))),
         _ => None,
     })
     .await;
@@ -90,7 +90,7 @@ async fn an_alert_of_ios_is_reported_once() {
 
 #[tokio::test]
 async fn an_alert_of_the_app_is_a_part_of_the_app() {
-    let wda = iphone(|asked| asked.what.contains("/source").then(|| Reply::Value(alert()))).await;
+    let wda = iphone(|asked| asked.what.contains("/source").then(|| WdaReply::Value(alert()))).await;
     let driver = open(&wda).await.expect("it opens");
     driver.observe(&budget(), ObserveOptions::TREE).await.expect("a screen");
     assert_eq!(driver.events().expect("events").take(), []);
@@ -101,7 +101,7 @@ async fn a_screen_that_turns_has_another_size() {
     let wda = iphone(|asked| {
         let mut turned = form();
         turned["rect"] = json!({"x": 0, "y": 0, "width": 844, "height": 390});
-        asked.what.contains("/source").then_some(Reply::Value(turned))
+        asked.what.contains("/source").then_some(WdaReply::Value(turned))
     })
     .await;
     let driver = open(&wda).await.expect("it opens");
@@ -113,7 +113,7 @@ async fn a_screen_that_turns_has_another_size() {
 #[tokio::test]
 async fn what_is_no_picture_and_what_is_no_tree_are_named() {
     let error = async |path: &'static str, value: Value| {
-        let wda = iphone(move |asked| asked.what.contains(path).then(|| Reply::Value(value.clone()))).await;
+        let wda = iphone(move |asked| asked.what.contains(path).then(|| WdaReply::Value(value.clone()))).await;
         let driver = open(&wda).await.expect("it opens");
         driver.observe(&budget(), ObserveOptions::PICTURE).await.expect_err("no screen").to_string()
     };
@@ -131,7 +131,7 @@ async fn a_large_screen_is_read_whole() {
         let rows: Vec<Value> = (0..3000).map(row).collect();
         let rect = json!({"x": 0, "y": 0, "width": 390, "height": 844});
         let tree = json!({"type": "Application", "rect": rect, "children": rows});
-        asked.what.contains("/source").then_some(Reply::Value(tree))
+        asked.what.contains("/source").then_some(WdaReply::Value(tree))
     })
     .await;
     let driver = open(&wda).await.expect("it opens");

@@ -12,7 +12,7 @@ use trailblaze_protocol::geometry::Point;
 
 use super::driver::IosDriver;
 use super::provider::{IosSettings, spec};
-use super::wda::fake::{Asked, FakeWda, Reply, budget};
+use super::wda::fake::{FakeWda, ReceivedRequest, WdaReply, budget};
 
 /// A screen with a field that has the focus.
 fn form() -> Value {
@@ -27,9 +27,9 @@ fn form() -> Value {
 }
 
 /// What one answers that is ready, with an app in front.
-fn ready(asked: &Asked) -> Reply {
+fn ready(asked: &ReceivedRequest) -> WdaReply {
     let what = asked.what.split('?').next().unwrap_or_default();
-    Reply::Value(match what {
+    WdaReply::Value(match what {
         "GET /status" => json!({
             "ready": true, "device": "iphone", "os": {"name": "iOS", "version": "18.1"}, "build": {"version": "16.12.7"},
         }),
@@ -46,7 +46,7 @@ fn ready(asked: &Asked) -> Reply {
 }
 
 /// One that answers this, and otherwise as one does that is ready.
-async fn iphone(script: impl Fn(&Asked) -> Option<Reply> + Send + Sync + 'static) -> FakeWda {
+async fn iphone(script: impl Fn(&ReceivedRequest) -> Option<WdaReply> + Send + Sync + 'static) -> FakeWda {
     FakeWda::start(move |asked| script(asked).unwrap_or_else(|| ready(asked))).await
 }
 
@@ -64,7 +64,7 @@ async fn open_with(settings: IosSettings) -> Result<Arc<dyn Driver>, DriverError
 }
 
 /// What is asked of a device for an action, after it was opened, without the session.
-async fn asked(target: ActionTarget, action: Action) -> (Result<ActionOutput, DriverError>, Vec<Asked>) {
+async fn asked(target: ActionTarget, action: Action) -> (Result<ActionOutput, DriverError>, Vec<ReceivedRequest>) {
     let wda = iphone(|_| None).await;
     let driver = open(&wda).await.expect("it opens");
     let before = wda.asked().len();
@@ -73,7 +73,7 @@ async fn asked(target: ActionTarget, action: Action) -> (Result<ActionOutput, Dr
 }
 
 /// The requests since then, without the one for a session.
-fn since(wda: &FakeWda, before: usize) -> Vec<Asked> {
+fn since(wda: &FakeWda, before: usize) -> Vec<ReceivedRequest> {
     wda.asked().split_off(before).into_iter().filter(|asked| asked.what != "POST /session").collect()
 }
 

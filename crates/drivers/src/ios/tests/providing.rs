@@ -74,7 +74,7 @@ async fn devices_that_answer_are_found() {
 async fn a_device_describes_itself_once_it_is_acquired() {
     let wda = iphone(|asked| {
         let ipad = json!({"device": "ipad", "os": {"version": "18.1"}});
-        (asked.what == "GET /status").then_some(Reply::Value(ipad))
+        (asked.what == "GET /status").then_some(WdaReply::Value(ipad))
     })
     .await;
     let key = format!("wda: {}", wda.address);
@@ -90,7 +90,7 @@ async fn a_device_describes_itself_once_it_is_acquired() {
 
 #[tokio::test]
 async fn a_locked_device_is_unlocked_or_named() {
-    let locked = iphone(|asked| (asked.what == "GET /wda/locked").then_some(Reply::Value(json!(true)))).await;
+    let locked = iphone(|asked| (asked.what == "GET /wda/locked").then_some(WdaReply::Value(json!(true)))).await;
     let error = open(&locked).await.err().expect("it stays locked").to_string();
     assert!(error.contains("it is locked; unlock it"), "{error}");
     assert!(locked.requests().iter().any(|what| what == "POST /wda/unlock"));
@@ -98,14 +98,16 @@ async fn a_locked_device_is_unlocked_or_named() {
 
 #[tokio::test]
 async fn a_device_that_cannot_be_acquired_says_why() {
-    let error = async |reply: fn(&Asked) -> Option<Reply>| {
+    let error = async |reply: fn(&ReceivedRequest) -> Option<WdaReply>| {
         let wda = iphone(reply).await;
         open(&wda).await.err().expect("it is not ready")
     };
-    let html = |asked: &Asked| (asked.what == "GET /status").then(|| Reply::html(500, "<html>Oops</html>"));
+    let html =
+        |asked: &ReceivedRequest| (asked.what == "GET /status").then(|| WdaReply::html(500, "<html>Oops</html>"));
     let DriverError::NotStarted { evidence } = error(html).await else { panic!("it does not start") };
     assert!(evidence.contains("is not WebDriverAgent: `GET /status` returned status 500"), "{evidence}");
-    let sizeless = |asked: &Asked| (asked.what == "GET /wda/screen").then(|| Reply::Value(json!({"scale": 0})));
+    let sizeless =
+        |asked: &ReceivedRequest| (asked.what == "GET /wda/screen").then(|| WdaReply::Value(json!({"scale": 0})));
     let DriverError::NotStarted { evidence } = error(sizeless).await else { panic!("it does not start") };
     assert!(evidence.contains("how large the screen is"), "{evidence}");
 }

@@ -13,7 +13,7 @@ use trailblaze_core::driver::Budget;
 use super::WdaAddress;
 
 /// What the server does with a request.
-pub enum Reply {
+pub enum WdaReply {
     /// A value in the envelope.
     Value(Value),
     /// A code word in the envelope, with its status.
@@ -24,24 +24,24 @@ pub enum Reply {
     Silence,
 }
 
-impl Reply {
+impl WdaReply {
     /// A body that is not JSON.
-    pub fn html(status: u16, body: &str) -> Reply {
+    pub fn html(status: u16, body: &str) -> WdaReply {
         let head =
             format!("HTTP/1.1 {status} Oops\r\nContent-Type: text/html\r\nContent-Length: {}\r\n\r\n", body.len());
-        Reply::Bytes(format!("{head}{body}").into_bytes())
+        WdaReply::Bytes(format!("{head}{body}").into_bytes())
     }
 }
 
 /// A request that the server got.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
+pub struct ReceivedRequest {
     /// Such as `POST /session`.
     pub what: String,
     pub body: Value,
 }
 
-type Script = dyn Fn(&Asked) -> Reply + Send + Sync;
+type Script = dyn Fn(&ReceivedRequest) -> WdaReply + Send + Sync;
 
 /// The server. It ends with the test.
 pub struct FakeWda {
@@ -51,7 +51,7 @@ pub struct FakeWda {
 
 struct Shared {
     script: Box<Script>,
-    asked: Mutex<Vec<Asked>>,
+    asked: Mutex<Vec<ReceivedRequest>>,
     connections: Mutex<u32>,
 }
 
@@ -60,7 +60,7 @@ pub fn budget() -> Budget {
 }
 
 impl FakeWda {
-    pub async fn start(script: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> FakeWda {
+    pub async fn start(script: impl Fn(&ReceivedRequest) -> WdaReply + Send + Sync + 'static) -> FakeWda {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a port");
         let port = listener.local_addr().expect("its address").port();
         let shared =
@@ -78,7 +78,7 @@ impl FakeWda {
     }
 
     /// The requests so far.
-    pub fn asked(&self) -> Vec<Asked> {
+    pub fn asked(&self) -> Vec<ReceivedRequest> {
         self.shared.asked.lock().clone()
     }
 
@@ -98,13 +98,13 @@ impl Shared {
         while let Some(asked) = next_request(&mut connection, &mut received).await {
             self.asked.lock().push(asked.clone());
             let (bytes, is_last) = match (self.script)(&asked) {
-                Reply::Value(value) => (answer(200, &json!({"value": value, "sessionId": null})), false),
-                Reply::Error(status, code, message) => {
+                WdaReply::Value(value) => (answer(200, &json!({"value": value, "sessionId": null})), false),
+                WdaReply::Error(status, code, message) => {
                     let value = json!({"error": code, "message": message, "traceback": ""});
                     (answer(status, &json!({"value": value, "sessionId": null})), false)
                 }
-                Reply::Bytes(bytes) => (bytes, true),
-                Reply::Silence => {
+                WdaReply::Bytes(bytes) => (bytes, true),
+                WdaReply::Silence => {
                     let mut rest = [0; 1];
                     let _ = connection.read(&mut rest).await;
                     return;
@@ -126,7 +126,7 @@ fn answer(status: u16, body: &Value) -> Vec<u8> {
     .into_bytes()
 }
 
-async fn next_request(connection: &mut TcpStream, received: &mut Vec<u8>) -> Option<Asked> {
+async fn next_request(connection: &mut TcpStream, received: &mut Vec<u8>) -> Option<ReceivedRequest> {
     let end = loop {
         if let Some(at) = received.windows(4).position(|bytes| bytes == b"\r\n\r\n") {
             break at + 4;
@@ -151,5 +151,5 @@ async fn next_request(connection: &mut TcpStream, received: &mut Vec<u8>) -> Opt
     }
     let body = serde_json::from_slice(&received[end..whole]).unwrap_or(Value::Null);
     received.drain(..whole);
-    Some(Asked { what, body })
+    Some(ReceivedRequest { what, body })
 }

@@ -7,25 +7,25 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use trailblaze_core::driver::{Budget, DriverError};
 
-use super::fake::{Asked, FakeWda, Reply, budget};
+use super::fake::{FakeWda, ReceivedRequest, WdaReply, budget};
 use super::{WdaAddress, WdaClient, WdaCode, WdaError};
 
 /// One that has sessions, and does what it is asked to.
-fn obliging(asked: &Asked) -> Reply {
+fn obliging(asked: &ReceivedRequest) -> WdaReply {
     match asked.what.as_str() {
-        "POST /session" => Reply::Value(json!({"sessionId": "A-1", "capabilities": {}})),
-        _ => Reply::Value(Value::Null),
+        "POST /session" => WdaReply::Value(json!({"sessionId": "A-1", "capabilities": {}})),
+        _ => WdaReply::Value(Value::Null),
     }
 }
 
-async fn client(script: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> (FakeWda, WdaClient) {
+async fn client(script: impl Fn(&ReceivedRequest) -> WdaReply + Send + Sync + 'static) -> (FakeWda, WdaClient) {
     let wda = FakeWda::start(script).await;
     let client = WdaClient::new(wda.address.clone());
     (wda, client)
 }
 
 /// What a client makes of the answer to `GET /status`.
-async fn status(reply: impl Fn() -> Reply + Send + Sync + 'static) -> Result<Value, WdaError> {
+async fn status(reply: impl Fn() -> WdaReply + Send + Sync + 'static) -> Result<Value, WdaError> {
     let (_wda, client) = client(move |_| reply()).await;
     client.get(&budget(), "/status").await
 }
@@ -67,10 +67,10 @@ async fn a_dropped_session_is_made_anew_once() {
     let (wda, client) = client(move |asked| match asked.what.as_str() {
         "POST /session" => {
             let number = made.fetch_add(1, Ordering::SeqCst) + 1;
-            Reply::Value(json!({"sessionId": format!("S-{number}")}))
+            WdaReply::Value(json!({"sessionId": format!("S-{number}")}))
         }
-        what if what.starts_with("POST /session/S-1/") => Reply::Error(404, "invalid session id", "it is over"),
-        _ => Reply::Value(json!("tapped")),
+        what if what.starts_with("POST /session/S-1/") => WdaReply::Error(404, "invalid session id", "it is over"),
+        _ => WdaReply::Value(json!("tapped")),
     })
     .await;
     let answer = client.session_post(&budget(), "/wda/tap", json!({})).await;
@@ -82,8 +82,8 @@ async fn a_dropped_session_is_made_anew_once() {
 #[tokio::test]
 async fn one_that_drops_every_session_is_named() {
     let (wda, client) = client(|asked| match asked.what.as_str() {
-        "POST /session" => Reply::Value(json!({"sessionId": "S"})),
-        _ => Reply::Error(404, "invalid session id", "it is over"),
+        "POST /session" => WdaReply::Value(json!({"sessionId": "S"})),
+        _ => WdaReply::Error(404, "invalid session id", "it is over"),
     })
     .await;
     let error = client.session_post(&budget(), "/wda/tap", json!({})).await.expect_err("it fails");
@@ -94,7 +94,7 @@ async fn one_that_drops_every_session_is_named() {
 
 #[tokio::test]
 async fn an_id_that_would_change_the_path_is_refused() {
-    let (wda, client) = client(|_| Reply::Value(json!({"sessionId": "../status?x"}))).await;
+    let (wda, client) = client(|_| WdaReply::Value(json!({"sessionId": "../status?x"}))).await;
     let error = client.session_post(&budget(), "/wda/tap", json!({})).await.expect_err("it fails");
     assert!(matches!(error, WdaError::NotWda { .. }), "{error:?}");
     assert_eq!(wda.requests(), ["POST /session"]);
@@ -103,7 +103,7 @@ async fn an_id_that_would_change_the_path_is_refused() {
 #[tokio::test]
 async fn the_code_words_decide_what_kind_of_error_it_is() {
     let driver_error = async |status, code| {
-        let (_wda, client) = client(move |_| Reply::Error(status, code, "because\n of  this")).await;
+        let (_wda, client) = client(move |_| WdaReply::Error(status, code, "because\n of  this")).await;
         DriverError::from(client.get(&budget(), "/x").await.expect_err("it fails"))
     };
     let text = "`GET /x` failed in WebDriverAgent (stale element reference): because of this";
@@ -118,28 +118,28 @@ async fn the_code_words_decide_what_kind_of_error_it_is() {
 
 #[tokio::test]
 async fn what_is_not_web_driver_agent_is_quoted() {
-    let error = status(|| Reply::html(500, "<html><h1>Bad gateway</h1></html>")).await.expect_err("it fails");
+    let error = status(|| WdaReply::html(500, "<html><h1>Bad gateway</h1></html>")).await.expect_err("it fails");
     let text = error.to_string();
     assert!(
         text.contains("is not WebDriverAgent: `GET /status` returned status 500 and `<html><h1>Bad gateway"),
         "{text}"
     );
     assert!(matches!(DriverError::from(error), DriverError::Refused { .. }));
-    let error = status(|| Reply::Bytes(b"SSH-2.0-OpenSSH_9.6\r\n\r\n".to_vec())).await.expect_err("it fails");
+    let error = status(|| WdaReply::Bytes(b"SSH-2.0-OpenSSH_9.6\r\n\r\n".to_vec())).await.expect_err("it fails");
     assert!(matches!(error, WdaError::Closed { .. }), "{error:?}");
 }
 
 #[tokio::test]
 async fn an_answer_that_is_cut_off_is_no_answer() {
     let head = "HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{\"value\": ";
-    let error = status(move || Reply::Bytes(head.as_bytes().to_vec())).await.expect_err("it fails");
+    let error = status(move || WdaReply::Bytes(head.as_bytes().to_vec())).await.expect_err("it fails");
     assert!(matches!(error, WdaError::Closed { .. }), "{error:?}");
     assert!(matches!(DriverError::from(error), DriverError::Lost { .. }));
 }
 
 #[tokio::test]
 async fn an_answer_is_bounded() {
-    let (_wda, client) = client(|_| Reply::Value(json!("x".repeat(2 << 20)))).await;
+    let (_wda, client) = client(|_| WdaReply::Value(json!("x".repeat(2 << 20)))).await;
     let error = client.get(&budget(), "/status").await.expect_err("it is too large");
     assert!(matches!(error, WdaError::TooLarge { .. }), "{error:?}");
     client.get_tree(&budget(), "/source").await.expect("a tree may be larger");
@@ -158,7 +158,7 @@ async fn nobody_at_the_address_is_named() {
 
 #[tokio::test]
 async fn a_request_that_is_cancelled_ends() {
-    let (_wda, client) = client(|_| Reply::Silence).await;
+    let (_wda, client) = client(|_| WdaReply::Silence).await;
     let budget = budget();
     budget.cancel.cancel();
     assert_eq!(client.get(&budget, "/status").await, Err(WdaError::Cancelled));
@@ -167,7 +167,7 @@ async fn a_request_that_is_cancelled_ends() {
 /// With a clock that jumps to the next deadline when nothing else happens.
 #[tokio::test(start_paused = true)]
 async fn one_that_hangs_is_named_and_not_waited_for_again() {
-    let (wda, client) = client(|_| Reply::Silence).await;
+    let (wda, client) = client(|_| WdaReply::Silence).await;
     let error = client.get(&budget(), "/source").await.expect_err("it hangs");
     assert_eq!(error, WdaError::TimedOut { doing: "GET /source".to_string() });
     let error = client.get(&budget(), "/source").await.expect_err("it still hangs");
@@ -179,8 +179,8 @@ async fn one_that_hangs_is_named_and_not_waited_for_again() {
 #[tokio::test(start_paused = true)]
 async fn one_that_only_says_that_it_is_ready_hangs_as_well() {
     let (_wda, client) = client(|asked| match asked.what.as_str() {
-        "GET /status" => Reply::Value(json!({"ready": true})),
-        _ => Reply::Silence,
+        "GET /status" => WdaReply::Value(json!({"ready": true})),
+        _ => WdaReply::Silence,
     })
     .await;
     let first = client.get(&budget(), "/source").await.expect_err("it hangs");
@@ -191,7 +191,7 @@ async fn one_that_only_says_that_it_is_ready_hangs_as_well() {
 
 #[tokio::test(start_paused = true)]
 async fn a_short_budget_says_nothing_about_the_device() {
-    let (wda, client) = client(|_| Reply::Silence).await;
+    let (wda, client) = client(|_| WdaReply::Silence).await;
     for _ in 0..3 {
         let brief = Budget { deadline: Instant::now() + Duration::from_secs(1), ..budget() };
         let error = client.get(&brief, "/source").await.expect_err("it takes too long");
@@ -202,18 +202,18 @@ async fn a_short_budget_says_nothing_about_the_device() {
 
 #[tokio::test]
 async fn the_focused_element_is_found_by_either_key() {
-    let focused = async |reply: fn() -> Reply| {
+    let focused = async |reply: fn() -> WdaReply| {
         let (_wda, client) = client(move |asked| match asked.what.as_str() {
-            "POST /session" => Reply::Value(json!({"sessionId": "S"})),
+            "POST /session" => WdaReply::Value(json!({"sessionId": "S"})),
             _ => reply(),
         })
         .await;
         client.focused_element(&budget()).await
     };
-    let w3c = || Reply::Value(json!({"element-6066-11e4-a52e-4f735466cecf": "5D00-1"}));
+    let w3c = || WdaReply::Value(json!({"element-6066-11e4-a52e-4f735466cecf": "5D00-1"}));
     assert_eq!(focused(w3c).await, Ok(Some("5D00-1".to_string())));
-    assert_eq!(focused(|| Reply::Value(json!({"ELEMENT": "7"}))).await, Ok(Some("7".to_string())));
-    assert_eq!(focused(|| Reply::Error(404, "no such element", "")).await, Ok(None));
-    let error = focused(|| Reply::Error(500, "unknown error", "")).await.expect_err("it fails");
+    assert_eq!(focused(|| WdaReply::Value(json!({"ELEMENT": "7"}))).await, Ok(Some("7".to_string())));
+    assert_eq!(focused(|| WdaReply::Error(404, "no such element", "")).await, Ok(None));
+    let error = focused(|| WdaReply::Error(500, "unknown error", "")).await.expect_err("it fails");
     assert_eq!(error.code(), Some(&WdaCode::UnknownError));
 }

@@ -7,7 +7,7 @@ use trailblaze_protocol::driver::Platform;
 
 use super::effect::{Does, Effects};
 use super::element::{Children, Element, Role};
-use super::file::Screen;
+use super::file::AppScreen;
 
 /// Checks every part of a file that can be parsed, even if others cannot, so that all problems are reported in one go.
 pub fn check(node: &YamlNode, problems: &mut Problems) {
@@ -19,7 +19,7 @@ pub fn check(node: &YamlNode, problems: &mut Problems) {
         check.screen_exists(&link, problems);
     }
     for key in ["screens", "dialogs"] {
-        for screen in parts::<Screen>(node.get(key), problems) {
+        for screen in parts::<AppScreen>(node.get(key), problems) {
             check.screen(&screen, problems);
         }
     }
@@ -54,7 +54,7 @@ struct AppCheck<'n> {
 }
 
 impl AppCheck<'_> {
-    fn screen(&self, screen: &Screen, problems: &mut Problems) {
+    fn screen(&self, screen: &AppScreen, problems: &mut Problems) {
         for effects in [&screen.arrive, &screen.back, &screen.enter].into_iter().chain(screen.swipe.all()) {
             self.effects(effects, problems);
         }

@@ -8,7 +8,7 @@ use super::value::Values;
 
 /// One effect and its condition.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Effect {
+pub struct AppEffect {
     pub conditions: Conditions,
     pub after: Option<Millis>,
     pub does: Does,
@@ -51,7 +51,7 @@ table! {
 
 table! {
     /// An effect: one thing to do, and when to do it.
-    pub struct Row {
+    pub struct EffectRow {
         /// Only if the state has all of these values.
         "when" => when: Values = Values::default(),
         /// Only if the state has none of these values.
@@ -87,7 +87,7 @@ table! {
 
 const VERBS: &str = "goto, back, home, set, add, toggle, dialog, dismiss, toast, append, empty, open";
 
-impl Decode for Effect {
+impl Decode for AppEffect {
     fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         if let Some(word) = node.raw() {
             let does = match word {
@@ -99,19 +99,19 @@ impl Decode for Effect {
                     return None;
                 }
             };
-            return Some(Effect { conditions: Conditions::default(), after: None, does });
+            return Some(AppEffect { conditions: Conditions::default(), after: None, does });
         }
-        let row = Row::decode(node, problems)?;
+        let row = EffectRow::decode(node, problems)?;
         let conditions = Conditions { when: row.when.clone(), unless: row.unless.clone() };
-        Some(Effect { conditions, after: row.after, does: verb(row, node.span, problems)? })
+        Some(AppEffect { conditions, after: row.after, does: verb(row, node.span, problems)? })
     }
 
     fn schema() -> Value {
-        json!({"anyOf": [{"enum": ["back", "home", "dismiss"]}, Row::schema()]})
+        json!({"anyOf": [{"enum": ["back", "home", "dismiss"]}, EffectRow::schema()]})
     }
 }
 
-fn verb(row: Row, span: Span, problems: &mut Problems) -> Option<Does> {
+fn verb(row: EffectRow, span: Span, problems: &mut Problems) -> Option<Does> {
     let mut verbs: Vec<Does> = [
         row.goto.map(Does::Goto),
         row.back.then_some(Does::Back),
@@ -144,7 +144,7 @@ fn verb(row: Row, span: Span, problems: &mut Problems) -> Option<Does> {
 
 /// A list of effects, or a single one.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Effects(pub Vec<Effect>);
+pub struct Effects(pub Vec<AppEffect>);
 
 impl Effects {
     pub fn is_empty(&self) -> bool {
@@ -162,7 +162,7 @@ impl Decode for Effects {
         if node.items().is_some() {
             return Vec::decode(node, problems).map(Effects);
         }
-        Effect::decode(node, problems).map(|effect| Effects(vec![effect]))
+        AppEffect::decode(node, problems).map(|effect| Effects(vec![effect]))
     }
 
     fn schema() -> Value {

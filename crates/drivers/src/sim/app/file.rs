@@ -9,14 +9,14 @@ use trailblaze_protocol::driver::Platform;
 
 use super::check::check;
 use super::colour::Colour;
-use super::effect::{Effect, Effects};
+use super::effect::{AppEffect, Effects};
 use super::element::{Children, Element, Swipes};
 use super::uses::check_uses;
 use super::value::Values;
 
 table! {
     /// A simulated app.
-    pub struct App {
+    pub struct SimApp {
         /// The app's names.
         "app" => about: About,
         /// The screen that the app starts with.
@@ -25,9 +25,9 @@ table! {
         "state" => state: Values = Values::default(),
         /// Rows for elements that repeat.
         "lists" => lists: Entries<Vec<Item>> = Entries::default(),
-        "screens" => screens: Entries<Screen>,
+        "screens" => screens: Entries<AppScreen>,
         /// Dialogs, shown over a screen, which cannot be touched meanwhile.
-        "dialogs" => dialogs: Entries<Screen> = Entries::default(),
+        "dialogs" => dialogs: Entries<AppScreen> = Entries::default(),
         /// The tab bar of the screens that have one.
         "tabs" => tabs: Children = Children::default(),
         /// URLs, or paths below the app's web address, and the screens that they open.
@@ -57,7 +57,7 @@ table! {
 
 table! {
     /// A screen or a dialog.
-    pub struct Screen {
+    pub struct AppScreen {
         "title" => title: Option<String> = None,
         /// Whether the tab bar is shown.
         "tabs" => tabs: bool = false,
@@ -75,9 +75,9 @@ table! {
     }
 }
 
-impl App {
+impl SimApp {
     /// Parses an app file. `None`, or a problem that is an error, means that it cannot be used.
-    pub fn read(source: &Arc<Source>, problems: &mut Problems) -> Option<App> {
+    pub fn read(source: &Arc<Source>, problems: &mut Problems) -> Option<SimApp> {
         let Some(node) = read(source, problems) else {
             if !problems.has_errors() {
                 let start = trailblaze_core::yaml::Span { line: 1, column: 1, ..Default::default() };
@@ -85,7 +85,7 @@ impl App {
             }
             return None;
         };
-        let app = App::decode(&node, problems);
+        let app = SimApp::decode(&node, problems);
         check(&node, problems);
         if let Some(app) = &app {
             check_uses(app, problems);
@@ -95,9 +95,9 @@ impl App {
 
     /// The JSON Schema of an app file.
     pub fn schema() -> Value {
-        let mut schema = <App as Decode>::schema();
+        let mut schema = <SimApp as Decode>::schema();
         schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
-        schema["$defs"] = serde_json::json!({"element": Element::schema(), "effect": Effect::schema()});
+        schema["$defs"] = serde_json::json!({"element": Element::schema(), "effect": AppEffect::schema()});
         schema
     }
 
@@ -146,23 +146,23 @@ impl App {
 }
 
 /// The app of the wallet example, for trying Trailblaze without anything else.
-pub fn demo_app() -> Arc<App> {
-    static DEMO: LazyLock<Arc<App>> =
+pub fn demo_app() -> Arc<SimApp> {
+    static DEMO: LazyLock<Arc<SimApp>> =
         LazyLock::new(|| embedded("wallet.app.yaml", include_str!("../../../../../examples/wallet/wallet.app.yaml")));
     Arc::clone(&DEMO)
 }
 
 /// The home screen, itself an app; each device fills its list `apps`.
-pub fn launcher() -> Arc<App> {
-    static LAUNCHER: LazyLock<Arc<App>> =
+pub fn launcher() -> Arc<SimApp> {
+    static LAUNCHER: LazyLock<Arc<SimApp>> =
         LazyLock::new(|| embedded("launcher.app.yaml", include_str!("launcher.app.yaml")));
     Arc::clone(&LAUNCHER)
 }
 
-fn embedded(name: &str, text: &str) -> Arc<App> {
+fn embedded(name: &str, text: &str) -> Arc<SimApp> {
     let source = Source::new(name, text);
     let mut problems = Problems::new(&source);
-    match App::read(&source, &mut problems) {
+    match SimApp::read(&source, &mut problems) {
         Some(app) => Arc::new(app),
         None => panic!("the embedded {name} is checked by a test: {problems:?}"),
     }

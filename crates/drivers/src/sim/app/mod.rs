@@ -9,7 +9,7 @@ mod uses;
 mod value;
 
 pub use colour::Colour;
-pub use effect::{Conditions, Does, Effect, Effects};
+pub use effect::{AppEffect, Conditions, Does, Effects};
 pub use element::{Element, Look, Role, Swipes};
-pub use file::{App, Item, Screen, demo_app, launcher};
+pub use file::{AppScreen, Item, SimApp, demo_app, launcher};
 pub use value::{Value, Values};

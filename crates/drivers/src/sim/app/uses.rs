@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use trailblaze_core::yaml::{Problems, Span};
 
-use super::effect::{Does, Effect, Effects};
+use super::effect::{AppEffect, Does, Effects};
 use super::element::Element;
-use super::file::{App, Screen};
+use super::file::{AppScreen, SimApp};
 use super::value::Values;
 
 /// Set by the device.
@@ -14,7 +14,7 @@ const OF_THE_DEVICE: [&str; 2] = ["zoom", "network"];
 const PERMISSION: &str = "permission.";
 const ITEM: &str = "item.";
 
-pub fn check_uses(app: &App, problems: &mut Problems) {
+pub fn check_uses(app: &SimApp, problems: &mut Problems) {
     let mut seen = SeenUses::default();
     seen.known.extend(app.state.iter().map(|(name, _)| name).chain(OF_THE_DEVICE));
     for (_, screen) in app.screens.iter().chain(app.dialogs.iter()) {
@@ -38,7 +38,7 @@ struct SeenUses<'a> {
 }
 
 impl<'a> SeenUses<'a> {
-    fn screen(&mut self, screen: &'a Screen) {
+    fn screen(&mut self, screen: &'a AppScreen) {
         self.text(screen.title.as_deref(), screen.span);
         for effects in [&screen.arrive, &screen.back, &screen.enter].into_iter().chain(screen.swipe.all()) {
             self.effects(effects, screen.span);
@@ -71,7 +71,7 @@ impl<'a> SeenUses<'a> {
     }
 
     fn effects(&mut self, effects: &'a Effects, span: Span) {
-        for Effect { conditions, does, .. } in &effects.0 {
+        for AppEffect { conditions, does, .. } in &effects.0 {
             self.condition(&conditions.when);
             self.condition(&conditions.unless);
             match does {

@@ -4,7 +4,7 @@ use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::geometry::Size;
 
 use crate::sim::app::{Look, Role};
-use crate::sim::text::{Face, Type};
+use crate::sim::text::{Face, SizedFont};
 
 #[derive(Debug, Clone, Copy)]
 pub struct Metrics {
@@ -56,7 +56,7 @@ impl Metrics {
         !self.platform.is_mobile()
     }
 
-    pub fn type_of(&self, role: Role, look: Look) -> Type {
+    pub fn type_of(&self, role: Role, look: Look) -> SizedFont {
         let (face, units) = match (role, look) {
             (Role::Heading, Look::Large) => (Face::Medium, 28.0),
             (Role::Heading, _) => (Face::Medium, 20.0),
@@ -70,7 +70,7 @@ impl Metrics {
         self.type_at(face, units)
     }
 
-    pub fn type_at(&self, face: Face, units: f32) -> Type {
-        Type { face, size: units * self.density }
+    pub fn type_at(&self, face: Face, units: f32) -> SizedFont {
+        SizedFont { face, size: units * self.density }
     }
 }

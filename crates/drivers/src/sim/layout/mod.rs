@@ -7,5 +7,5 @@ mod scene;
 mod screen;
 
 pub use metrics::Metrics;
-pub use scene::{Placed, What};
+pub use scene::{Placed, PlacedKind};
 pub use screen::{View, lay_out};

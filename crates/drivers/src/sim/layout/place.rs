@@ -3,7 +3,7 @@
 use trailblaze_protocol::geometry::Rect;
 
 use super::metrics::Metrics;
-use super::scene::{Placed, Scroll, What};
+use super::scene::{Placed, PlacedKind, ScrollState};
 use crate::sim::app::{Element, Item, Look, Role};
 use crate::sim::state::ValueScope;
 
@@ -89,7 +89,7 @@ impl<'a> Placer<'a> {
                 let children = self.column(&wanted.element.elements.0, item, key, Room { gap: 0, ..room });
                 let mut placed = self.enclose(wanted, frame, children, 0);
                 let offset = self.scope.shown.scrolls.get(&key).copied().unwrap_or(0);
-                placed.scroll = Some(Scroll { key, offset, content: placed.frame.height() });
+                placed.scroll = Some(ScrollState { key, offset, content: placed.frame.height() });
                 placed
             }
             Role::Card | Role::Column => {
@@ -187,7 +187,7 @@ impl<'a> Placer<'a> {
         let value = id.as_deref().map_or("", |id| scope.value(id));
         let leads_here = role == Role::Tab && element.tap.lead_to(scope.screen_name());
         let is_selected = leads_here || (!element.selected_when.is_empty() && scope.all(&element.selected_when));
-        let mut placed = Placed::part(What::Element(role), self.metrics.type_of(role, element.look), frame);
+        let mut placed = Placed::part(PlacedKind::Element(role), self.metrics.type_of(role, element.look), frame);
         placed.text = match role {
             Role::Field if element.password => "•".repeat(value.chars().count()),
             Role::Field => value.to_string(),

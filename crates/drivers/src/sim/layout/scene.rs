@@ -3,12 +3,12 @@
 use trailblaze_protocol::geometry::{Point, Rect};
 
 use crate::sim::app::{Colour, Element, Item, Look, Role};
-use crate::sim::text::Type;
+use crate::sim::text::SizedFont;
 
 /// An element on the screen at one moment.
 #[derive(Debug)]
 pub struct Placed<'a> {
-    pub what: What,
+    pub what: PlacedKind,
     /// Its definition in the file; `None` for the parts that every screen has.
     pub element: Option<&'a Element>,
     pub item: Option<&'a Item>,
@@ -27,17 +27,17 @@ pub struct Placed<'a> {
     /// Its index among the rows of a list.
     pub row: Option<usize>,
     pub lines: Vec<String>,
-    pub font: Type,
+    pub font: SizedFont,
     /// Its frame, including the parts out of view.
     pub frame: Rect,
     /// The visible part.
     pub visible: Option<Rect>,
-    pub scroll: Option<Scroll>,
+    pub scroll: Option<ScrollState>,
     pub children: Vec<Placed<'a>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum What {
+pub enum PlacedKind {
     Element(Role),
     Screen,
     Bar,
@@ -54,14 +54,14 @@ pub enum What {
 
 /// The scroll offset of a container.
 #[derive(Debug, Clone, Copy)]
-pub struct Scroll {
+pub struct ScrollState {
     pub key: u64,
     pub offset: i32,
     pub content: i32,
 }
 
 impl<'a> Placed<'a> {
-    pub fn part(what: What, font: Type, frame: Rect) -> Placed<'a> {
+    pub fn part(what: PlacedKind, font: SizedFont, frame: Rect) -> Placed<'a> {
         Placed {
             what,
             element: None,
@@ -89,7 +89,7 @@ impl<'a> Placed<'a> {
 
     pub fn role(&self) -> Option<Role> {
         match self.what {
-            What::Element(role) => Some(role),
+            PlacedKind::Element(role) => Some(role),
             _ => None,
         }
     }
@@ -97,9 +97,11 @@ impl<'a> Placed<'a> {
     /// Whether it responds to touch.
     pub fn is_touchable(&self) -> bool {
         match self.what {
-            What::Up => true,
-            What::Element(Role::Field | Role::Switch | Role::Checkbox | Role::Button | Role::Link | Role::Tab) => true,
-            What::Element(_) => self.element.is_some_and(|element| {
+            PlacedKind::Up => true,
+            PlacedKind::Element(
+                Role::Field | Role::Switch | Role::Checkbox | Role::Button | Role::Link | Role::Tab,
+            ) => true,
+            PlacedKind::Element(_) => self.element.is_some_and(|element| {
                 !(element.tap.is_empty() && element.long_press.is_empty() && element.double_tap.is_empty())
             }),
             _ => false,
@@ -138,7 +140,7 @@ impl<'a> Placed<'a> {
         let mut path = vec![self];
         let mut here = self;
         let hit = |placed: &&Placed<'a>| {
-            placed.what != What::Toast && placed.visible.is_some_and(|visible| visible.contains(point))
+            placed.what != PlacedKind::Toast && placed.visible.is_some_and(|visible| visible.contains(point))
         };
         while let Some(child) = here.children.iter().rev().find(hit) {
             path.push(child);

@@ -5,8 +5,8 @@ use trailblaze_protocol::geometry::Rect;
 
 use super::metrics::Metrics;
 use super::place::{Placer, Room};
-use super::scene::{Placed, Scroll, What};
-use crate::sim::app::{Element, Look, Role, Screen};
+use super::scene::{Placed, PlacedKind, ScrollState};
+use crate::sim::app::{AppScreen, Element, Look, Role};
 use crate::sim::state::ValueScope;
 use crate::sim::text::Face;
 
@@ -25,7 +25,7 @@ const TABS: u64 = 3;
 pub fn lay_out<'a>(metrics: Metrics, view: &View<'a>) -> Placed<'a> {
     let placer = Placer { metrics, scope: view.scope };
     let whole = Rect::new(0, 0, metrics.width(), metrics.height());
-    let mut root = placer.part(What::Screen, whole);
+    let mut root = placer.part(PlacedKind::Screen, whole);
     let screen = view.scope.screen();
     let mut body = Rect { top: metrics.status_bar, ..whole };
     if let Some(bar) = placer.bar(screen, &mut body) {
@@ -49,23 +49,23 @@ pub fn lay_out<'a>(metrics: Metrics, view: &View<'a>) -> Placed<'a> {
 }
 
 impl<'a> Placer<'a> {
-    fn part(&self, what: What, frame: Rect) -> Placed<'a> {
+    fn part(&self, what: PlacedKind, frame: Rect) -> Placed<'a> {
         Placed::part(what, self.metrics.type_of(Role::Text, Look::Plain), frame)
     }
 
     /// The bar with the title and, on a phone, the back button. Takes its height from `body`.
-    fn bar(&self, screen: &'a Screen, body: &mut Rect) -> Option<Placed<'a>> {
+    fn bar(&self, screen: &'a AppScreen, body: &mut Rect) -> Option<Placed<'a>> {
         let metrics = &self.metrics;
         let px = |units| metrics.px(units);
         let title = self.scope.fill(screen.title.as_deref()?);
         let frame = Rect { bottom: body.top + metrics.bar, ..*body };
         body.top = frame.bottom;
-        let mut bar = self.part(What::Bar, frame);
+        let mut bar = self.part(PlacedKind::Bar, frame);
         let can_go_back = self.scope.shown.screens.len() > 1 && metrics.platform.is_mobile();
         if can_go_back {
             let is_ios = metrics.platform == Platform::Ios;
             let width = if is_ios { px(88.0) } else { px(56.0) };
-            let mut up = self.part(What::Up, Rect { right: frame.left + width, ..frame });
+            let mut up = self.part(PlacedKind::Up, Rect { right: frame.left + width, ..frame });
             up.id = is_ios.then(|| "back".to_string());
             up.text = if is_ios { "‹ Back".to_string() } else { String::new() };
             up.label = Some(if is_ios { "Back".to_string() } else { "Navigate up".to_string() });
@@ -81,7 +81,7 @@ impl<'a> Placer<'a> {
         };
         let height = font.line_height().ceil() as i32;
         let top = frame.top + (frame.height() - height) / 2;
-        let mut placed = Placed::part(What::Title, font, Rect::new(left, top, width, height));
+        let mut placed = Placed::part(PlacedKind::Title, font, Rect::new(left, top, width, height));
         placed.text = title.clone();
         placed.lines = vec![title];
         bar.children.push(placed);
@@ -105,7 +105,7 @@ impl<'a> Placer<'a> {
             body.bottom = frame.top;
             frame
         };
-        let mut bar = self.part(What::Tabs, frame);
+        let mut bar = self.part(PlacedKind::Tabs, frame);
         if metrics.has_tabs_on_top() {
             // The line under a tab is narrower than the tab, and aligns with the column.
             let left = (metrics.width() - metrics.column) / 2 + metrics.px(4.0);
@@ -121,9 +121,9 @@ impl<'a> Placer<'a> {
     }
 
     /// The area between the bars. If there is not enough room, a list shrinks; without a list, all of it scrolls.
-    fn body(&self, screen: &'a Screen, frame: Rect, is_ready: bool) -> Placed<'a> {
+    fn body(&self, screen: &'a AppScreen, frame: Rect, is_ready: bool) -> Placed<'a> {
         let px = |units| self.metrics.px(units);
-        let mut body = self.part(What::Body, frame);
+        let mut body = self.part(PlacedKind::Body, frame);
         if !is_ready {
             return body;
         }
@@ -143,13 +143,13 @@ impl<'a> Placer<'a> {
         for child in &mut body.children {
             child.move_by(0, -offset);
         }
-        body.scroll = Some(Scroll { key: BODY, offset, content });
+        body.scroll = Some(ScrollState { key: BODY, offset, content });
         body
     }
 
     /// Shrinks the first list by up to `overflow`, and scrolls its contents.
     fn give_way(&self, column: &mut [Placed<'a>], overflow: i32) {
-        let Some(idx) = column.iter().position(|placed| placed.what == What::Element(Role::List)) else { return };
+        let Some(idx) = column.iter().position(|placed| placed.what == PlacedKind::Element(Role::List)) else { return };
         let list = &mut column[idx];
         let least = self.metrics.px(140.0).min(list.frame.height());
         let less = overflow.min(list.frame.height() - least);
@@ -167,20 +167,20 @@ impl<'a> Placer<'a> {
         }
     }
 
-    fn dialog(&self, dialog: &'a Screen, whole: Rect, drift: (i32, i32)) -> Placed<'a> {
+    fn dialog(&self, dialog: &'a AppScreen, whole: Rect, drift: (i32, i32)) -> Placed<'a> {
         let px = |units| self.metrics.px(units);
-        let mut scrim = self.part(What::Scrim, whole);
+        let mut scrim = self.part(PlacedKind::Scrim, whole);
         let width = px(330.0).min(whole.width() - px(48.0));
         let left = (whole.width() - width) / 2;
         let padding = px(24.0);
-        let mut panel = self.part(What::Dialog, Rect::new(left, 0, width, 0));
+        let mut panel = self.part(PlacedKind::Dialog, Rect::new(left, 0, width, 0));
         let mut room = Room { left: left + padding, top: padding, width: width - 2 * padding, gap: px(14.0) };
         if let Some(title) = &dialog.title {
             let font = self.metrics.type_at(Face::Medium, 20.0);
             let text = self.scope.fill(title);
             let lines = font.wrap(&text, room.width as f32);
             let height = (font.line_height() * lines.len() as f32).ceil() as i32;
-            let mut placed = Placed::part(What::Title, font, Rect::new(room.left, room.top, room.width, height));
+            let mut placed = Placed::part(PlacedKind::Title, font, Rect::new(room.left, room.top, room.width, height));
             placed.text = text.clone();
             placed.lines = lines;
             panel.text = text;
@@ -201,7 +201,7 @@ impl<'a> Placer<'a> {
         let width = (font.width(text).ceil() as i32 + px(40.0)).min(body.width() - px(32.0));
         let left = body.left + (body.width() - width) / 2;
         let frame = Rect::new(left, body.bottom - px(76.0), width, px(48.0));
-        let mut toast = Placed::part(What::Toast, font, frame);
+        let mut toast = Placed::part(PlacedKind::Toast, font, frame);
         toast.text = text.to_string();
         toast.lines = vec![text.to_string()];
         toast

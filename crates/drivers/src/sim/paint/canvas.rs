@@ -6,7 +6,7 @@ use trailblaze_protocol::geometry::{Rect, Size};
 use super::glyphs::letter;
 use super::scaled;
 use crate::sim::app::Colour;
-use crate::sim::text::Type;
+use crate::sim::text::SizedFont;
 
 pub struct Canvas {
     pixmap: Pixmap,
@@ -83,8 +83,8 @@ impl Canvas {
     }
 
     /// Draws one line of text with its baseline at `y`, and returns its width.
-    pub fn text(&mut self, x: f32, y: f32, font: Type, text: &str, colour: Colour) -> f32 {
-        let font = Type { size: font.size * self.scale, ..font };
+    pub fn text(&mut self, x: f32, y: f32, font: SizedFont, text: &str, colour: Colour) -> f32 {
+        let font = SizedFont { size: font.size * self.scale, ..font };
         let baseline = (y * self.scale).round() as i32;
         let start = x * self.scale;
         let mut pen = start;

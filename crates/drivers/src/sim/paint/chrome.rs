@@ -6,38 +6,38 @@ use trailblaze_protocol::geometry::Rect;
 use super::ScenePainter;
 use super::theme::mix;
 use crate::sim::app::Colour;
-use crate::sim::layout::{Placed, What};
+use crate::sim::layout::{Placed, PlacedKind};
 use crate::sim::text::Face;
 
 impl ScenePainter {
     pub fn part(&mut self, placed: &Placed<'_>) {
         match placed.what {
-            What::Title => self.paragraph(placed, self.theme.ink),
-            What::Up => self.up(placed),
-            What::Bar => {
+            PlacedKind::Title => self.paragraph(placed, self.theme.ink),
+            PlacedKind::Up => self.up(placed),
+            PlacedKind::Bar => {
                 self.canvas.fill(placed.frame, 0.0, self.theme.bar);
                 if self.metrics.platform != Platform::Android {
                     self.edge(Rect { top: placed.frame.bottom - self.metrics.px(0.75).max(1), ..placed.frame });
                 }
             }
-            What::Tabs => {
+            PlacedKind::Tabs => {
                 self.canvas.fill(placed.frame, 0.0, self.theme.bar);
                 let line = self.metrics.px(0.75).max(1);
                 let Rect { top, bottom, .. } = placed.frame;
                 let top = if self.metrics.has_tabs_on_top() { bottom - line } else { top };
                 self.edge(Rect { top, bottom: top + line, ..placed.frame });
             }
-            What::Scrim => self.canvas.darken(),
-            What::Dialog => {
+            PlacedKind::Scrim => self.canvas.darken(),
+            PlacedKind::Dialog => {
                 let radius = self.metrics.px(self.theme.card + 6.0) as f32;
                 self.canvas.fill(placed.frame, radius, self.theme.surface);
             }
-            What::Toast => {
+            PlacedKind::Toast => {
                 let radius = placed.frame.height() as f32 / 2.0;
                 self.canvas.fill(placed.frame, radius, Colour::rgb(0x323036));
                 self.write_centred(placed.frame, placed.font, &placed.text, Colour::rgb(0xf5eff7));
             }
-            What::Screen | What::Body | What::Element(_) => {}
+            PlacedKind::Screen | PlacedKind::Body | PlacedKind::Element(_) => {}
         }
     }
 

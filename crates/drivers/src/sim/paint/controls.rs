@@ -7,7 +7,7 @@ use super::ScenePainter;
 use super::theme::mix;
 use crate::sim::app::{Colour, Look, Role};
 use crate::sim::layout::Placed;
-use crate::sim::text::{Face, Type};
+use crate::sim::text::{Face, SizedFont};
 
 impl ScenePainter {
     pub fn element(&mut self, placed: &Placed<'_>, role: Role) {
@@ -47,7 +47,7 @@ impl ScenePainter {
     }
 
     /// The baseline of a line of text that is vertically centred in a frame.
-    pub fn baseline(&self, frame: Rect, font: Type) -> f32 {
+    pub fn baseline(&self, frame: Rect, font: SizedFont) -> f32 {
         frame.top as f32 + frame.height() as f32 / 2.0 + font.size * 0.355
     }
 
@@ -65,7 +65,7 @@ impl ScenePainter {
         self.canvas.text(left as f32, self.baseline(placed.frame, placed.font), placed.font, &text, colour);
     }
 
-    pub fn write_centred(&mut self, frame: Rect, font: Type, text: &str, colour: Colour) {
+    pub fn write_centred(&mut self, frame: Rect, font: SizedFont, text: &str, colour: Colour) {
         let text = font.shorten(text, frame.width() as f32);
         let left = frame.left as f32 + (frame.width() as f32 - font.width(&text)) / 2.0;
         self.canvas.text(left, self.baseline(frame, font), font, &text, colour);
@@ -171,7 +171,7 @@ impl ScenePainter {
         let (fill, ink) =
             if is_avatar { (mix(colour, self.theme.background, 0.18), colour) } else { (colour, self.theme.on_accent) };
         self.canvas.fill(disc, radius, fill);
-        let font = Type { face: Face::Medium, size: side as f32 * 0.44 };
+        let font = SizedFont { face: Face::Medium, size: side as f32 * 0.44 };
         self.write_centred(disc, font, &initial, ink);
     }
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use ab_glyph::{Font, ScaleFont, point};
 
-use crate::sim::text::{Face, Type};
+use crate::sim::text::{Face, SizedFont};
 
 /// How much of each pixel a glyph covers, and the offset of its first pixel from the pen.
 pub struct Letter {
@@ -33,7 +33,7 @@ thread_local! {
     static LETTERS: RefCell<HashMap<GlyphKey, Rc<Letter>>> = RefCell::new(HashMap::new());
 }
 
-pub fn letter(font: Type, letter: char, offset: f32) -> Rc<Letter> {
+pub fn letter(font: SizedFont, letter: char, offset: f32) -> Rc<Letter> {
     let quarter = ((offset * 4.0) as u8).min(3);
     let key = GlyphKey { face: font.face, size: font.size.to_bits(), letter, quarter };
     LETTERS.with_borrow_mut(|letters| {
@@ -44,7 +44,7 @@ pub fn letter(font: Type, letter: char, offset: f32) -> Rc<Letter> {
     })
 }
 
-fn raster(font: Type, letter: char, offset: f32) -> Letter {
+fn raster(font: SizedFont, letter: char, offset: f32) -> Letter {
     let scaled = font.face.font().as_scaled(font.scale());
     let id = scaled.glyph_id(letter);
     let advance = scaled.h_advance(id);

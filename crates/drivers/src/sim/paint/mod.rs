@@ -9,17 +9,17 @@ mod theme;
 use trailblaze_core::screen::{Picture, Pixels};
 use trailblaze_protocol::geometry::{Rect, Size};
 
-use super::app::App;
-use super::layout::{Metrics, Placed, What};
+use super::app::SimApp;
+use super::layout::{Metrics, Placed, PlacedKind};
 use canvas::Canvas;
 use theme::Theme;
 
 /// A picture of an app's scene. `caption` is the title that a browser or window shows.
-pub fn picture(scene: &Placed<'_>, metrics: &Metrics, app: &App, caption: &str) -> Picture {
+pub fn picture(scene: &Placed<'_>, metrics: &Metrics, app: &SimApp, caption: &str) -> Picture {
     let theme = Theme::of(metrics.platform, app.accent());
     let canvas = Canvas::new(metrics.size, metrics.picture_scale, theme.background);
     let mut painter = ScenePainter { canvas, theme, metrics: *metrics };
-    let has_bar = scene.children.iter().any(|part| part.what == What::Bar);
+    let has_bar = scene.children.iter().any(|part| part.what == PlacedKind::Bar);
     painter.status_bar(if has_bar { painter.theme.bar } else { painter.theme.background }, caption);
     painter.paint(scene, scene.frame);
     let (size, pixels) = painter.canvas.into_rgba();
@@ -40,7 +40,7 @@ impl ScenePainter {
         }
         self.canvas.clip = clip;
         match placed.what {
-            What::Element(role) => self.element(placed, role),
+            PlacedKind::Element(role) => self.element(placed, role),
             _ => self.part(placed),
         }
         let inner = match placed.scroll {

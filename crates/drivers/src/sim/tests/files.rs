@@ -87,7 +87,7 @@ fn an_empty_file_is_a_problem() {
 
 #[test]
 fn the_schema_describes_nested_elements_and_effects() {
-    let schema = App::schema();
+    let schema = SimApp::schema();
     assert_eq!(schema["$defs"]["element"]["properties"]["elements"]["items"]["$ref"], "#/$defs/element");
     assert_eq!(schema["properties"]["screens"]["additionalProperties"]["type"], "object");
     assert!(schema["$defs"]["effect"]["anyOf"][1]["properties"]["goto"].is_object());

@@ -5,7 +5,7 @@ use super::*;
 #[tokio::test(start_paused = true)]
 async fn a_thousand_devices_share_one_app() {
     // A separate copy: other tests hold the built-in one at the same time.
-    let app = Arc::new(App::clone(&demo_app()));
+    let app = Arc::new(SimApp::clone(&demo_app()));
     let before = Arc::strong_count(&app);
     let devices: Vec<Hand> =
         (0..1000).map(|_| Hand::on(Platform::Android, Arc::clone(&app), Options::default())).collect();

@@ -23,7 +23,7 @@ use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::geometry::Point;
 use trailblaze_protocol::ids::DeviceId;
 
-use super::{App, Faults, Options, Sim, demo_app};
+use super::{Faults, Options, Sim, SimApp, demo_app};
 
 /// A device and its user.
 struct Hand {
@@ -31,7 +31,7 @@ struct Hand {
 }
 
 impl Hand {
-    fn on(platform: Platform, app: Arc<App>, options: Options) -> Hand {
+    fn on(platform: Platform, app: Arc<SimApp>, options: Options) -> Hand {
         let id = DeviceId::new(format!("{platform}/sim-1"));
         Hand { sim: Sim::open(id, platform, DriverKey::default_for(platform), vec![app], options) }
     }
@@ -147,14 +147,14 @@ impl Hand {
     }
 }
 
-fn app(yaml: &str) -> App {
+fn app(yaml: &str) -> SimApp {
     let (app, problems) = read(yaml);
     app.unwrap_or_else(|| panic!("{problems:?}"))
 }
 
-fn read(yaml: &str) -> (Option<App>, Vec<String>) {
+fn read(yaml: &str) -> (Option<SimApp>, Vec<String>) {
     let source = Source::new("a.app.yaml", yaml);
     let mut problems = Problems::new(&source);
-    let app = App::read(&source, &mut problems);
+    let app = SimApp::read(&source, &mut problems);
     (app, problems.into_vec().iter().map(ToString::to_string).collect())
 }

@@ -38,7 +38,7 @@ async fn touching_the_centre_of_an_element_hits_it_unless_a_dialog_is_in_front()
         for (name, hand) in screens(platform).await {
             let device = hand.sim.device(tokio::time::Instant::now());
             let scene = device.scene();
-            let dialog = scene.walk().find(|placed| placed.what == super::super::layout::What::Scrim);
+            let dialog = scene.walk().find(|placed| placed.what == super::super::layout::PlacedKind::Scrim);
             let front = dialog.unwrap_or(&scene);
             let touchable: Vec<_> = front.walk().filter(|placed| placed.is_touchable()).collect();
             assert!(!touchable.is_empty());

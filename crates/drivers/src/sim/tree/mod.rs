@@ -7,7 +7,7 @@ use trailblaze_core::screen::{Field, Node, Shape};
 use trailblaze_protocol::geometry::Rect;
 
 use super::app::Role;
-use super::layout::{Placed, What};
+use super::layout::{Placed, PlacedKind};
 
 /// The tree of a scene. `app` is the package that Android prefixes to ids.
 pub fn tree(scene: &Placed<'_>, shape: Shape, app: &str) -> Node {
@@ -31,7 +31,7 @@ impl Grower<'_> {
         let mut node = Node::new(self.count, props::props(placed, self.shape, self.app));
         node.bounds = Some(bounds(placed));
         // Divider lines are only decoration.
-        let children = placed.children.iter().filter(|child| child.what != What::Element(Role::Divider));
+        let children = placed.children.iter().filter(|child| child.what != PlacedKind::Element(Role::Divider));
         node.children = children.map(|child| self.grow(child)).collect();
         node
     }

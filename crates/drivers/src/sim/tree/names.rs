@@ -1,9 +1,9 @@
 //! The name of each kind of element on each platform.
 
 use crate::sim::app::Role;
-use crate::sim::layout::What;
+use crate::sim::layout::PlacedKind;
 
-pub struct Names {
+pub struct RoleNames {
     /// The class of an Android view.
     pub android: &'static str,
     /// The type of an iOS element.
@@ -14,13 +14,13 @@ pub struct Names {
     pub compose: &'static str,
 }
 
-const fn names(android: &'static str, ios: &'static str, web: &'static str, compose: &'static str) -> Names {
-    Names { android, ios, web, compose }
+const fn names(android: &'static str, ios: &'static str, web: &'static str, compose: &'static str) -> RoleNames {
+    RoleNames { android, ios, web, compose }
 }
 
-pub fn names_of(what: What, is_password: bool) -> Names {
+pub fn names_of(what: PlacedKind, is_password: bool) -> RoleNames {
     match what {
-        What::Element(role) => match role {
+        PlacedKind::Element(role) => match role {
             Role::Text => names("android.widget.TextView", "StaticText", "paragraph", ""),
             Role::Heading => names("android.widget.TextView", "StaticText", "heading", ""),
             Role::Button => names("android.widget.Button", "Button", "button", "Button"),
@@ -39,14 +39,14 @@ pub fn names_of(what: What, is_password: bool) -> Names {
             Role::Spinner => names("android.widget.ProgressBar", "ActivityIndicator", "progressbar", "ProgressBar"),
             Role::Divider => names("android.view.View", "Other", "separator", ""),
         },
-        What::Screen => names("android.widget.FrameLayout", "Application", "document", ""),
-        What::Bar => names("android.view.ViewGroup", "NavigationBar", "banner", ""),
-        What::Title => names("android.widget.TextView", "StaticText", "heading", ""),
-        What::Up => names("android.widget.ImageButton", "Button", "button", "Button"),
-        What::Body => names("android.widget.ScrollView", "ScrollView", "main", ""),
-        What::Tabs => names("android.widget.LinearLayout", "TabBar", "tablist", ""),
-        What::Scrim => names("android.widget.FrameLayout", "Other", "", ""),
-        What::Dialog => names("android.widget.LinearLayout", "Alert", "dialog", "Dialog"),
-        What::Toast => names("android.widget.Toast", "StaticText", "status", ""),
+        PlacedKind::Screen => names("android.widget.FrameLayout", "Application", "document", ""),
+        PlacedKind::Bar => names("android.view.ViewGroup", "NavigationBar", "banner", ""),
+        PlacedKind::Title => names("android.widget.TextView", "StaticText", "heading", ""),
+        PlacedKind::Up => names("android.widget.ImageButton", "Button", "button", "Button"),
+        PlacedKind::Body => names("android.widget.ScrollView", "ScrollView", "main", ""),
+        PlacedKind::Tabs => names("android.widget.LinearLayout", "TabBar", "tablist", ""),
+        PlacedKind::Scrim => names("android.widget.FrameLayout", "Other", "", ""),
+        PlacedKind::Dialog => names("android.widget.LinearLayout", "Alert", "dialog", "Dialog"),
+        PlacedKind::Toast => names("android.widget.Toast", "StaticText", "status", ""),
     }
 }

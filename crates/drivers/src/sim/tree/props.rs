@@ -4,7 +4,7 @@ use trailblaze_core::screen::{Field as F, Prop, Props, Shape};
 
 use super::names::names_of;
 use crate::sim::app::{Look, Role};
-use crate::sim::layout::{Placed, What};
+use crate::sim::layout::{Placed, PlacedKind};
 
 pub fn props(placed: &Placed<'_>, shape: Shape, app: &str) -> Props {
     let mut teller = Teller { props: Props::new(shape), placed };
@@ -58,13 +58,13 @@ impl Teller<'_, '_> {
     }
 
     fn is_heading(&self) -> bool {
-        matches!(self.placed.what, What::Title | What::Element(Role::Heading))
+        matches!(self.placed.what, PlacedKind::Title | PlacedKind::Element(Role::Heading))
     }
 
     /// A dialog is a container whose title is a separate element; the letters in a picture are not text.
     fn own_text(&self) -> &str {
         match self.placed.what {
-            What::Dialog | What::Element(Role::Image) => "",
+            PlacedKind::Dialog | PlacedKind::Element(Role::Image) => "",
             _ => &self.placed.text,
         }
     }
@@ -79,7 +79,7 @@ impl Teller<'_, '_> {
         self.text(F::Text, &own_text);
         self.text(F::ContentDescription, &self.label());
         self.text(F::HintText, &self.hint());
-        if placed.what == What::Dialog {
+        if placed.what == PlacedKind::Dialog {
             self.text(F::PaneTitle, &placed.text);
         }
         self.set(F::IsEnabled, placed.is_enabled);
@@ -164,17 +164,19 @@ impl Teller<'_, '_> {
         let placed = self.placed;
         let role = match placed.what {
             // A clickable column of texts is a button in a browser.
-            What::Element(Role::Row | Role::Card | Role::Column) if placed.is_touchable() && placed.row.is_none() => {
+            PlacedKind::Element(Role::Row | Role::Card | Role::Column)
+                if placed.is_touchable() && placed.row.is_none() =>
+            {
                 "button"
             }
-            What::Element(Role::Row) if placed.row.is_none() => "",
+            PlacedKind::Element(Role::Row) if placed.row.is_none() => "",
             what => names_of(what, placed.is_password).web,
         };
         let own_text = self.own_text().to_string();
         let name = match placed.what {
             _ if !self.label().is_empty() => self.label(),
-            What::Dialog => placed.text.clone(),
-            What::Element(Role::Field) => self.hint(),
+            PlacedKind::Dialog => placed.text.clone(),
+            PlacedKind::Element(Role::Field) => self.hint(),
             _ => own_text.clone(),
         };
         self.text(F::AriaRole, role);
@@ -193,12 +195,12 @@ impl Teller<'_, '_> {
             self.set(F::DataTestId, id.as_str());
         }
         if self.is_heading() {
-            let is_first = placed.what == What::Title || placed.look == Look::Large;
+            let is_first = placed.what == PlacedKind::Title || placed.look == Look::Large;
             self.set(F::HeadingLevel, if is_first { 1 } else { 2 });
         }
         self.set(F::IsEnabled, placed.is_enabled);
         self.set(F::IsInteractive, placed.is_touchable());
-        self.flag_if(F::IsLandmark, matches!(placed.what, What::Bar | What::Body | What::Tabs));
+        self.flag_if(F::IsLandmark, matches!(placed.what, PlacedKind::Bar | PlacedKind::Body | PlacedKind::Tabs));
         self.flag_if(F::IsFocused, placed.is_focused);
         self.flag_if(F::IsSelected, placed.is_selected);
         self.flag_if(F::IsEditable, self.is_field());

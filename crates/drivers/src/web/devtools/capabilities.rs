@@ -8,8 +8,8 @@ use tokio::time::timeout;
 use trailblaze_core::driver::DisplayedText;
 
 use super::super::backend::{
-    BackendError, BrowserEvents, Contexts, DragStep, Interception, IsolatedWorld, OldContext, PageLayout, Realm, Scope,
-    Screencasting, Storage, TabHistory, World,
+    BackendError, BrowserEvents, Contexts, DragStep, ExecutionWorld, Interception, IsolatedWorld, OldContext,
+    PageLayout, Realm, Screencasting, ScriptScope, Storage, TabHistory,
 };
 use super::super::input::Spot;
 use super::{DevTools, SessionId, WORLD, layout, new_context, place_of, realm, scripts};
@@ -22,11 +22,16 @@ const LARGEST: u32 = 1920;
 
 #[async_trait]
 impl IsolatedWorld for DevTools {
-    async fn add_script(&self, scope: Scope<'_>, world: World, script: &str) -> Result<(), BackendError> {
+    async fn add_script(
+        &self,
+        scope: ScriptScope<'_>,
+        world: ExecutionWorld,
+        script: &str,
+    ) -> Result<(), BackendError> {
         let (method, params) = scripts::preload(world, script);
         let sessions: Vec<SessionId> = match scope {
-            Scope::Tab(tab) => vec![self.session(tab)?],
-            Scope::Session => {
+            ScriptScope::Tab(tab) => vec![self.session(tab)?],
+            ScriptScope::Session => {
                 let mut known = self.known.lock();
                 let script = (world, script.to_string());
                 if !known.scripts.contains(&script) {
@@ -39,7 +44,7 @@ impl IsolatedWorld for DevTools {
             match self.call_session(&session, method, params.clone()).await {
                 // A session that has ended meanwhile needs nothing.
                 Ok(_) => {}
-                Err(BackendError::Refused(_)) if scope == Scope::Session => {}
+                Err(BackendError::Refused(_)) if scope == ScriptScope::Session => {}
                 Err(error) => return Err(error),
             }
         }

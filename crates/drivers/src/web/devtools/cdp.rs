@@ -14,7 +14,7 @@ const MESSAGE_BYTES: usize = 256 << 20;
 const WAITING: usize = 256;
 
 /// Receives the events of a session, or of the browser itself, whose session is empty.
-pub trait Listener: Send + Sync {
+pub trait CdpListener: Send + Sync {
     fn told(&self, session: &str, method: &str, params: &Value);
 }
 
@@ -46,9 +46,9 @@ struct CdpState {
     last_id: u64,
     waiting: HashMap<u64, WaitingCall>,
     /// By session.
-    listeners: HashMap<String, Weak<dyn Listener>>,
+    listeners: HashMap<String, Weak<dyn CdpListener>>,
     /// Listeners for events of the browser itself.
-    browser_listeners: Vec<Weak<dyn Listener>>,
+    browser_listeners: Vec<Weak<dyn CdpListener>>,
 }
 
 impl Cdp {
@@ -70,12 +70,12 @@ impl Cdp {
     }
 
     /// Registers a listener for a session, for as long as it exists.
-    pub fn listen(&self, session: &str, listener: &Arc<dyn Listener>) {
+    pub fn listen(&self, session: &str, listener: &Arc<dyn CdpListener>) {
         self.state.lock().listeners.insert(session.to_string(), Arc::downgrade(listener));
     }
 
     /// Registers a listener for the browser itself, for as long as it exists.
-    pub fn listen_to_browser(&self, listener: &Arc<dyn Listener>) {
+    pub fn listen_to_browser(&self, listener: &Arc<dyn CdpListener>) {
         let mut state = self.state.lock();
         state.browser_listeners.retain(|known| known.strong_count() > 0);
         state.browser_listeners.push(Arc::downgrade(listener));
@@ -137,7 +137,7 @@ impl Cdp {
             return;
         }
         let session = message.get("sessionId").and_then(Value::as_str).unwrap_or_default();
-        let listeners: Vec<Arc<dyn Listener>> = match session {
+        let listeners: Vec<Arc<dyn CdpListener>> = match session {
             "" => self.state.lock().browser_listeners.iter().filter_map(Weak::upgrade).collect(),
             session => self.state.lock().listeners.get(session).and_then(Weak::upgrade).into_iter().collect(),
         };

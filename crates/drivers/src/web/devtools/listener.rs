@@ -8,10 +8,10 @@ use trailblaze_protocol::geometry::Size;
 
 use super::super::backend::{BrowserEvent, Dialog, RequestEvent, RequestStage, TabId};
 use super::super::state::LONGEST;
-use super::cdp::Listener;
+use super::cdp::CdpListener;
 use super::{DevTools, WORLD, realm};
 
-impl Listener for DevTools {
+impl CdpListener for DevTools {
     fn told(&self, session: &str, method: &str, params: &Value) {
         match method.split_once('.').unwrap_or_default().0 {
             "Network" => self.network(session, method, params),

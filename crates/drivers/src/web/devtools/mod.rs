@@ -26,11 +26,11 @@ use trailblaze_protocol::geometry::Size;
 
 use self::browser::Browser;
 use self::browsers::Browsers;
-use self::cdp::{CdpError, Listener};
+use self::cdp::{CdpError, CdpListener};
 use self::emulation::commands;
 use super::backend::{
-    Backend, BackendError, BrowserEvent, BrowserEventSink, BrowserEvents, Contexts, FrameId, FrameInfo, Interception,
-    IsolatedWorld, Navigation, PageLayout, Realm, Screencasting, Setup, Storage, TabId, TabInfo, World,
+    Backend, BackendError, BrowserEvent, BrowserEventSink, BrowserEvents, Contexts, ExecutionWorld, FrameId, FrameInfo,
+    Interception, IsolatedWorld, Navigation, PageLayout, Realm, Screencasting, Setup, Storage, TabId, TabInfo,
 };
 use super::emulation::Emulation;
 use super::input::BrowserInput;
@@ -63,7 +63,7 @@ struct KnownTargets {
     /// What new tabs emulate.
     emulation: Emulation,
     /// What runs in each document.
-    scripts: Vec<(World, String)>,
+    scripts: Vec<(ExecutionWorld, String)>,
     /// Tabs being attached.
     adopting: HashSet<TabId>,
     /// In the order in which they were attached.
@@ -156,7 +156,7 @@ impl DevTools {
         let known = KnownTargets {
             context: new_context(&browser).await?,
             emulation: emulation.clone(),
-            scripts: vec![(World::Isolated, script)],
+            scripts: vec![(ExecutionWorld::Isolated, script)],
             adopting: HashSet::new(),
             tabs: Vec::new(),
             sessions: HashMap::new(),
@@ -171,7 +171,7 @@ impl DevTools {
             start: emulation,
             known: Mutex::new(known),
         });
-        let listener: Arc<dyn Listener> = Arc::clone(&devtools) as Arc<dyn Listener>;
+        let listener: Arc<dyn CdpListener> = Arc::clone(&devtools) as Arc<dyn CdpListener>;
         devtools.browser.cdp.listen_to_browser(&listener);
         devtools.browser.add(&devtools.sink);
         Ok(devtools)
@@ -206,7 +206,7 @@ impl DevTools {
 
     fn listen(&self, session: &str) {
         if let Some(me) = self.me.upgrade() {
-            self.browser.cdp.listen(session, &(me as Arc<dyn Listener>));
+            self.browser.cdp.listen(session, &(me as Arc<dyn CdpListener>));
         }
     }
 

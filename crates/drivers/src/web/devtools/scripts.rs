@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::super::backend::{BackendError, World};
+use super::super::backend::{BackendError, ExecutionWorld};
 use super::cdp::Cdp;
 use super::{DevTools, SessionId, WORLD};
 
@@ -18,9 +18,9 @@ const MOMENT: Duration = Duration::from_millis(300);
 const STOPPING: Duration = Duration::from_secs(1);
 
 /// The command that runs a script in the present documents of a session and in all later ones.
-pub fn preload(world: World, script: &str) -> (&'static str, Value) {
+pub fn preload(world: ExecutionWorld, script: &str) -> (&'static str, Value) {
     let mut params = json!({"source": script, "runImmediately": true});
-    if world == World::Isolated {
+    if world == ExecutionWorld::Isolated {
         params["worldName"] = WORLD.into();
     }
     ("Page.addScriptToEvaluateOnNewDocument", params)

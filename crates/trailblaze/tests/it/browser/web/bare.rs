@@ -15,7 +15,7 @@ use trailblaze_drivers::web::backend::{
     Interception, IsolatedWorld, Navigation, PageLayout, Realm, Screencasting, Setup, Storage, TabId, TabInfo,
 };
 use trailblaze_drivers::web::input::BrowserInput;
-use trailblaze_drivers::web::{BrowserOptions, Browsers, Emulation, Start, Web, web_device};
+use trailblaze_drivers::web::{BrowserOptions, Browsers, Emulation, InitialState, Web, web_device};
 use trailblaze_protocol::ids::DeviceId;
 use trailblaze_supervise::Supervisor;
 
@@ -240,7 +240,7 @@ impl Device {
         let options = BrowserOptions { attach: Some(address.to_string()), ..BrowserOptions::default() };
         let browsers = Browsers::new(options, Supervisor::with_guardian(PROGRAM));
         let bare = Arc::new(Bare(Arc::clone(&browsers)));
-        let device = web_device(DeviceId::new("web/bare"), None, &[], Start::default());
+        let device = web_device(DeviceId::new("web/bare"), None, &[], InitialState::default());
         Device { web: Web::new(&device, bare), browsers }
     }
 

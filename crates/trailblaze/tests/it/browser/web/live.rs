@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::driver::{Browse, Budget, DeviceCommand, Driver, ScreenFrame};
-use trailblaze_drivers::web::{BrowserOptions, Browsers, Start, Web, web_device};
+use trailblaze_drivers::web::{BrowserOptions, Browsers, InitialState, Web, web_device};
 use trailblaze_protocol::device_event::DeviceEvent;
 use trailblaze_protocol::geometry::Size;
 use trailblaze_protocol::ids::DeviceId;
@@ -44,7 +44,7 @@ impl Bare {
         };
         let supervisor = Supervisor::with_guardian(env!("CARGO_BIN_EXE_trailblaze"));
         let browsers = Browsers::new(options, supervisor);
-        let device = web_device(DeviceId::new("web/bare"), None, &[], Start::default());
+        let device = web_device(DeviceId::new("web/bare"), None, &[], InitialState::default());
         let web = Web::new(&device, Arc::clone(&browsers));
         Some(Bare { web, browsers, shop })
     }
