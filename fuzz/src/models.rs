@@ -6,7 +6,7 @@ use trailblaze_core::config::ProviderKind;
 use trailblaze_core::model::{ChatMessage, ContentPart, ModelRequest, OfferedTool, RequestedCallResult};
 use trailblaze_core::yaml::Source;
 use trailblaze_models::Settings;
-use trailblaze_models::api::{Answer, Api, Quirks};
+use trailblaze_models::api::{Api, ParsedReply, Quirks};
 use trailblaze_models::canned::CannedReplies;
 
 const KINDS: [ProviderKind; 5] = [
@@ -28,7 +28,7 @@ pub fn model_answer(data: &[u8]) {
             ModelRequest { tools: [tool.clone()].into(), ..ModelRequest::new("x", vec![ChatMessage::user("y")]) };
         api.body(&settings, Quirks::default(), &request).expect("a short request can be written");
         let _ = api.error(&body);
-        let Ok(Answer::Reply(reply)) = api.answer(&settings, &request, &body) else { continue };
+        let Ok(ParsedReply::Reply(reply)) = api.answer(&settings, &request, &body) else { continue };
         assert!(reply.usage.input >= reply.usage.cached, "{:?}", reply.usage);
         let result = |id: &str, name: &str| RequestedCallResult {
             id: id.to_string(),

@@ -13,7 +13,7 @@ use trailblaze_core::model::{
     Model, ModelError, ModelErrorKind, ModelInfo, ModelReply, ModelRequest, RequestedArguments, StopReason, TokenUsage,
 };
 
-use crate::api::{Answer, Api, Quirks};
+use crate::api::{Api, ParsedReply, Quirks};
 use crate::estimate::{estimated_output, estimated_pictures, estimated_tokens};
 use crate::failure::{Meaning, ProviderError, forbids_retry, meaning, model_error, retry_after};
 use crate::http::{Http, Response, SendError};
@@ -188,8 +188,8 @@ impl ModelProvider {
         }
         let body = body.ok_or_else(|| self.unreadable(response, what_it_is(&response.body)))?;
         match self.api.answer(&self.settings, request, &body) {
-            Ok(Answer::Reply(reply)) => Ok(Read::Reply(reply)),
-            Ok(Answer::ContextFull(why)) => Err(ModelError {
+            Ok(ParsedReply::Reply(reply)) => Ok(Read::Reply(reply)),
+            Ok(ParsedReply::ContextFull(why)) => Err(ModelError {
                 kind: ModelErrorKind::TooLong,
                 message: format!("the request is too long for `{}`: {why}", self.info.id),
                 hint: Some("send less, or set a larger `context_length` if the model allows it".to_string()),

@@ -5,9 +5,9 @@ use trailblaze_core::model::{
     ChatMessage, Choice, ContentPart, ModelReply, ModelRequest, RequestedCall, RequestedCallResult, StopReason,
 };
 
-use super::names::{Names, wire_name};
+use super::names::{WireNames, wire_name};
 use super::schema::object_schema;
-use super::{Answer, Quirks, Unfit, arguments, arguments_json, base64, count, usage};
+use super::{ParsedReply, Quirks, Unfit, arguments, arguments_json, base64, count, usage};
 use crate::failure::ProviderError;
 use crate::settings::Settings;
 
@@ -118,7 +118,7 @@ fn has_thought(request: &ModelRequest) -> bool {
     })
 }
 
-pub fn answer(names: &Names, body: &Value) -> Result<Answer, Unfit> {
+pub fn answer(names: &WireNames, body: &Value) -> Result<ParsedReply, Unfit> {
     let blocks = body.get("content").and_then(Value::as_array).ok_or_else(|| Unfit::lacks("content"))?;
     let (mut text, mut calls, mut has_thoughts) = (String::new(), Vec::new(), false);
     for block in blocks {
@@ -141,7 +141,7 @@ pub fn answer(names: &Names, body: &Value) -> Result<Answer, Unfit> {
         Some("max_tokens") => StopReason::CutOff,
         Some("refusal") => StopReason::Refused(text.clone()),
         Some("model_context_window_exceeded") => {
-            return Ok(Answer::ContextFull("the reply ended because the context is full".to_string()));
+            return Ok(ParsedReply::ContextFull("the reply ended because the context is full".to_string()));
         }
         _ => StopReason::End,
     };
@@ -156,7 +156,7 @@ pub fn answer(names: &Names, body: &Value) -> Result<Answer, Unfit> {
         false => Value::Null,
     };
     let usage = usage(input, count(spent, "/output_tokens"), cached, written);
-    Ok(Answer::Reply(ModelReply { text, calls, stop, usage, raw }))
+    Ok(ParsedReply::Reply(ModelReply { text, calls, stop, usage, raw }))
 }
 
 /// A model may think without being asked to. There is no code for this error, only its text.

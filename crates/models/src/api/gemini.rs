@@ -7,7 +7,7 @@ use trailblaze_core::model::{
     ChatMessage, Choice, ContentPart, ModelReply, ModelRequest, RequestedCall, RequestedCallResult, StopReason,
 };
 
-use super::names::{Names, wire_name};
+use super::names::{WireNames, wire_name};
 use super::schema::object_schema;
 use super::{Unfit, arguments, arguments_json, base64, count, pictures_of, text_of, turn, usage};
 use crate::failure::ProviderError;
@@ -105,7 +105,7 @@ fn echo(reply: &ModelReply) -> Vec<Value> {
     text.into_iter().chain(calls).collect()
 }
 
-pub fn reply(names: &Names, request: &ModelRequest, body: &Value) -> Result<ModelReply, Unfit> {
+pub fn reply(names: &WireNames, request: &ModelRequest, body: &Value) -> Result<ModelReply, Unfit> {
     let spent = body.get("usageMetadata").unwrap_or(&Value::Null);
     let usage = usage(
         count(spent, "/promptTokenCount") + count(spent, "/toolUsePromptTokenCount"),

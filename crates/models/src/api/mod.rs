@@ -19,7 +19,7 @@ use trailblaze_core::model::{
 
 use crate::failure::ProviderError;
 use crate::settings::Settings;
-use names::Names;
+use names::WireNames;
 
 /// The protocol of a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl Unfit {
 }
 
 /// What a reply may be.
-pub enum Answer {
+pub enum ParsedReply {
     Reply(ModelReply),
     /// The reply ended because the context was full.
     ContextFull(String),
@@ -131,12 +131,12 @@ impl Api {
         }
     }
 
-    pub fn answer(self, settings: &Settings, request: &ModelRequest, body: &Value) -> Result<Answer, Unfit> {
-        let names = Names::of(request);
+    pub fn answer(self, settings: &Settings, request: &ModelRequest, body: &Value) -> Result<ParsedReply, Unfit> {
+        let names = WireNames::of(request);
         match self {
-            Api::OpenAi(_) => openai::reply(&names, body).map(Answer::Reply),
+            Api::OpenAi(_) => openai::reply(&names, body).map(ParsedReply::Reply),
             Api::Anthropic => anthropic::answer(&names, body),
-            Api::Gemini => gemini::reply(&names, request, body).map(Answer::Reply),
+            Api::Gemini => gemini::reply(&names, request, body).map(ParsedReply::Reply),
             Api::Ollama => ollama::answer(&names, settings, request, body),
         }
     }

@@ -21,12 +21,12 @@ pub fn wire_name(name: &str) -> String {
 }
 
 /// The tools whose names are sent differently.
-pub struct Names(Vec<(String, String)>);
+pub struct WireNames(Vec<(String, String)>);
 
-impl Names {
-    pub fn of(request: &ModelRequest) -> Names {
+impl WireNames {
+    pub fn of(request: &ModelRequest) -> WireNames {
         let sent = request.tools.iter().map(|tool| (wire_name(&tool.name), tool.name.clone()));
-        Names(sent.filter(|(wire, own)| wire != own).collect())
+        WireNames(sent.filter(|(wire, own)| wire != own).collect())
     }
 
     /// The name of the tool that was sent under this name. Unknown names stay as they are.

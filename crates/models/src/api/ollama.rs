@@ -6,9 +6,9 @@ use trailblaze_core::model::{
     StopReason,
 };
 
-use super::names::{Names, wire_name};
+use super::names::{WireNames, wire_name};
 use super::schema::object_schema;
-use super::{Answer, Unfit, arguments, arguments_json, base64, count, pictures_of, text_of, turn, usage};
+use super::{ParsedReply, Unfit, arguments, arguments_json, base64, count, pictures_of, text_of, turn, usage};
 use crate::estimate::estimated_tokens;
 use crate::settings::Settings;
 
@@ -103,14 +103,19 @@ fn with_images(mut message: Value, parts: &[ContentPart]) -> Value {
     message
 }
 
-pub fn answer(names: &Names, settings: &Settings, request: &ModelRequest, body: &Value) -> Result<Answer, Unfit> {
+pub fn answer(
+    names: &WireNames,
+    settings: &Settings,
+    request: &ModelRequest,
+    body: &Value,
+) -> Result<ParsedReply, Unfit> {
     let message = body.get("message").filter(|message| message.is_object()).ok_or_else(|| Unfit::lacks("message"))?;
     let counted = body.get("prompt_eval_count").map(|_| count(body, "/prompt_eval_count"));
     let estimate = estimated_tokens(request);
     // The reply to what is left of a request without its front is worse than none: the tools and the rules were there.
     if let Some(counted) = counted.filter(|counted| estimate >= SHORTEST_ESTIMATE && counted * 2 < estimate) {
         tracing::warn!(target: "trailblaze::model", model = settings.id(), counted, estimate, "the request was cut");
-        return Ok(Answer::ContextFull(format!(
+        return Ok(ParsedReply::ContextFull(format!(
             "only {counted} of about {estimate} tokens were read, so the front of the request was left out"
         )));
     }
@@ -130,7 +135,7 @@ pub fn answer(names: &Names, settings: &Settings, request: &ModelRequest, body: 
         Some("length") => StopReason::CutOff,
         _ => StopReason::End,
     };
-    Ok(Answer::Reply(ModelReply {
+    Ok(ParsedReply::Reply(ModelReply {
         text: message.get("content").and_then(Value::as_str).unwrap_or_default().to_string(),
         calls,
         stop,

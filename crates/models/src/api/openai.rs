@@ -6,7 +6,7 @@ use trailblaze_core::model::{
     RequestedArguments, RequestedCall, RequestedCallResult, StopReason,
 };
 
-use super::names::{Names, wire_name};
+use super::names::{WireNames, wire_name};
 use super::schema::object_schema;
 use super::{Quirks, Unfit, arguments, base64, count, pictures_of, text_of, usage};
 use crate::failure::ProviderError;
@@ -143,7 +143,7 @@ fn pictures_after(result: &RequestedCallResult) -> Vec<Value> {
     parts
 }
 
-pub fn reply(names: &Names, body: &Value) -> Result<ModelReply, Unfit> {
+pub fn reply(names: &WireNames, body: &Value) -> Result<ModelReply, Unfit> {
     let choice = body.pointer("/choices/0").ok_or_else(|| Unfit::lacks("choices"))?;
     let message = choice.get("message").filter(|message| message.is_object()).ok_or_else(|| Unfit::lacks("message"))?;
     let calls = message.get("tool_calls").and_then(Value::as_array).into_iter().flatten();

@@ -14,7 +14,7 @@ use super::{CannedAnswer, CannedReplies, Expectation, Fingerprint, ReplyEntry};
 
 table! {
     /// Replies of a language model: for the provider scripted, and recorded by --model-cassette record.
-    pub struct Written {
+    pub struct RepliesFile {
         /// What is known about the model, as in llm.providers of trailblaze.yaml.
         "model" => model: Option<ModelEntry> = None,
         /// The replies. Each request gets the first unused one whose expectations hold.
@@ -74,9 +74,9 @@ table! {
         /// Its text.
         "text" => text: Option<String> = None,
         /// The tools that it calls, in order, each as a mapping of its name to its arguments.
-        "calls" => calls: Vec<WrittenCall> = Vec::new(),
+        "calls" => calls: Vec<CannedCall> = Vec::new(),
         /// Why it ended.
-        "stop" => stop: Stop = Stop::End,
+        "stop" => stop: CannedStop = CannedStop::End,
         /// The explanation of a refusal.
         "refusal" => refusal: Option<String> = None,
         /// The tokens that were used; default: a quarter of the characters.
@@ -86,7 +86,7 @@ table! {
 
 words! {
     /// Why a reply ended.
-    pub enum Stop {
+    pub enum CannedStop {
         "end" => End,
         "cutOff" => CutOff,
         "refused" => Refused,
@@ -112,7 +112,7 @@ table! {
     /// An error of the provider.
     pub struct WrittenError {
         /// What sort of error it is.
-        "kind" => kind: Kind,
+        "kind" => kind: CannedErrorKind,
         /// The message.
         "message" => message: String,
         /// What the user can do about it.
@@ -122,7 +122,7 @@ table! {
 
 words! {
     /// A sort of error.
-    pub enum Kind {
+    pub enum CannedErrorKind {
         "setup" => Setup,
         "quota" => Quota,
         "tooLong" => TooLong,
@@ -134,15 +134,15 @@ words! {
     }
 }
 
-const KINDS: [(Kind, ModelErrorKind, &str); 8] = [
-    (Kind::Setup, ModelErrorKind::Setup, "setup"),
-    (Kind::Quota, ModelErrorKind::Quota, "quota"),
-    (Kind::TooLong, ModelErrorKind::TooLong, "tooLong"),
-    (Kind::Unavailable, ModelErrorKind::Unavailable, "unavailable"),
-    (Kind::Unreadable, ModelErrorKind::Unreadable, "unreadable"),
-    (Kind::Unscripted, ModelErrorKind::Unscripted, "unscripted"),
-    (Kind::TimedOut, ModelErrorKind::TimedOut, "timedOut"),
-    (Kind::Cancelled, ModelErrorKind::Cancelled, "cancelled"),
+const KINDS: [(CannedErrorKind, ModelErrorKind, &str); 8] = [
+    (CannedErrorKind::Setup, ModelErrorKind::Setup, "setup"),
+    (CannedErrorKind::Quota, ModelErrorKind::Quota, "quota"),
+    (CannedErrorKind::TooLong, ModelErrorKind::TooLong, "tooLong"),
+    (CannedErrorKind::Unavailable, ModelErrorKind::Unavailable, "unavailable"),
+    (CannedErrorKind::Unreadable, ModelErrorKind::Unreadable, "unreadable"),
+    (CannedErrorKind::Unscripted, ModelErrorKind::Unscripted, "unscripted"),
+    (CannedErrorKind::TimedOut, ModelErrorKind::TimedOut, "timedOut"),
+    (CannedErrorKind::Cancelled, ModelErrorKind::Cancelled, "cancelled"),
 ];
 
 /// A text, or a list of texts.
@@ -164,12 +164,12 @@ impl Decode for Texts {
 
 /// A call: one tool and its arguments. A text instead of arguments stands for arguments that are not JSON.
 #[derive(Debug, Clone, PartialEq)]
-pub struct WrittenCall(RequestedCall);
+pub struct CannedCall(RequestedCall);
 
-impl Decode for WrittenCall {
+impl Decode for CannedCall {
     fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         let call = |name: &str, arguments| {
-            Some(WrittenCall(RequestedCall { id: String::new(), name: name.to_string(), arguments }))
+            Some(CannedCall(RequestedCall { id: String::new(), name: name.to_string(), arguments }))
         };
         match (node.entries(), node.raw()) {
             (Some([(name, value)]), _) => {
@@ -201,7 +201,7 @@ impl Decode for WrittenCall {
 
 /// Why replies cannot be written: it would not read back the same.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum NotFit {
+pub enum RepliesWriteError {
     #[error("it would have {bytes} bytes; the limit is {}", limits::FILE_BYTES)]
     TooLarge { bytes: usize },
     #[error("it would not read back the same")]
@@ -214,7 +214,7 @@ impl CannedReplies {
     /// Parses a file of replies, or returns everything that is wrong with it.
     pub fn read(source: &Arc<Source>) -> Result<CannedReplies, Vec<Problem>> {
         let mut problems = Problems::new(source);
-        let written: Option<Written> = decode(source, &mut problems);
+        let written: Option<RepliesFile> = decode(source, &mut problems);
         let replies = written.and_then(|written| {
             let entries: Vec<Option<ReplyEntry>> =
                 written.replies.into_iter().map(|entry| from_entry(entry, &source.path, &mut problems)).collect();
@@ -231,18 +231,18 @@ impl CannedReplies {
     }
 
     /// The text of the file. Guaranteed to read back as these replies.
-    pub fn text(&self) -> Result<String, NotFit> {
+    pub fn text(&self) -> Result<String, RepliesWriteError> {
         let head = "# What a language model replied. Written by `--model-cassette record`.\n";
         let text = format!("{head}{}", yaml::block(&self.json(), 0));
         if text.len() > limits::FILE_BYTES {
-            return Err(NotFit::TooLarge { bytes: text.len() });
+            return Err(RepliesWriteError::TooLarge { bytes: text.len() });
         }
         match CannedReplies::read(&Source::new(self.file.as_str(), text.as_str())) {
             Ok(read) if read.json() == self.json() => Ok(text),
-            Ok(_) => Err(NotFit::Different),
-            Err(problems) => {
-                Err(NotFit::Broken(problems.first().map(|problem| problem.message.clone()).unwrap_or_default()))
-            }
+            Ok(_) => Err(RepliesWriteError::Different),
+            Err(problems) => Err(RepliesWriteError::Broken(
+                problems.first().map(|problem| problem.message.clone()).unwrap_or_default(),
+            )),
         }
     }
 
@@ -313,14 +313,14 @@ fn from_expectation(expect: WrittenExpectation, problems: &mut Problems) -> Opti
 
 fn from_reply(reply: WrittenReply, problems: &mut Problems) -> Option<CannedAnswer> {
     let stop = match (reply.stop, reply.refusal) {
-        (Stop::Refused, refusal) => StopReason::Refused(refusal.unwrap_or_default()),
+        (CannedStop::Refused, refusal) => StopReason::Refused(refusal.unwrap_or_default()),
         (_, Some(_)) => {
             problems.error(reply.span, "`refusal` needs `stop: refused`");
             return None;
         }
-        (Stop::End, None) => StopReason::End,
-        (Stop::CutOff, None) => StopReason::CutOff,
-        (Stop::Malformed, None) => StopReason::Malformed,
+        (CannedStop::End, None) => StopReason::End,
+        (CannedStop::CutOff, None) => StopReason::CutOff,
+        (CannedStop::Malformed, None) => StopReason::Malformed,
     };
     let usage = reply.usage.map(|usage| TokenUsage {
         input: usage.input,
@@ -328,7 +328,7 @@ fn from_reply(reply: WrittenReply, problems: &mut Problems) -> Option<CannedAnsw
         cached: usage.cached,
         cache_written: usage.cache_written,
     });
-    let calls = reply.calls.into_iter().map(|WrittenCall(call)| call).collect();
+    let calls = reply.calls.into_iter().map(|CannedCall(call)| call).collect();
     let reply = ModelReply { text: reply.text.unwrap_or_default(), calls, stop, ..ModelReply::default() };
     Some(CannedAnswer::Reply(reply, usage))
 }

@@ -75,7 +75,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("app", named(SimApp::schema(), "Trailblaze simulated app")),
         ("effects", named(Contents::schema(), "Trailblaze effects")),
         ("cassette", named(Written::schema(), "Trailblaze cassette")),
-        ("replies", named(canned::Written::schema(), "Trailblaze replies of a model")),
+        ("replies", named(canned::RepliesFile::schema(), "Trailblaze replies of a model")),
     ]
 }
 

@@ -11,7 +11,7 @@ use trailblaze_core::model::{Model, ModelError, ModelErrorKind, ModelInfo, Model
 use trailblaze_core::template::tokens;
 use trailblaze_core::values::secret::Secrets;
 use trailblaze_core::yaml::{Problem, nearest};
-use trailblaze_models::canned::{CannedModel, CannedReplies, NotFit, Recorder};
+use trailblaze_models::canned::{CannedModel, CannedReplies, Recorder, RepliesWriteError};
 use trailblaze_models::{Endpoint, ProxySettings, Secret, Settings, open};
 
 use crate::files::{slug, write_in_project};
@@ -274,7 +274,7 @@ pub enum CassetteError {
     #[error("cannot write `{file}`: {source}")]
     Write { file: String, source: std::io::Error },
     #[error("cannot write `{file}`: {source}")]
-    Unfit { file: String, source: NotFit },
+    Unfit { file: String, source: RepliesWriteError },
 }
 
 impl TrailModel {
