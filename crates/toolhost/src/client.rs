@@ -9,8 +9,8 @@ use std::collections::HashSet;
 use serde_json::{Map, Value, json};
 use trailblaze_protocol::callback;
 
-use crate::connection::{Connection, Parts, Request, RequestError, RpcError};
-use crate::envelope::{ARGUMENT, Call, INVOCATION_ARGUMENT};
+use crate::connection::{Connection, Parts, RequestError, RpcError, SentRequest};
+use crate::envelope::{ARGUMENT, INVOCATION_ARGUMENT, ToolCallParams};
 use crate::http::Protocol;
 use crate::limits;
 use crate::listing::ParamHeader;
@@ -195,14 +195,14 @@ fn text(value: &Value, key: &str) -> Option<String> {
 }
 
 /// A connection after its handshake.
-pub struct Client<'a> {
+pub struct McpClient<'a> {
     pub connection: &'a Connection,
     pub handshake: &'a Handshake,
 }
 
-impl<'a> Client<'a> {
+impl<'a> McpClient<'a> {
     /// Makes a request in the negotiated generation.
-    pub fn request(&self, method: &str, mut params: Map<String, Value>) -> Request<'a> {
+    pub fn request(&self, method: &str, mut params: Map<String, Value>) -> SentRequest<'a> {
         if self.handshake.generation == Generation::PerRequest {
             params.insert("_meta".to_string(), self.meta().into());
         }
@@ -217,7 +217,7 @@ impl<'a> Client<'a> {
 
     /// Calls a tool. In the newer generation, each call requests log messages, and headers carry the tool's name and
     /// the arguments that its schema marks for headers.
-    pub fn call(&self, call: Call<'_>, headers: &[ParamHeader]) -> Request<'a> {
+    pub fn call(&self, call: ToolCallParams<'_>, headers: &[ParamHeader]) -> SentRequest<'a> {
         let token = Some(call.progress_token());
         if self.handshake.generation == Generation::Opening {
             return self.connection.request_as("tools/call", Parts { headers: Vec::new(), call: token }, &call);
@@ -231,7 +231,7 @@ impl<'a> Client<'a> {
     }
 
     /// A request that does nothing. The newer generation has no `ping`; every server answers `server/discover`.
-    pub fn ping(&self) -> Request<'a> {
+    pub fn ping(&self) -> SentRequest<'a> {
         let method = if self.handshake.generation == Generation::Opening { "ping" } else { "server/discover" };
         self.request(method, Map::new())
     }
@@ -305,7 +305,7 @@ impl<'a> Client<'a> {
     }
 
     /// Subscribes to changes of the tools, in the generation that requires it. The request stays open.
-    pub fn listen(&self) -> Option<Request<'a>> {
+    pub fn listen(&self) -> Option<SentRequest<'a>> {
         let must_ask = self.handshake.generation == Generation::PerRequest && self.tells_changes();
         must_ask.then(|| {
             let params = json!({"notifications": {"toolsListChanged": true}});

@@ -33,9 +33,9 @@ pub const INVOCATION_ARGUMENT: &str = "_trailblaze";
 /// The parameters of `tools/call`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Call<'a> {
+pub struct ToolCallParams<'a> {
     pub name: &'a str,
-    pub arguments: Arguments<'a>,
+    pub arguments: EnvelopeArguments<'a>,
     #[serde(rename = "_meta")]
     meta: Meta<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,13 +46,13 @@ pub struct Call<'a> {
 
 /// What a call that is repeated carries: the input that the server asked for, and the state that it wants back.
 #[derive(Clone, Copy, Default)]
-pub struct Input<'a> {
+pub struct RepeatedInput<'a> {
     pub responses: Option<&'a Map<String, Value>>,
     pub state: Option<&'a Value>,
 }
 
 /// What a call is built from.
-pub struct Asked<'a> {
+pub struct CallRequest<'a> {
     pub cx: &'a Cx,
     pub memory: &'a Memory,
     pub tool: &'a str,
@@ -64,11 +64,11 @@ pub struct Asked<'a> {
     pub progress_token: u64,
     /// Whether the tool can ask a model.
     pub can_sample: bool,
-    pub input: Input<'a>,
+    pub input: RepeatedInput<'a>,
 }
 
-impl<'a> Call<'a> {
-    pub fn new(asked: &Asked<'a>) -> Call<'a> {
+impl<'a> ToolCallParams<'a> {
+    pub fn new(asked: &CallRequest<'a>) -> ToolCallParams<'a> {
         let session = &asked.cx.session;
         let description = session.device.description();
         let memory = RememberedValues { memory: asked.memory, secrets: &session.secrets };
@@ -89,9 +89,9 @@ impl<'a> Call<'a> {
             memory,
             capabilities: Capabilities { sampling: asked.can_sample },
         };
-        Call {
+        ToolCallParams {
             name: asked.tool,
-            arguments: Arguments {
+            arguments: EnvelopeArguments {
                 given: asked.args,
                 context: (asked.carrier == Carrier::ArgumentsAndMeta).then(context),
                 invocation: asked.declares_invocation.then(|| Invocation {
@@ -113,19 +113,19 @@ impl<'a> Call<'a> {
     }
 
     /// Adds other entries to `_meta`.
-    pub fn with_meta(mut self, further: Map<String, Value>) -> Call<'a> {
+    pub fn with_meta(mut self, further: Map<String, Value>) -> ToolCallParams<'a> {
         self.meta.further = further;
         self
     }
 }
 
-pub struct Arguments<'a> {
+pub struct EnvelopeArguments<'a> {
     pub given: &'a Map<String, Value>,
     context: Option<EnvelopeContext<'a>>,
     invocation: Option<Invocation<'a>>,
 }
 
-impl Serialize for Arguments<'_> {
+impl Serialize for EnvelopeArguments<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         // A caller cannot forge what we add.
         let is_ours = |name: &str| {

@@ -16,7 +16,7 @@ use trailblaze_protocol::event::Level;
 use trailblaze_supervise::{Child, Grace, Launch, Running, Supervisor};
 
 use crate::client::{Generation, Handshake, HandshakeError, Terms, handshake};
-use crate::connection::{Answering, Closed, Connection, Listener, Oddity, RequestError};
+use crate::connection::{Answering, Closed, Connection, Oddity, PeerListener, RequestError};
 use crate::embedded::{Embedded, EmbeddedError, Streams};
 use crate::http::{Address, Http};
 use crate::limits;
@@ -25,7 +25,7 @@ use crate::server::Spec;
 use crate::stderr::{Excerpt, capture};
 
 /// How to connect to a server.
-pub enum Transport {
+pub enum InstanceTransport {
     /// Start it and use its stdin and stdout.
     Pipe(Launch),
     /// Connect to one that is already running.
@@ -161,7 +161,7 @@ async fn end_of(child: &Child, closed: Closed) -> End {
 }
 
 /// Starts an instance.
-pub(crate) struct Starter<'a> {
+pub(crate) struct InstanceStarter<'a> {
     pub spec: &'a Spec,
     pub supervisor: &'a Supervisor,
     pub router: &'a Arc<NotificationRouter>,
@@ -170,16 +170,16 @@ pub(crate) struct Starter<'a> {
     pub ignores_port: &'a Mutex<bool>,
 }
 
-impl Starter<'_> {
-    pub async fn begin(&self, transport: &Transport) -> Result<Instance, SetupError> {
+impl InstanceStarter<'_> {
+    pub async fn begin(&self, transport: &InstanceTransport) -> Result<Instance, SetupError> {
         match transport {
-            Transport::Pipe(launch) => self.on_pipe(launch.again()).await,
-            Transport::Url(address) => self.at_url(address.clone()).await,
-            Transport::Port(launch, PortFallback::Pipe) if *self.ignores_port.lock() => {
+            InstanceTransport::Pipe(launch) => self.on_pipe(launch.again()).await,
+            InstanceTransport::Url(address) => self.at_url(address.clone()).await,
+            InstanceTransport::Port(launch, PortFallback::Pipe) if *self.ignores_port.lock() => {
                 self.on_pipe(launch.again()).await
             }
-            Transport::Port(launch, fallback) => self.on_port(launch, *fallback).await,
-            Transport::Embedded(embedded) => self.embedded(embedded).await,
+            InstanceTransport::Port(launch, fallback) => self.on_port(launch, *fallback).await,
+            InstanceTransport::Embedded(embedded) => self.embedded(embedded).await,
         }
     }
 
@@ -279,8 +279,8 @@ impl Starter<'_> {
         self.router.events.note(&self.spec.name, Level::Warning, text);
     }
 
-    fn listener(&self) -> Arc<dyn Listener> {
-        Arc::clone(self.router) as Arc<dyn Listener>
+    fn listener(&self) -> Arc<dyn PeerListener> {
+        Arc::clone(self.router) as Arc<dyn PeerListener>
     }
 
     fn terms(&self) -> Terms<'_> {
@@ -387,7 +387,7 @@ struct NoiseFilter {
     reports_noise: Mutex<bool>,
 }
 
-impl Listener for NoiseFilter {
+impl PeerListener for NoiseFilter {
     fn notified(&self, method: &str, params: serde_json::Value) {
         self.router.notified(method, params);
     }

@@ -15,7 +15,7 @@ use trailblaze_supervise::{Launch, Supervisor};
 use crate::python::program;
 
 /// Where a server is started, and for which session.
-pub struct Place<'a> {
+pub struct LaunchPlace<'a> {
     /// The project folder; relative paths start here.
     pub root: &'a Path,
     pub base_url: &'a str,
@@ -119,7 +119,11 @@ impl Runtimes {
 }
 
 /// How to start a server.
-pub async fn launch(server: &ToolServerConfig, place: &Place<'_>, runtimes: &Runtimes) -> Result<Launch, LaunchError> {
+pub async fn launch(
+    server: &ToolServerConfig,
+    place: &LaunchPlace<'_>,
+    runtimes: &Runtimes,
+) -> Result<Launch, LaunchError> {
     let mut launch = match (&server.script, &server.command) {
         (Some(script), _) => for_script(script, place.root, runtimes).await?,
         (None, Some(command)) => for_command(command, server, place.root),
@@ -134,13 +138,13 @@ pub async fn launch(server: &ToolServerConfig, place: &Place<'_>, runtimes: &Run
 }
 
 /// The environment variables that a server gets besides those of this process.
-pub fn own_variables(server: &ToolServerConfig, place: &Place<'_>) -> Vec<(String, String)> {
+pub fn own_variables(server: &ToolServerConfig, place: &LaunchPlace<'_>) -> Vec<(String, String)> {
     let own = server.env.0.iter().map(|(name, value)| (name.value.clone(), value.clone()));
     own.chain(environment(place)).collect()
 }
 
 /// The environment variables that describe a session to its server. A public contract: renaming one breaks servers.
-fn environment(place: &Place<'_>) -> Vec<(String, String)> {
+fn environment(place: &LaunchPlace<'_>) -> Vec<(String, String)> {
     let root = place.root.canonicalize().unwrap_or_else(|_| place.root.to_path_buf());
     let mut variables = vec![
         ("TRAILBLAZE_PROJECT_DIR", root.display().to_string()),

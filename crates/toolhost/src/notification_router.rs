@@ -12,7 +12,7 @@ use trailblaze_core::engine::cx::Cx;
 use trailblaze_protocol::event::Level;
 use trailblaze_script::LogLine;
 
-use crate::connection::{Answering, Listener, Oddity, RpcError, shown};
+use crate::connection::{Answering, Oddity, PeerListener, RpcError, shown};
 use crate::limits;
 use crate::sampling;
 use crate::stderr;
@@ -169,7 +169,7 @@ fn plain(data: &Value) -> Option<&str> {
     data.get("msg").filter(|_| is_all)?.as_str()
 }
 
-impl Listener for NotificationRouter {
+impl PeerListener for NotificationRouter {
     fn notified(&self, method: &str, params: Value) {
         match method {
             "notifications/progress" => self.progressed(&params),

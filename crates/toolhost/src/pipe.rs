@@ -203,7 +203,7 @@ mod tests {
     use tokio::io::ReadBuf;
 
     use super::*;
-    use crate::connection::{Answering, Connection, Listener, Oddity, RequestError, RpcError};
+    use crate::connection::{Answering, Connection, Oddity, PeerListener, RequestError, RpcError};
 
     /// A peer whose output partly arrives in `try_read` and partly only in an awaited read.
     struct Peer {
@@ -235,7 +235,7 @@ mod tests {
     #[derive(Default)]
     struct Listening(Mutex<Vec<Oddity>>);
 
-    impl Listener for Listening {
+    impl PeerListener for Listening {
         fn notified(&self, _: &str, _: Value) {}
 
         fn asked(&self, method: &str, _: Value, _: Option<u64>) -> Answering {
@@ -301,7 +301,7 @@ mod tests {
         }
     }
 
-    impl Listener for Busy {
+    impl PeerListener for Busy {
         fn notified(&self, _: &str, _: Value) {}
 
         fn asked(&self, _: &str, _: Value, _: Option<u64>) -> Answering {

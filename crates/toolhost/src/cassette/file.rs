@@ -8,7 +8,7 @@ use trailblaze_core::table;
 use trailblaze_core::yaml::decode_root;
 use trailblaze_core::yaml::{self, Decode, Entries, Problem, Problems, Source, YamlNode, loose};
 
-use super::{Answer, Callback, Cassette, RecordedCall};
+use super::{Callback, Cassette, RecordedAnswer, RecordedCall};
 use crate::listing::RawListing;
 
 /// The version of the format.
@@ -19,7 +19,7 @@ const HINT: &str = "record it with --cassette record";
 
 table! {
     /// The listing and answers of a tool server. Written by `--cassette record`.
-    pub struct Written {
+    pub struct CassetteFile {
         /// The version of the format: 1.
         "cassette" => version: u32,
         /// The tools, as the server listed them.
@@ -27,13 +27,13 @@ table! {
         /// The text of the server's `trailblaze://registry`.
         "registry" => registry: Option<String> = None,
         /// The calls, in the order in which they were answered.
-        "calls" => calls: Vec<WrittenCall> = Vec::new(),
+        "calls" => calls: Vec<CassetteCall> = Vec::new(),
     }
 }
 
 table! {
     /// A call and its result.
-    pub struct WrittenCall {
+    pub struct CassetteCall {
         /// The tool.
         "tool" => tool: String,
         /// Its arguments, after templates.
@@ -77,7 +77,7 @@ impl Decode for Given {
 
 /// Why a cassette cannot be written: it would not read back the same.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum NotFit {
+pub enum CassetteWriteError {
     #[error("it would have {bytes} bytes; the limit is {}", limits::FILE_BYTES)]
     TooLarge { bytes: usize },
     #[error("it would not read back the same")]
@@ -100,7 +100,7 @@ impl Cassette {
             problems.error_with_hint(node.span, text, HINT);
             return Err(problems.into_vec());
         }
-        let written: Option<Written> = decode_root(root.as_ref(), &mut problems);
+        let written: Option<CassetteFile> = decode_root(root.as_ref(), &mut problems);
         let cassette = written.and_then(|written| from_written(written, &mut problems));
         match cassette {
             Some(cassette) if !problems.has_errors() => Ok(cassette),
@@ -109,21 +109,21 @@ impl Cassette {
     }
 
     /// The text of the file. Guaranteed to read back as this cassette.
-    pub fn text(&self, server: &str) -> Result<String, NotFit> {
+    pub fn text(&self, server: &str) -> Result<String, CassetteWriteError> {
         // The name goes into a comment, so it must not contain a line break.
         let server = server.replace(char::is_control, " ");
         let head =
             format!("# The listing and answers of the tool server `{server}`. Written by `--cassette record`.\n");
         let text = format!("{head}{}", yaml::block(&self.json(), 0));
         if text.len() > limits::FILE_BYTES {
-            return Err(NotFit::TooLarge { bytes: text.len() });
+            return Err(CassetteWriteError::TooLarge { bytes: text.len() });
         }
         match Cassette::read(&Source::new("cassette", text.as_str())) {
             Ok(read) if read == *self => Ok(text),
-            Ok(_) => Err(NotFit::Different),
-            Err(problems) => {
-                Err(NotFit::Broken(problems.first().map(|problem| problem.message.clone()).unwrap_or_default()))
-            }
+            Ok(_) => Err(CassetteWriteError::Different),
+            Err(problems) => Err(CassetteWriteError::Broken(
+                problems.first().map(|problem| problem.message.clone()).unwrap_or_default(),
+            )),
         }
     }
 
@@ -157,8 +157,8 @@ fn call_json(call: &RecordedCall) -> Value {
         json.insert("callbacks".into(), call.callbacks.iter().map(callback).collect());
     }
     match &call.answer {
-        Answer::Result(value) => json.insert("answer".into(), value.clone()),
-        Answer::Refusal(message) => json.insert("refusal".into(), message.as_str().into()),
+        RecordedAnswer::Result(value) => json.insert("answer".into(), value.clone()),
+        RecordedAnswer::Refusal(message) => json.insert("refusal".into(), message.as_str().into()),
     };
     json.into()
 }
@@ -172,7 +172,7 @@ fn called_json(tool: &str, args: &Map<String, Value>) -> Map<String, Value> {
     json
 }
 
-fn from_written(written: Written, problems: &mut Problems) -> Option<Cassette> {
+fn from_written(written: CassetteFile, problems: &mut Problems) -> Option<Cassette> {
     let calls: Vec<Option<RecordedCall>> = written.calls.into_iter().map(|call| from_call(call, problems)).collect();
     Some(Cassette {
         listing: RawListing { tools: written.tools.iter().map(loose).collect(), registry: written.registry },
@@ -180,10 +180,10 @@ fn from_written(written: Written, problems: &mut Problems) -> Option<Cassette> {
     })
 }
 
-fn from_call(call: WrittenCall, problems: &mut Problems) -> Option<RecordedCall> {
+fn from_call(call: CassetteCall, problems: &mut Problems) -> Option<RecordedCall> {
     let answer = match (call.answer.0, call.refusal) {
-        (Some(answer), None) => Answer::Result(loose(&answer)),
-        (None, Some(message)) => Answer::Refusal(message),
+        (Some(answer), None) => RecordedAnswer::Result(loose(&answer)),
+        (None, Some(message)) => RecordedAnswer::Refusal(message),
         (None, None) => {
             problems.error(call.span, "the call has neither an `answer` nor a `refusal`");
             return None;
@@ -232,9 +232,9 @@ mod tests {
         Cassette {
             listing: RawListing { tools: vec![tool], registry: Some("{\n  \"tools\": {}\n}".into()) },
             calls: vec![
-                call(Answer::Result(json!({"content": [{"type": "text", "text": "a\nb\u{2028}\u{0}"}]}))),
-                call(Answer::Result(Value::Null)),
-                call(Answer::Refusal(String::new())),
+                call(RecordedAnswer::Result(json!({"content": [{"type": "text", "text": "a\nb\u{2028}\u{0}"}]}))),
+                call(RecordedAnswer::Result(Value::Null)),
+                call(RecordedAnswer::Refusal(String::new())),
             ],
         }
     }

@@ -10,8 +10,8 @@ mod scrub;
 
 use serde_json::{Map, Value};
 
-pub use file::{NotFit, Written};
-pub use player::{Player, Role};
+pub use file::{CassetteFile, CassetteWriteError};
+pub use player::{Player, ReplayedServer};
 pub use recorder::{CallbackListener, Tape};
 
 use crate::listing::RawListing;
@@ -45,7 +45,7 @@ pub struct RecordedCall {
     pub device: Option<String>,
     /// The calls that the tool made before it answered, in order.
     pub callbacks: Vec<Callback>,
-    pub answer: Answer,
+    pub answer: RecordedAnswer,
 }
 
 /// A call that a tool made by calling back. Calls beneath it are not recorded, because making it again repeats them.
@@ -57,7 +57,7 @@ pub struct Callback {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Answer {
+pub enum RecordedAnswer {
     /// The result of `tools/call`, unchanged.
     Result(Value),
     /// The message of an error returned instead of a result.

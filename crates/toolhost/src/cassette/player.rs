@@ -15,12 +15,12 @@ use trailblaze_protocol::event::Level;
 use trailblaze_protocol::outcome::Outcome;
 
 use super::scrub::Scrub;
-use super::{Answer, Callback, Cassette, RecordedCall};
+use super::{Callback, Cassette, RecordedAnswer, RecordedCall};
 use crate::listing::{RawListing, interpret};
 use crate::{answer, limits};
 
 /// The server that is replayed.
-pub struct Role {
+pub struct ReplayedServer {
     pub name: String,
     pub contributor: Contributor,
     pub toolset: Option<String>,
@@ -33,7 +33,7 @@ pub struct Role {
 
 /// A cassette being replayed, shared by all sessions of a run: each recorded call is played once.
 pub struct Player {
-    role: Role,
+    role: ReplayedServer,
     raw: RawListing,
     /// By tool.
     pool: Mutex<HashMap<String, Takes>>,
@@ -92,7 +92,7 @@ enum Lack {
 }
 
 impl Player {
-    pub fn new(role: Role, cassette: Cassette) -> Arc<Player> {
+    pub fn new(role: ReplayedServer, cassette: Cassette) -> Arc<Player> {
         let mut pool: HashMap<String, Takes> = HashMap::new();
         for kept in cassette.calls {
             pool.entry(kept.tool.clone()).or_default().left.push_back(Arc::new(kept));
@@ -178,8 +178,10 @@ impl ToolSource for Player {
             }
         }
         Ok(match &kept.answer {
-            Answer::Result(value) => answer::outcome(value.clone(), tool, self.delegating.lock().contains(tool)),
-            Answer::Refusal(message) => answer::refusal(message.clone(), tool),
+            RecordedAnswer::Result(value) => {
+                answer::outcome(value.clone(), tool, self.delegating.lock().contains(tool))
+            }
+            RecordedAnswer::Refusal(message) => answer::refusal(message.clone(), tool),
         })
     }
 

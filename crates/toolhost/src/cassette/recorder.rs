@@ -10,7 +10,7 @@ use trailblaze_protocol::event::{CallOrigin, CallResult, Event};
 use trailblaze_protocol::ids::{CallId, Parent};
 
 use super::scrub::Scrub;
-use super::{Answer, Callback, Cassette, RecordedCall};
+use super::{Callback, Cassette, RecordedAnswer, RecordedCall};
 use crate::listing::RawListing;
 
 /// The recording of one server during a run, across all its instances and sessions.
@@ -47,7 +47,7 @@ impl Tape {
         cx: &Cx,
         (tool, args): (&str, &Map<String, Value>),
         base_url: &str,
-        mut answer: Answer,
+        mut answer: RecordedAnswer,
     ) {
         let callbacks = cx.call_id().map(|call| self.listener.take(call)).unwrap_or_default();
         if cx.cancel.is_cancelled() {
@@ -55,8 +55,8 @@ impl Tape {
         }
         let scrub = Scrub::new(cx, Some(base_url));
         match &mut answer {
-            Answer::Result(value) => scrub.value(value),
-            Answer::Refusal(message) => scrub.text(message),
+            RecordedAnswer::Result(value) => scrub.value(value),
+            RecordedAnswer::Refusal(message) => scrub.text(message),
         }
         let callback = |callback: Callback| Callback { args: scrub.map(&callback.args), ..callback };
         self.kept.lock().calls.push(RecordedCall {

@@ -28,7 +28,7 @@ use crate::spin_wait::{Glance, SpinTurn};
 pub use error::{Closed, Oddity, RequestError, RpcError};
 
 /// Receives everything other than answers.
-pub trait Listener: Send + Sync {
+pub trait PeerListener: Send + Sync {
     fn notified(&self, method: &str, params: Value);
 
     /// Handles a request from the peer. `during` is the token of the call that it was sent with, if the transport tells.
@@ -54,7 +54,7 @@ pub struct Connection {
 pub(crate) struct Shared {
     pending: Mutex<PendingRequest>,
     closed: watch::Sender<Option<Closed>>,
-    listener: Arc<dyn Listener>,
+    listener: Arc<dyn PeerListener>,
     /// The peer's requests that are being answered, by id.
     answering: Mutex<HashMap<String, AbortHandle>>,
     pub wire: Wire,
@@ -79,7 +79,7 @@ impl Connection {
     pub fn open(
         input: impl Input + 'static,
         output: impl AsyncWrite + Send + Unpin + 'static,
-        listener: Arc<dyn Listener>,
+        listener: Arc<dyn PeerListener>,
         turn: Arc<SpinTurn>,
     ) -> Connection {
         let shared = Shared::new(Wire::Pipe(Pipe::new(input, output, turn)), listener);
@@ -93,18 +93,18 @@ impl Connection {
     }
 
     /// Connects over HTTP, one message per request. Sends nothing yet.
-    pub fn over(http: Http, listener: Arc<dyn Listener>) -> Connection {
+    pub fn over(http: Http, listener: Arc<dyn PeerListener>) -> Connection {
         Connection { shared: Shared::new(Wire::Http(Box::new(http)), listener), reader: None }
     }
 
-    /// Makes a request; await [`Request::answer`] for the result. To cancel it, pass [`Request::id`] to
+    /// Makes a request; await [`SentRequest::answer`] for the result. To cancel it, pass [`SentRequest::id`] to
     /// [`Connection::cancel`].
-    pub fn request(&self, method: &str, params: &impl Serialize) -> Request<'_> {
+    pub fn request(&self, method: &str, params: &impl Serialize) -> SentRequest<'_> {
         self.request_as(method, Parts::default(), params)
     }
 
     /// Like [`Connection::request`], with what only HTTP sends or knows.
-    pub fn request_as(&self, method: &str, parts: Parts, params: &impl Serialize) -> Request<'_> {
+    pub fn request_as(&self, method: &str, parts: Parts, params: &impl Serialize) -> SentRequest<'_> {
         let Parts { headers, call } = parts;
         let (send, answer) = oneshot::channel();
         let id = {
@@ -130,7 +130,7 @@ impl Connection {
                 Err(error) => Err(Closed::Io(error.to_string())),
             },
         };
-        Request { connection: self, id, answer, pushed, is_answered: false }
+        SentRequest { connection: self, id, answer, pushed, is_answered: false }
     }
 
     /// Sends a notification without waiting for it to be delivered.
@@ -242,7 +242,7 @@ pub struct Parts {
 type Answer = oneshot::Receiver<Result<Value, RequestError>>;
 
 /// A request in flight. Dropping it does not stop the peer's work: cancel it first.
-pub struct Request<'a> {
+pub struct SentRequest<'a> {
     connection: &'a Connection,
     pub id: u64,
     answer: Answer,
@@ -250,12 +250,12 @@ pub struct Request<'a> {
     is_answered: bool,
 }
 
-impl Request<'_> {
+impl SentRequest<'_> {
     pub async fn answer(self) -> Result<Value, RequestError> {
         self.answer_meanwhile(|| {}).await
     }
 
-    /// Like [`Request::answer`], and runs `meanwhile` once the request has been sent.
+    /// Like [`SentRequest::answer`], and runs `meanwhile` once the request has been sent.
     pub async fn answer_meanwhile(mut self, meanwhile: impl FnOnce()) -> Result<Value, RequestError> {
         std::mem::replace(&mut self.pushed, Ok(()))?;
         let shared = &self.connection.shared;
@@ -283,7 +283,7 @@ impl Request<'_> {
     }
 }
 
-impl Drop for Request<'_> {
+impl Drop for SentRequest<'_> {
     fn drop(&mut self) {
         if self.is_answered {
             return;
@@ -300,7 +300,7 @@ impl Drop for Request<'_> {
 }
 
 impl Shared {
-    fn new(wire: Wire, listener: Arc<dyn Listener>) -> Arc<Shared> {
+    fn new(wire: Wire, listener: Arc<dyn PeerListener>) -> Arc<Shared> {
         let (pending, answering) = (Mutex::default(), Mutex::default());
         Arc::new(Shared { pending, closed: watch::Sender::new(None), listener, answering, wire })
     }
@@ -444,7 +444,7 @@ struct Incoming {
 }
 
 /// Parses what a peer wrote. Invalid Unicode is reported but does not lose the message.
-fn read<T: DeserializeOwned>(text: &[u8], listener: &dyn Listener) -> Result<T, serde_json::Error> {
+fn read<T: DeserializeOwned>(text: &[u8], listener: &dyn PeerListener) -> Result<T, serde_json::Error> {
     let Foreign { value, is_replaced } = foreign_json::read(text)?;
     if is_replaced {
         listener.odd(Oddity::NotUnicode);
@@ -452,7 +452,7 @@ fn read<T: DeserializeOwned>(text: &[u8], listener: &dyn Listener) -> Result<T, 
     Ok(value)
 }
 
-fn take_line(shared: &Arc<Shared>, line: &[u8], listener: &dyn Listener) -> Result<(), Closed> {
+fn take_line(shared: &Arc<Shared>, line: &[u8], listener: &dyn PeerListener) -> Result<(), Closed> {
     match line.first() {
         None => Ok(()),
         Some(b'{') => match read::<Incoming>(line, listener) {
@@ -477,7 +477,7 @@ fn take_line(shared: &Arc<Shared>, line: &[u8], listener: &dyn Listener) -> Resu
     }
 }
 
-fn take_noise(shared: &Arc<Shared>, line: &[u8], listener: &dyn Listener) -> Result<(), Closed> {
+fn take_noise(shared: &Arc<Shared>, line: &[u8], listener: &dyn PeerListener) -> Result<(), Closed> {
     take_after_text(shared, line, listener).unwrap_or_else(|| {
         listener.odd(Oddity::Noise(shown(line)));
         Ok(())
@@ -486,7 +486,7 @@ fn take_noise(shared: &Arc<Shared>, line: &[u8], listener: &dyn Listener) -> Res
 
 /// Takes an answer that follows other text on its line, which a `print` without a line end leaves there. Only an answer that
 /// is waited for counts, because servers may log their messages. `None` if there is none.
-fn take_after_text(shared: &Arc<Shared>, line: &[u8], listener: &dyn Listener) -> Option<Result<(), Closed>> {
+fn take_after_text(shared: &Arc<Shared>, line: &[u8], listener: &dyn PeerListener) -> Option<Result<(), Closed>> {
     let starts = line.iter().enumerate().skip(1).filter(|(_, byte)| **byte == b'{').map(|(at, _)| at);
     starts.take(limits::GLUED_STARTS).find_map(|at| {
         let (text, rest) = line.split_at(at);
@@ -505,7 +505,7 @@ fn take(
     message: Incoming,
     line: &[u8],
     during: Option<u64>,
-    listener: &dyn Listener,
+    listener: &dyn PeerListener,
 ) -> Result<(), Closed> {
     match message {
         // A log line in JSON.
@@ -539,7 +539,7 @@ fn take_answer(
     shared: &Shared,
     id: &Value,
     answer: Result<Value, RequestError>,
-    listener: &dyn Listener,
+    listener: &dyn PeerListener,
 ) -> Result<(), Closed> {
     let mut pending = shared.pending.lock();
     let number = id.as_u64().filter(|number| (1..=pending.last_id).contains(number));

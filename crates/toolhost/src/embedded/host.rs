@@ -11,12 +11,12 @@ use trailblaze_core::limits;
 use trailblaze_protocol::event::CallOrigin;
 use trailblaze_script::{HostError, LogLine, ScriptHost};
 
-use crate::connection::Listener;
+use crate::connection::PeerListener;
 use crate::notification_router::NotificationRouter;
 use crate::typed;
 
 /// The host of one call. `token` is the one of its progress.
-pub struct CallHost {
+pub struct EmbeddedCallHost {
     pub cx: Option<Cx>,
     pub router: Arc<NotificationRouter>,
     pub token: u64,
@@ -24,7 +24,7 @@ pub struct CallHost {
 }
 
 #[async_trait]
-impl ScriptHost for CallHost {
+impl ScriptHost for EmbeddedCallHost {
     async fn ask(&self, operation: &str, mut payload: Value) -> Result<Value, HostError> {
         let text = |name: &str| payload[name].as_str().unwrap_or_default().to_string();
         match operation {

@@ -92,18 +92,18 @@ impl Embedded {
 }
 
 /// A toolset that was linked and loaded once.
-pub struct Checked {
+pub struct CheckedToolset {
     pub program: Arc<Program>,
     pub n_tools: usize,
 }
 
 /// Links a script, and checks that it serves tools.
-pub async fn check(root: &Path, script: &str) -> Result<Checked, EmbeddedError> {
+pub async fn check(root: &Path, script: &str) -> Result<CheckedToolset, EmbeddedError> {
     let program = Arc::new(Programs::default()).get(root, script).await?;
     let served = Served::load(Arc::clone(&program), limits(), BTreeMap::new(), Arc::new(|_| {})).await;
     let served = served.map_err(|error| EmbeddedError::Load { script: script.to_string(), error })?;
     let listed = peer::list(&served).await?;
-    Ok(Checked { program, n_tools: listed["tools"].as_array().map_or(0, Vec::len) })
+    Ok(CheckedToolset { program, n_tools: listed["tools"].as_array().map_or(0, Vec::len) })
 }
 
 /// A toolset may use more than a script in a tool's file: it is loaded with its packages, and knows the time.

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use trailblaze_script::{HostError, LogLine, ScriptHost, Served, ServedCall};
 
 use super::EmbeddedError;
-use super::host::CallHost;
+use super::host::EmbeddedCallHost;
 use crate::connection::RpcError;
 use crate::notification_router::NotificationRouter;
 
@@ -128,7 +128,7 @@ impl Peer {
         let token = params["_meta"]["progressToken"].as_u64().unwrap_or_default();
         let name = params["_meta"]["trailblazeInvocationId"].clone();
         let (router, cx) = (Arc::clone(&self.router), self.router.context(token));
-        let host = CallHost { cx, router, token, n_steps: AtomicU64::new(0) };
+        let host = EmbeddedCallHost { cx, router, token, n_steps: AtomicU64::new(0) };
         let method = if is_call { "call" } else { "read" };
         let request = json!({"method": method, "params": params, "name": name});
         let answer = match self.served.call(&request, &host, cancelled.cancelled()).await {

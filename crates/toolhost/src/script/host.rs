@@ -12,13 +12,13 @@ use trailblaze_script::{HostError, LogLine, ScriptHost};
 use super::grants::Granted;
 use crate::limits;
 
-pub struct CallHost<'c> {
+pub struct ScriptCallHost<'c> {
     pub cx: &'c Cx,
     pub granted: &'c Granted,
 }
 
 #[async_trait]
-impl ScriptHost for CallHost<'_> {
+impl ScriptHost for ScriptCallHost<'_> {
     async fn ask(&self, operation: &str, mut payload: Value) -> Result<Value, HostError> {
         let text = |name: &str| payload[name].as_str().unwrap_or_default().to_string();
         match operation {
@@ -54,7 +54,7 @@ impl ScriptHost for CallHost<'_> {
     }
 }
 
-impl CallHost<'_> {
+impl ScriptCallHost<'_> {
     async fn call(&self, tool: &str, args: Map<String, Value>) -> Result<Value, HostError> {
         match self.cx.expand(tool, args).await {
             Ok(outcome) => {

@@ -17,7 +17,7 @@ use trailblaze_protocol::outcome::Outcome;
 use trailblaze_script::{Abort, Limits, Program, ScriptOutcome, World, call};
 
 pub use grants::{Granted, Origin, OriginError};
-use host::CallHost;
+use host::ScriptCallHost;
 
 use crate::envelope;
 use crate::limits;
@@ -99,7 +99,7 @@ impl ToolCode for ScriptTool {
             Err(error) => return Ok(Outcome::failed(error.to_string())),
         };
         let input = envelope::script_input(cx, args);
-        let host = CallHost { cx, granted: &self.granted };
+        let host = ScriptCallHost { cx, granted: &self.granted };
         let (world, ended) = call(world, &abort, input, &host).await;
         if let Some(world) = world {
             self.keep(&cx.attempt, world, abort);

@@ -11,13 +11,13 @@ use trailblaze_core::engine::tool::Tool;
 use trailblaze_protocol::event::Level;
 use trailblaze_protocol::outcome::Outcome;
 
-use super::{Server, WarnedOnce};
+use super::{ToolServer, WarnedOnce};
 use crate::answer;
-use crate::cassette::Answer;
-use crate::client::Client;
+use crate::cassette::RecordedAnswer;
+use crate::client::McpClient;
 use crate::connection::RequestError;
 use crate::context_refusal::{ContextRefusal, context_refusal};
-use crate::envelope::{ARGUMENT, Asked, Call, Carrier, Input};
+use crate::envelope::{ARGUMENT, CallRequest, Carrier, RepeatedInput, ToolCallParams};
 use crate::http::HttpError;
 use crate::instance::InUse;
 use crate::listing::{ParamHeader, declares_context, declares_invocation, forbids_context};
@@ -45,7 +45,7 @@ impl CallStyle {
     }
 }
 
-impl Server {
+impl ToolServer {
     fn style(&self, tool: &str) -> CallStyle {
         let known = self.styles.lock().get(tool).cloned();
         known.unwrap_or(CallStyle {
@@ -96,9 +96,16 @@ impl Server {
         }
         if let Some(tape) = &self.spec.tape {
             match &answered {
-                Ok(value) => tape.answered(cx, (tool, args), &self.spec.base_url, Answer::Result(value.clone())),
+                Ok(value) => {
+                    tape.answered(cx, (tool, args), &self.spec.base_url, RecordedAnswer::Result(value.clone()))
+                }
                 Err(RequestError::Refused(error)) => {
-                    tape.answered(cx, (tool, args), &self.spec.base_url, Answer::Refusal(error.message.clone()));
+                    tape.answered(
+                        cx,
+                        (tool, args),
+                        &self.spec.base_url,
+                        RecordedAnswer::Refusal(error.message.clone()),
+                    );
                 }
                 Err(_) => {}
             }
@@ -165,13 +172,13 @@ impl Server {
         cx: &Cx,
         (tool, args): (&str, &Map<String, Value>),
         (style, carrier): (&CallStyle, Carrier),
-        input: Input<'_>,
+        input: RepeatedInput<'_>,
     ) -> Result<Value, RequestError> {
-        let client = Client { connection: &instance.connection, handshake: &instance.handshake };
+        let client = McpClient { connection: &instance.connection, handshake: &instance.handshake };
         instance.begin_call();
         let routed = self.router.register(cx);
         let request = client.call(
-            Call::new(&Asked {
+            ToolCallParams::new(&CallRequest {
                 cx,
                 memory: &cx.attempt.memory(),
                 tool,
@@ -207,7 +214,7 @@ impl Server {
 
 /// Cancels the request at the server when a call is dropped before it is answered.
 struct CancelOnDrop<'a> {
-    server: &'a Server,
+    server: &'a ToolServer,
     instance: &'a InUse,
     tool: &'a str,
     id: u64,

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 use trailblaze_protocol::event::Level;
 
-use super::{Server, ServerState};
-use crate::client::Client;
+use super::{ServerState, ToolServer};
+use crate::client::McpClient;
 use crate::connection::Closed;
 use crate::instance::Instance;
 use crate::limits;
 
-impl Server {
+impl ToolServer {
     /// Pings an instance that has not answered a call which was cancelled. New calls wait for the result.
     pub(super) fn check_responds(&self, instance: &Arc<Instance>, tool: &str) {
         // One check at a time is enough, and a closed connection says what is wrong.
@@ -29,7 +29,7 @@ impl Server {
     }
 
     async fn ping(&self, instance: &Instance, tool: &str) {
-        let client = Client { connection: &instance.connection, handshake: &instance.handshake };
+        let client = McpClient { connection: &instance.connection, handshake: &instance.handshake };
         // A refusal is a sign of life too.
         let is_answered = tokio::time::timeout(limits::PING, client.ping().answer()).await.is_ok();
         // A server may do one thing at a time; if it is busy with another call, that call has its own timeout.

@@ -1,7 +1,7 @@
 //! A tool server as a source of tools, across all of its instances: started, called, restarted, replaced and stopped.
 //!
 //! The state is one `watch` channel ([`State`]); every transition goes through `send_replace` or
-//! [`Server::transition`], and callers that find the server restarting wait on the channel. Locks are held only for the
+//! [`ToolServer::transition`], and callers that find the server restarting wait on the channel. Locks are held only for the
 //! length of a statement, except `reopening` and `renewing`, which let one task at a time reopen or replace the
 //! instance.
 
@@ -32,10 +32,10 @@ use trailblaze_protocol::outcome::Outcome;
 use trailblaze_supervise::Supervisor;
 
 use crate::cassette::Tape;
-use crate::client::{Client, HandshakeError};
+use crate::client::{HandshakeError, McpClient};
 use crate::connection::{Oddity, RequestError};
 use crate::http::HttpError;
-use crate::instance::{InUse, Instance, SetupError, Starter, Transport};
+use crate::instance::{InUse, Instance, InstanceStarter, InstanceTransport, SetupError};
 use crate::limits;
 use crate::listing::{RawListing, interpret};
 use crate::notification_router::{NotificationRouter, ServerEvents};
@@ -89,11 +89,11 @@ pub enum OnDeath {
     RestartForNextCall(Arc<Restarts>),
 }
 
-pub struct Server {
+pub struct ToolServer {
     spec: Spec,
     supervisor: Arc<Supervisor>,
-    transport: Transport,
-    me: Weak<Server>,
+    transport: InstanceTransport,
+    me: Weak<ToolServer>,
     state: watch::Sender<ServerState>,
     router: Arc<NotificationRouter>,
     raw: Mutex<RawListing>,
@@ -105,7 +105,7 @@ pub struct Server {
     reopening: tokio::sync::Mutex<()>,
     /// Held while a new instance is started because files changed.
     renewing: tokio::sync::Mutex<()>,
-    /// Cancels the previous [`Server::renew`] when files change again.
+    /// Cancels the previous [`ToolServer::renew`] when files change again.
     latest_renewal: Mutex<CancellationToken>,
     /// How many renewals are under way.
     n_renewals: watch::Sender<usize>,
@@ -140,9 +140,9 @@ enum ServerState {
     Dead(SourceError),
 }
 
-impl Server {
-    pub fn new(spec: Spec, transport: Transport, supervisor: Arc<Supervisor>) -> Arc<Server> {
-        Arc::new_cyclic(|me| Server {
+impl ToolServer {
+    pub fn new(spec: Spec, transport: InstanceTransport, supervisor: Arc<Supervisor>) -> Arc<ToolServer> {
+        Arc::new_cyclic(|me| ToolServer {
             router: Arc::new(NotificationRouter::new(spec.name.clone(), Arc::clone(&spec.events), spec.may_sample)),
             spec,
             supervisor,
@@ -178,17 +178,18 @@ impl Server {
 
     async fn start_instance(&self) -> Result<Arc<Instance>, SourceError> {
         tracing::info!(target: "trailblaze::server", server = self.spec.name, "starting");
-        let Server { spec, supervisor, router, ignores_port, .. } = self;
+        let ToolServer { spec, supervisor, router, ignores_port, .. } = self;
         // What an earlier instance printed says nothing about this one.
         *router.noise.lock() = None;
         let stderr = Excerpt::default();
-        let begun = Starter { spec, supervisor, router, stderr: &stderr, ignores_port }.begin(&self.transport).await;
+        let begun =
+            InstanceStarter { spec, supervisor, router, stderr: &stderr, ignores_port }.begin(&self.transport).await;
         let instance = Arc::new(begun.map_err(|error| self.not_started(self.evidence(&error, &stderr)))?);
         let (connection, handshake) = (Arc::clone(&instance.connection), instance.handshake.clone());
         let stopping = self.stopping.clone();
         // The request stays open for as long as the connection does.
         tokio::spawn(async move {
-            if let Some(listening) = (Client { connection: &connection, handshake: &handshake }).listen() {
+            if let Some(listening) = (McpClient { connection: &connection, handshake: &handshake }).listen() {
                 let _ = stopping.run_until_cancelled(listening.answer()).await;
             }
         });
@@ -346,7 +347,7 @@ impl Server {
     }
 
     async fn read_listing(&self, instance: &Instance) -> Result<RawListing, SetupError> {
-        let client = Client { connection: &instance.connection, handshake: &instance.handshake };
+        let client = McpClient { connection: &instance.connection, handshake: &instance.handshake };
         let until = tokio::time::Instant::now() + self.spec.startup;
         let slow = |what| SetupError::Slow { what, limit: self.spec.startup };
         let tools = tokio::time::timeout_at(until, client.tools()).await.map_err(|_| slow("`tools/list`"))??;
@@ -409,7 +410,7 @@ impl Server {
 }
 
 #[async_trait]
-impl ToolSource for Server {
+impl ToolSource for ToolServer {
     fn name(&self) -> &str {
         &self.spec.name
     }
@@ -521,7 +522,7 @@ impl ToolSource for Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for ToolServer {
     fn drop(&mut self) {
         self.stopping.cancel();
     }

@@ -11,8 +11,8 @@ use trailblaze_core::engine::source::{SourceError, ToolSource};
 use trailblaze_protocol::event::Level;
 use trailblaze_protocol::outcome::Outcome;
 
-use super::{OnDeath, Server, ServerState};
-use crate::instance::{Instance, Transport};
+use super::{OnDeath, ServerState, ToolServer};
+use crate::instance::{Instance, InstanceTransport};
 use crate::limits;
 use crate::listing::RawListing;
 use crate::restarts::Restarts;
@@ -41,7 +41,7 @@ pub struct Renewed {
     pub warnings: Vec<String>,
 }
 
-impl Server {
+impl ToolServer {
     /// Starts a new instance next to the running one. A dead server comes back. Calls wait for the new instance; if it does
     /// not start, they fail with the reason until a later `renew` succeeds. Returns `None` if there is nothing to start: the
     /// server runs elsewhere, was never started, is stopping, or a later `renew` superseded this one.
@@ -81,7 +81,7 @@ impl Server {
         let newest = self.stopping.child_token();
         std::mem::replace(&mut *self.latest_renewal.lock(), newest.clone()).cancel();
         let _turn = self.renewing.lock().await;
-        let is_elsewhere = matches!(self.transport, Transport::Url(_));
+        let is_elsewhere = matches!(self.transport, InstanceTransport::Url(_));
         if is_elsewhere || newest.is_cancelled() || matches!(&*self.state.borrow(), ServerState::New) {
             return Ok(None);
         }

@@ -4,17 +4,17 @@
 use serde_json::{Map, Value};
 use trailblaze_core::engine::cx::Cx;
 
-use super::Server;
+use super::ToolServer;
 use super::calling::CallStyle;
 use crate::answer;
 use crate::client::Generation;
 use crate::connection::{RequestError, brief};
-use crate::envelope::{Carrier, Input};
+use crate::envelope::{Carrier, RepeatedInput};
 use crate::instance::InUse;
 use crate::limits;
 use crate::sampling;
 
-impl Server {
+impl ToolServer {
     /// Makes a call, and repeats it with the input that the server asks for until it returns a result.
     pub(super) async fn call_with_input(
         &self,
@@ -23,7 +23,8 @@ impl Server {
         (tool, args): (&str, &Map<String, Value>),
         (style, carrier): (&CallStyle, Carrier),
     ) -> Result<Value, RequestError> {
-        let mut answered = self.send_call(instance, cx, (tool, args), (style, carrier), Input::default()).await?;
+        let mut answered =
+            self.send_call(instance, cx, (tool, args), (style, carrier), RepeatedInput::default()).await?;
         let mut pause = limits::INPUT_PAUSE;
         for _ in 0..limits::INPUT_ROUNDS {
             if instance.handshake.generation == Generation::Opening || !answer::needs_input(&answered) {
@@ -44,7 +45,7 @@ impl Server {
                 }
                 None => return Err(RequestError::NoInput(NoInput::Nothing.to_string())),
             };
-            let input = Input { responses: responses.as_ref(), state: state.as_ref() };
+            let input = RepeatedInput { responses: responses.as_ref(), state: state.as_ref() };
             answered = Box::pin(self.send_call(instance, cx, (tool, args), (style, carrier), input)).await?;
         }
         if answer::needs_input(&answered) {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use trailblaze_contract::Method;
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
-use super::{Code, Fields, TypedError};
+use super::{Fields, RpcCode, TypedError};
 
 /// The answer of a command: whether it succeeded, if its message says that; a value, if its message has one; otherwise what the
 /// tool returned as data.
@@ -16,8 +16,8 @@ pub fn of_command(method: &Method, outcome: Outcome) -> Result<Fields, TypedErro
     if outcome.is_error() {
         return match outcome.variant {
             _ if has("success") => Ok(fields),
-            Variant::MissingRequiredArgs { .. } => Err(TypedError::new(Code::InvalidArgument, outcome.text)),
-            _ => Err(TypedError::new(Code::FailedPrecondition, outcome.text)),
+            Variant::MissingRequiredArgs { .. } => Err(TypedError::new(RpcCode::InvalidArgument, outcome.text)),
+            _ => Err(TypedError::new(RpcCode::FailedPrecondition, outcome.text)),
         };
     }
     let returned = match outcome.structured {

@@ -25,7 +25,7 @@ pub type Fields = Map<String, Value>;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{message} ({})", code.as_str())]
 pub struct TypedError {
-    pub code: Code,
+    pub code: RpcCode,
     pub message: String,
     /// What happened to the call, if one was made.
     pub fault: Option<Box<Fault>>,
@@ -33,7 +33,7 @@ pub struct TypedError {
 
 /// The codes of Connect and gRPC that methods answer with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Code {
+pub enum RpcCode {
     Canceled,
     InvalidArgument,
     FailedPrecondition,
@@ -42,16 +42,16 @@ pub enum Code {
     Unavailable,
 }
 
-impl Code {
+impl RpcCode {
     /// As it is sent.
     pub fn as_str(self) -> &'static str {
         match self {
-            Code::Canceled => "canceled",
-            Code::InvalidArgument => "invalid_argument",
-            Code::FailedPrecondition => "failed_precondition",
-            Code::Unimplemented => "unimplemented",
-            Code::Internal => "internal",
-            Code::Unavailable => "unavailable",
+            RpcCode::Canceled => "canceled",
+            RpcCode::InvalidArgument => "invalid_argument",
+            RpcCode::FailedPrecondition => "failed_precondition",
+            RpcCode::Unimplemented => "unimplemented",
+            RpcCode::Internal => "internal",
+            RpcCode::Unavailable => "unavailable",
         }
     }
 }
@@ -69,7 +69,7 @@ pub async fn call(cx: &Cx, origin: CallOrigin, method: &'static Method, fields: 
 pub async fn call_json(cx: &Cx, origin: CallOrigin, path: &str, request: Value) -> Result<Value, TypedError> {
     let method = trailblaze_contract::method(path)
         .or_else(|| trailblaze_contract::method(&format!("trailblaze.v1.{path}")))
-        .ok_or_else(|| TypedError::new(Code::Unimplemented, format!("there is no method {path}")))?;
+        .ok_or_else(|| TypedError::new(RpcCode::Unimplemented, format!("there is no method {path}")))?;
     let mut fields = codec::from_value(method.request, request)?;
     for id in ["invocationId", "sessionId", "deviceId"] {
         fields.remove(id);
@@ -93,20 +93,20 @@ async fn call_tool(cx: &Cx, origin: CallOrigin, tool: &str, mut args: Fields) ->
 }
 
 impl TypedError {
-    fn new(code: Code, message: impl Into<String>) -> TypedError {
+    fn new(code: RpcCode, message: impl Into<String>) -> TypedError {
         TypedError { code, message: message.into(), fault: None }
     }
 
     /// The error of an answer that cannot be written. What tools return is checked where it is made, so this is a mistake in a
     /// built-in tool.
     pub fn bug(error: &CodecError) -> TypedError {
-        TypedError::new(Code::Internal, format!("this is a bug in Trailblaze: {error}"))
+        TypedError::new(RpcCode::Internal, format!("this is a bug in Trailblaze: {error}"))
     }
 }
 
 impl From<CodecError> for TypedError {
     fn from(error: CodecError) -> TypedError {
-        TypedError::new(Code::InvalidArgument, error.to_string())
+        TypedError::new(RpcCode::InvalidArgument, error.to_string())
     }
 }
 
@@ -116,12 +116,12 @@ impl From<SamplingError> for TypedError {
             SamplingError::Ask(error) => {
                 let is_environment = error.exit() == Exit::Environment;
                 let error = TypedError::from(Fault::from(error));
-                let is_unavailable = is_environment && error.code != Code::Canceled;
-                TypedError { code: if is_unavailable { Code::Unavailable } else { error.code }, ..error }
+                let is_unavailable = is_environment && error.code != RpcCode::Canceled;
+                TypedError { code: if is_unavailable { RpcCode::Unavailable } else { error.code }, ..error }
             }
-            SamplingError::TooLarge => TypedError::new(Code::InvalidArgument, error.to_string()),
-            SamplingError::NoScreen(_) => TypedError::new(Code::Unavailable, error.to_string()),
-            other => TypedError::new(Code::FailedPrecondition, other.to_string()),
+            SamplingError::TooLarge => TypedError::new(RpcCode::InvalidArgument, error.to_string()),
+            SamplingError::NoScreen(_) => TypedError::new(RpcCode::Unavailable, error.to_string()),
+            other => TypedError::new(RpcCode::FailedPrecondition, other.to_string()),
         }
     }
 }
@@ -129,15 +129,15 @@ impl From<SamplingError> for TypedError {
 impl From<Fault> for TypedError {
     fn from(fault: Fault) -> TypedError {
         let code = match fault {
-            Fault::UnknownTool { .. } => Code::Unimplemented,
-            Fault::BadArguments { .. } | Fault::BadFile(_) | Fault::BadTemplate { .. } => Code::InvalidArgument,
+            Fault::UnknownTool { .. } => RpcCode::Unimplemented,
+            Fault::BadArguments { .. } | Fault::BadFile(_) | Fault::BadTemplate { .. } => RpcCode::InvalidArgument,
             Fault::DeviceLost { .. }
             | Fault::DeviceNotStarted { .. }
             | Fault::DeviceSilent { .. }
-            | Fault::Source(_) => Code::Unavailable,
-            Fault::Model { .. } => Code::FailedPrecondition,
-            Fault::Cancelled => Code::Canceled,
-            Fault::Bug { .. } => Code::Internal,
+            | Fault::Source(_) => RpcCode::Unavailable,
+            Fault::Model { .. } => RpcCode::FailedPrecondition,
+            Fault::Cancelled => RpcCode::Canceled,
+            Fault::Bug { .. } => RpcCode::Internal,
         };
         TypedError { code, message: fault.to_string(), fault: Some(Box::new(fault)) }
     }

@@ -10,7 +10,7 @@ use trailblaze_core::engine::tool::Tool;
 use trailblaze_core::model::{ChatMessage, ModelRequest};
 use trailblaze_protocol::event::CallOrigin;
 
-use super::{Code, Fields, TypedError, answer, call_tool};
+use super::{Fields, RpcCode, TypedError, answer, call_tool};
 
 pub async fn answer(
     cx: &Cx,
@@ -29,7 +29,7 @@ pub async fn answer(
         SessionMethod::CallTool => {
             let name = fields.get("name").and_then(Value::as_str).unwrap_or_default().to_string();
             if name.is_empty() {
-                return Err(TypedError::new(Code::InvalidArgument, "`name` is missing"));
+                return Err(TypedError::new(RpcCode::InvalidArgument, "`name` is missing"));
             }
             let args = fields.remove("args").map(message).unwrap_or_default();
             call_tool(cx, origin, &name, args).await.map(answer::of_tool)
@@ -38,13 +38,13 @@ pub async fn answer(
             let outcome = call_tool(cx, origin, "reloadTools", Map::new()).await?;
             match outcome.structured {
                 Some(Value::Object(changes)) if outcome.variant.is_success() => Ok(changes),
-                _ => Err(TypedError::new(Code::FailedPrecondition, outcome.text)),
+                _ => Err(TypedError::new(RpcCode::FailedPrecondition, outcome.text)),
             }
         }
         SessionMethod::AskModel => ask_model(cx, &fields).await,
         SessionMethod::ListDevices => Ok(devices(&session.invocations)),
         SessionMethod::WatchEvents | SessionMethod::WatchDevices => {
-            Err(TypedError::new(Code::Unimplemented, format!("{} returns a stream", method.name)))
+            Err(TypedError::new(RpcCode::Unimplemented, format!("{} returns a stream", method.name)))
         }
     }
 }
@@ -53,12 +53,12 @@ pub async fn answer(
 async fn ask_model(cx: &Cx, fields: &Fields) -> Result<Fields, TypedError> {
     let text = |name: &str| fields.get(name).and_then(Value::as_str).unwrap_or_default();
     if text("prompt").trim().is_empty() {
-        return Err(TypedError::new(Code::InvalidArgument, "`prompt` is missing"));
+        return Err(TypedError::new(RpcCode::InvalidArgument, "`prompt` is missing"));
     }
     let max_output_tokens = match fields.get("maxTokens").and_then(Value::as_i64) {
         None => None,
         Some(most @ 1..) => u64::try_from(most).ok(),
-        Some(_) => return Err(TypedError::new(Code::InvalidArgument, "`maxTokens` must be at least 1")),
+        Some(_) => return Err(TypedError::new(RpcCode::InvalidArgument, "`maxTokens` must be at least 1")),
     };
     let messages = vec![ChatMessage::user(text("prompt"))];
     let request = ModelRequest { max_output_tokens, ..ModelRequest::new(text("system"), messages) };

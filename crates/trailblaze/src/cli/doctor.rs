@@ -8,7 +8,7 @@ use trailblaze_core::yaml::Severity;
 use trailblaze_protocol::exit::Exit;
 use trailblaze_supervise::{Launch, Supervisor};
 use trailblaze_toolhost::build::ServerBuild;
-use trailblaze_toolhost::launch::{Place, Runtimes, launch};
+use trailblaze_toolhost::launch::{LaunchPlace, Runtimes, launch};
 
 use super::findings::{self, Finding, FindingState};
 use super::{Context, Refusal};
@@ -92,7 +92,7 @@ impl Doctor<'_> {
     /// Whether the tool servers could be started for these devices.
     async fn servers(&self, devices: &[DeviceSpec]) -> Vec<Finding> {
         let runtimes = Runtimes::new(self.loaded.environment.path().to_os_string(), self.supervisor.clone());
-        let place = Place { root: &self.loaded.root, base_url: "", session: None };
+        let place = LaunchPlace { root: &self.loaded.root, base_url: "", session: None };
         let mut findings = Vec::new();
         for named in entries(self.loaded) {
             let name = &named.name;

@@ -12,7 +12,7 @@ use trailblaze_core::yaml::{Decode, nearest};
 use trailblaze_drivers::sim::SimApp;
 use trailblaze_models::canned;
 use trailblaze_protocol::exit::Exit;
-use trailblaze_toolhost::cassette::Written;
+use trailblaze_toolhost::cassette::CassetteFile;
 
 use super::device::DeviceArgs;
 use super::interrupt::Signals;
@@ -74,7 +74,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("tool", named(ToolFile::schema(), "Trailblaze tool")),
         ("app", named(SimApp::schema(), "Trailblaze simulated app")),
         ("effects", named(Contents::schema(), "Trailblaze effects")),
-        ("cassette", named(Written::schema(), "Trailblaze cassette")),
+        ("cassette", named(CassetteFile::schema(), "Trailblaze cassette")),
         ("replies", named(canned::RepliesFile::schema(), "Trailblaze replies of a model")),
     ]
 }

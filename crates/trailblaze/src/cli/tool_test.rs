@@ -14,7 +14,7 @@ use trailblaze_core::yaml::decode;
 use trailblaze_core::yaml::{Problems, Source, block, nearest};
 use trailblaze_protocol::exit::Exit;
 use trailblaze_supervise::{Launch, ProcessExit, Supervisor};
-use trailblaze_toolhost::launch::{Place, Runtimes, lacks_maven_artifact, launch};
+use trailblaze_toolhost::launch::{LaunchPlace, Runtimes, lacks_maven_artifact, launch};
 use trailblaze_toolhost::python::{is_python, missing_module, program};
 
 use super::child::ChildRun;
@@ -200,7 +200,7 @@ impl Runners<'_> {
     /// Starts the same runtime that would run a server's script, but its test runner.
     async fn script(&self, files: &[&PathBuf]) -> Result<Launch, Refusal> {
         let runtimes = Runtimes::new(self.loaded.environment.path().to_os_string(), self.supervisor.clone());
-        let place = Place { root: self.root, base_url: "http://127.0.0.1:0", session: None };
+        let place = LaunchPlace { root: self.root, base_url: "http://127.0.0.1:0", session: None };
         let first = files.first().map(|file| file.display().to_string()).unwrap_or_default();
         let source = Source::new("test", block(&json!({"script": first}), 0));
         let server: ToolServerConfig = decode(&source, &mut Problems::new(&source))

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use trailblaze_core::record::events::EventSink;
 use trailblaze_core::yaml::{Millis, Problem};
 use trailblaze_protocol::event::Event;
-use trailblaze_toolhost::cassette::{CallbackListener, Cassette, NotFit, Player, Role, Tape};
+use trailblaze_toolhost::cassette::{CallbackListener, Cassette, CassetteWriteError, Player, ReplayedServer, Tape};
 
 use crate::files::{slug, unlike, write_in_project};
 use crate::project::loaded::Loaded;
@@ -68,7 +68,7 @@ pub enum NotSaved {
     #[error("cannot write `{file}`: {source}")]
     Write { file: String, source: std::io::Error },
     #[error("cannot write `{file}`: {source}")]
-    Unfit { file: String, source: NotFit },
+    Unfit { file: String, source: CassetteWriteError },
 }
 
 impl Cassettes {
@@ -99,8 +99,8 @@ impl Cassettes {
     }
 }
 
-fn role(named: &Named, file: &str) -> Role {
-    Role {
+fn role(named: &Named, file: &str) -> ReplayedServer {
+    ReplayedServer {
         name: named.name.clone(),
         contributor: named.contributor(),
         toolset: named.entry.toolset.clone(),

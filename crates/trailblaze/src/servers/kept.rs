@@ -7,7 +7,7 @@ use futures::future::join_all;
 use parking_lot::Mutex;
 use trailblaze_core::engine::source::ToolSource;
 use trailblaze_protocol::ids::SessionId;
-use trailblaze_toolhost::server::Server;
+use trailblaze_toolhost::server::ToolServer;
 use trailblaze_toolhost::stderr::ServerLog;
 
 use crate::servers::server_sources::{Key, StartedFrom};
@@ -27,7 +27,7 @@ pub struct KeptServers {
 pub(crate) type KeptKey = (Key, Option<SessionId>);
 
 pub(crate) struct Kept {
-    pub server: Arc<Server>,
+    pub server: Arc<ToolServer>,
     pub started: Started,
 }
 

@@ -16,16 +16,16 @@ use trailblaze_core::yaml::Millis;
 use trailblaze_protocol::outcome::Outcome;
 use trailblaze_toolhost::limits;
 use trailblaze_toolhost::listing::{RawListing, interpret};
-use trailblaze_toolhost::server::{OnDeath, Server};
+use trailblaze_toolhost::server::{OnDeath, ToolServer};
 
 use crate::servers::entries::Named;
 
 /// Starts the server and lists its tools.
 pub(crate) type Starter =
-    Box<dyn Fn() -> BoxFuture<'static, Result<(Arc<Server>, FirstListing), SourceError>> + Send + Sync>;
+    Box<dyn Fn() -> BoxFuture<'static, Result<(Arc<ToolServer>, FirstListing), SourceError>> + Send + Sync>;
 
 /// Ends the server with its session.
-pub(crate) type Ender = Box<dyn Fn(Arc<Server>) -> BoxFuture<'static, ()> + Send + Sync>;
+pub(crate) type Ender = Box<dyn Fn(Arc<ToolServer>) -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// What a server listed when it was started, at this revision. It is not asked again for the same list.
 pub(crate) type FirstListing = (u64, Listing);
@@ -37,7 +37,7 @@ pub(crate) struct OnDemand {
     on_death: OnDeath,
     starter: Starter,
     ender: Ender,
-    server: OnceCell<Arc<Server>>,
+    server: OnceCell<Arc<ToolServer>>,
     first: Mutex<Option<FirstListing>>,
     phase: watch::Sender<Phase>,
     me: Weak<OnDemand>,
@@ -74,7 +74,7 @@ impl OnDemand {
     }
 
     /// The running server, which is started if it is not running.
-    pub async fn running(&self) -> Result<&Arc<Server>, SourceError> {
+    pub async fn running(&self) -> Result<&Arc<ToolServer>, SourceError> {
         let start = || async {
             let (server, first) = (self.starter)().await?;
             *self.first.lock() = Some(first);
@@ -95,7 +95,7 @@ impl OnDemand {
     }
 
     /// The same for a call, whose time does not begin before the server is running. The start has a limit of its own.
-    async fn running_for(&self, cx: &Cx) -> Result<&Arc<Server>, SourceError> {
+    async fn running_for(&self, cx: &Cx) -> Result<&Arc<ToolServer>, SourceError> {
         let running = self.running();
         tokio::pin!(running);
         loop {

@@ -9,8 +9,8 @@ use trailblaze_core::template::tokens;
 use trailblaze_core::values::secret::Secrets;
 use trailblaze_toolhost::embedded::{Embedded, Programs};
 use trailblaze_toolhost::http::{Address, AddressError};
-use trailblaze_toolhost::instance::{PortFallback, Transport};
-use trailblaze_toolhost::launch::{LaunchError, Place, Runtimes, launch, own_variables};
+use trailblaze_toolhost::instance::{InstanceTransport, PortFallback};
+use trailblaze_toolhost::launch::{LaunchError, LaunchPlace, Runtimes, launch, own_variables};
 
 use crate::project::loaded::Loaded;
 
@@ -30,10 +30,10 @@ pub enum NoReach {
 /// The transport of a script that runs in this process.
 pub fn embedded(
     entry: &Entry,
-    place: &Place<'_>,
+    place: &LaunchPlace<'_>,
     secrets: &Secrets,
     programs: &Arc<Programs>,
-) -> Result<Transport, NoReach> {
+) -> Result<InstanceTransport, NoReach> {
     let script = entry.script.clone().ok_or(LaunchError::NoWay)?;
     let secret = |name: &String| Some((name.clone(), secrets.reveal(&secrets.seal(name)?)));
     let mut variables: BTreeMap<String, String> = entry.secrets.iter().filter_map(secret).collect();
@@ -42,30 +42,30 @@ pub fn embedded(
     let is_address = |name: &str| matches!(name, "TRAILBLAZE_BASE_URL" | "TRAILBLAZE_CALLBACK_URL");
     variables.retain(|name, _| !is_address(name) && !entry.drop_env.contains(name));
     let root = place.root.to_path_buf();
-    Ok(Transport::Embedded(Embedded { root, script, variables, programs: Arc::clone(programs) }))
+    Ok(InstanceTransport::Embedded(Embedded { root, script, variables, programs: Arc::clone(programs) }))
 }
 
 /// The transport of a server. `is_shared` tells whether several devices will use it.
 pub async fn reach(
     entry: &Entry,
-    place: &Place<'_>,
+    place: &LaunchPlace<'_>,
     runtimes: &Runtimes,
     secrets: &Secrets,
     is_shared: bool,
-) -> Result<Transport, NoReach> {
+) -> Result<InstanceTransport, NoReach> {
     if let Some(url) = &entry.url {
         let headers = entry.headers.0.iter().map(|(name, value)| {
             let value = with_secrets(&name.value, value, secrets)?;
             Ok((name.value.clone(), value))
         });
         let headers: Vec<(String, String)> = headers.collect::<Result<_, NoReach>>()?;
-        return Ok(Transport::Url(Address::parse(url, headers)?));
+        return Ok(InstanceTransport::Url(Address::parse(url, headers)?));
     }
     let launch = launch(entry, place, runtimes).await?;
     Ok(match entry.multi_device {
-        MultiDevice::Auto if is_shared => Transport::Port(launch, PortFallback::Pipe),
-        MultiDevice::Http if is_shared => Transport::Port(launch, PortFallback::Fail),
-        _ => Transport::Pipe(launch),
+        MultiDevice::Auto if is_shared => InstanceTransport::Port(launch, PortFallback::Pipe),
+        MultiDevice::Http if is_shared => InstanceTransport::Port(launch, PortFallback::Fail),
+        _ => InstanceTransport::Pipe(launch),
     })
 }
 

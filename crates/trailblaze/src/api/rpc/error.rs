@@ -2,7 +2,7 @@
 
 use connectrpc::{ConnectError, ErrorCode};
 use trailblaze_core::engine::invocations::Refused;
-use trailblaze_toolhost::typed::{Code, TypedError};
+use trailblaze_toolhost::typed::{RpcCode, TypedError};
 
 use crate::api::caller::NoCaller;
 
@@ -24,12 +24,12 @@ pub fn no_caller(error: NoCaller) -> ConnectError {
 /// The error of a method that could not be carried out.
 pub fn of_method(error: TypedError) -> ConnectError {
     let code = match error.code {
-        Code::Canceled => ErrorCode::Canceled,
-        Code::InvalidArgument => ErrorCode::InvalidArgument,
-        Code::FailedPrecondition => ErrorCode::FailedPrecondition,
-        Code::Unimplemented => ErrorCode::Unimplemented,
-        Code::Internal => ErrorCode::Internal,
-        Code::Unavailable => ErrorCode::Unavailable,
+        RpcCode::Canceled => ErrorCode::Canceled,
+        RpcCode::InvalidArgument => ErrorCode::InvalidArgument,
+        RpcCode::FailedPrecondition => ErrorCode::FailedPrecondition,
+        RpcCode::Unimplemented => ErrorCode::Unimplemented,
+        RpcCode::Internal => ErrorCode::Internal,
+        RpcCode::Unavailable => ErrorCode::Unavailable,
     };
     ConnectError::new(code, error.message)
 }

@@ -28,7 +28,7 @@ use trailblaze_contract::{Method, SessionMethod, Target, codec};
 use trailblaze_core::template::{Token, tokens};
 use trailblaze_core::values::secret::Secrets;
 use trailblaze_protocol::event::CallOrigin;
-use trailblaze_toolhost::typed::{self, Code, TypedError};
+use trailblaze_toolhost::typed::{self, RpcCode, TypedError};
 
 use super::body::{self, BodyError};
 use super::caller::{Caller, Callers, Ids, place};
@@ -150,7 +150,7 @@ impl Rpc {
         let answer = typed::call(&caller.cx, origin, method, fields).await;
         answer.map_err(|error| match self.0.ended(&caller.cx) {
             // If the calling tool has ended in the meantime, this call was cancelled with it.
-            Some(ended) if error.code == Code::Canceled => ConnectError::not_found(ended.to_string()),
+            Some(ended) if error.code == RpcCode::Canceled => ConnectError::not_found(ended.to_string()),
             _ => error::of_method(error),
         })
     }

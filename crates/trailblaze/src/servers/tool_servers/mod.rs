@@ -25,7 +25,7 @@ use trailblaze_supervise::Supervisor;
 use trailblaze_toolhost::embedded::Programs;
 use trailblaze_toolhost::launch::Runtimes;
 use trailblaze_toolhost::restarts::Restarts;
-use trailblaze_toolhost::server::Server;
+use trailblaze_toolhost::server::ToolServer;
 
 use crate::output::console::Console;
 use crate::output::words::count;
@@ -57,7 +57,7 @@ pub struct ToolServers {
     /// The programs of scripts that run in this process.
     programs: Arc<Programs>,
     process: ProcessParts,
-    shared: Mutex<HashMap<String, Arc<OnceCell<Arc<Server>>>>>,
+    shared: Mutex<HashMap<String, Arc<OnceCell<Arc<ToolServer>>>>>,
     restarts: Mutex<HashMap<Key, Arc<Restarts>>>,
     /// Whether each server refuses the context argument; shared by all its sessions once one has found out.
     refuses_context: Mutex<HashMap<Key, Arc<AtomicBool>>>,
@@ -256,7 +256,8 @@ impl ToolServers {
 
     /// Stops the servers that no session owns.
     pub async fn close(&self) {
-        let shared: Vec<Arc<Server>> = self.shared.lock().drain().filter_map(|(_, cell)| cell.get().cloned()).collect();
+        let shared: Vec<Arc<ToolServer>> =
+            self.shared.lock().drain().filter_map(|(_, cell)| cell.get().cloned()).collect();
         join_all(shared.iter().map(|server| self.end(server, None))).await;
         drop(shared);
         // A server that was abandoned during its start may still be stopping.

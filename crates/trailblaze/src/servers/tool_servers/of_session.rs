@@ -12,7 +12,7 @@ use trailblaze_core::engine::source::{SourceError, ToolSource};
 use trailblaze_core::values::secret::Secrets;
 use trailblaze_protocol::ids::SessionId;
 use trailblaze_toolhost::offline::Remembered;
-use trailblaze_toolhost::server::Server;
+use trailblaze_toolhost::server::ToolServer;
 
 use super::starting::list;
 use super::waiting::Waiting;
@@ -117,7 +117,7 @@ impl ToolServers {
             async move { servers.run(&named, (&id, &device), &secrets).await }.boxed()
         };
         let own = (Arc::clone(self), id.clone());
-        let ender = move |server: Arc<Server>| {
+        let ender = move |server: Arc<ToolServer>| {
             let (servers, id) = own.clone();
             async move { servers.end(&server, Some(&id)).await }.boxed()
         };

@@ -7,7 +7,7 @@ use futures::future::join_all;
 use parking_lot::Mutex;
 use trailblaze_core::engine::source::SourceError;
 use trailblaze_supervise::Supervisor;
-use trailblaze_toolhost::server::{Renewed, Server};
+use trailblaze_toolhost::server::{Renewed, ToolServer};
 
 use super::ToolServers;
 use super::waiting::Waiting;
@@ -19,7 +19,7 @@ use crate::servers::server_sources::{Key, StartedFrom};
 #[derive(Clone)]
 pub(crate) struct Started {
     pub key: Key,
-    pub server: Weak<Server>,
+    pub server: Weak<ToolServer>,
     /// What its newest instance was started from.
     pub origin: Arc<Mutex<StartedFrom>>,
     /// What it was started with, besides its files.

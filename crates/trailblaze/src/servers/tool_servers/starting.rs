@@ -16,11 +16,11 @@ use trailblaze_core::yaml::Millis;
 use trailblaze_protocol::event::Level;
 use trailblaze_protocol::ids::SessionId;
 use trailblaze_toolhost::build::ServerBuild;
-use trailblaze_toolhost::launch::{Place, missing_package};
+use trailblaze_toolhost::launch::{LaunchPlace, missing_package};
 use trailblaze_toolhost::listing::RawListing;
 use trailblaze_toolhost::notification_router::ServerEvents;
 use trailblaze_toolhost::python::missing_module;
-use trailblaze_toolhost::server::{OnDeath, Server, Spec};
+use trailblaze_toolhost::server::{OnDeath, Spec, ToolServer};
 
 use super::ToolServers;
 use super::record::RecordPlace;
@@ -49,7 +49,7 @@ impl ToolServers {
         named: &Named,
         session: (&SessionId, &DeviceDescription),
         secrets: &Arc<Secrets>,
-    ) -> Result<(Arc<Server>, FirstListing), SourceError> {
+    ) -> Result<(Arc<ToolServer>, FirstListing), SourceError> {
         // A server that did not start is not started again for every trail.
         if let Some(error) = self.failed.lock().get(&named.key()) {
             return Err(error.clone());
@@ -126,7 +126,7 @@ impl ToolServers {
         wanted: &Wanted<'_>,
         base_url: &str,
         secrets: &Arc<Secrets>,
-    ) -> Result<Arc<Server>, SourceError> {
+    ) -> Result<Arc<ToolServer>, SourceError> {
         let known = self.shared.lock().get(&wanted.named.name).and_then(|cell| cell.get().cloned());
         if let Some(server) = known {
             server.settled().await;
@@ -148,9 +148,9 @@ impl ToolServers {
         base_url: &str,
         session: Option<(&SessionId, &DeviceDescription)>,
         secrets: &Arc<Secrets>,
-    ) -> Result<Arc<Server>, SourceError> {
+    ) -> Result<Arc<ToolServer>, SourceError> {
         let Named { name, entry, .. } = *named;
-        let place = Place { root: &self.root, base_url, session };
+        let place = LaunchPlace { root: &self.root, base_url, session };
         self.warn_of_stale_build(named);
         let id = session.map(|(id, _)| id);
         let terms = format!("{entry:?} {base_url} {is_embedded}");
@@ -191,7 +191,7 @@ impl ToolServers {
             tape: self.recording().map(|recording| recording.tape(&named.key())),
             spin_turn: Arc::clone(&self.process.spin_turn),
         };
-        let server = Server::new(spec, reach, Arc::clone(&self.supervisor));
+        let server = ToolServer::new(spec, reach, Arc::clone(&self.supervisor));
         server.start().await?;
         let (supervisor, origin) = (Arc::clone(&self.supervisor), Arc::new(Mutex::new(origin)));
         self.note_started(Started { key: key.0, server: Arc::downgrade(&server), origin, terms, attached, supervisor });
@@ -232,7 +232,7 @@ impl ToolServers {
     }
 
     /// Stops a server whose session has ended, or whose run if `session` is `None`, unless it is kept for the next run.
-    pub(super) async fn end(&self, server: &Arc<Server>, session: Option<&SessionId>) {
+    pub(super) async fn end(&self, server: &Arc<ToolServer>, session: Option<&SessionId>) {
         let is_kept = session.is_none_or(|id| self.staying.lock().contains(id));
         let is_it = |started: &&Started| started.server.as_ptr() == Arc::as_ptr(server);
         let started = self.started.lock().iter().find(is_it).cloned();
