@@ -56,18 +56,6 @@ pub async fn browse(actor: &Actor<'_>, command: &Browse) -> Result<Acted, Driver
             let text = seen.iter().map(line).collect::<Vec<_>>().join("\n");
             return Ok(Acted { text, value: Some(seen.into()), ..Acted::default() });
         }
-        Browse::Console => {
-            let lines: Vec<String> = page.shared.state().console.iter().cloned().collect();
-            return Ok(Acted { text: lines.join("\n"), value: Some(json!(lines)), ..Acted::default() });
-        }
-        Browse::Requests => {
-            let requests: Vec<Value> = page.shared.state().requests.json();
-            return Ok(Acted {
-                text: format!("{} requests", requests.len()),
-                value: Some(requests.into()),
-                ..Acted::default()
-            });
-        }
         Browse::StorageState => return storage_state(actor).await,
         Browse::Restore { state } => restore(actor, state).await?,
         Browse::Download => {
