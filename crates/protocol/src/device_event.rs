@@ -32,6 +32,9 @@ pub enum DeviceEvent {
         url: String,
         /// What it is for: `document`, `fetch`, `image` …
         kind: String,
+        /// All of it, for checks. Not in the record, because nobody asked for it there.
+        #[serde(skip)]
+        sent: Option<Box<SentRequest>>,
     },
     /// A request ended.
     Response {
@@ -95,6 +98,15 @@ pub enum DeviceEvent {
         /// The line.
         text: String,
     },
+}
+
+/// A request as it was sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SentRequest {
+    /// Where to, also if it is long.
+    pub url: String,
+    /// The beginning of its body.
+    pub body: String,
 }
 
 impl DeviceEvent {

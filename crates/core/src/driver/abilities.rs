@@ -55,4 +55,6 @@ pub trait BrowserControl: Send + Sync {
     async fn browse(&self, budget: &Budget, command: &Browse) -> Result<ActionOutput, DriverError>;
     /// Evaluates JavaScript in the page.
     async fn evaluate(&self, budget: &Budget, script: &str) -> Result<Value, DriverError>;
+    /// Whether what pages log and request is among the events of the device.
+    fn reports_pages(&self) -> bool;
 }

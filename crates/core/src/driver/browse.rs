@@ -28,10 +28,6 @@ pub enum Browse {
         accept: Option<bool>,
         text: Option<String>,
     },
-    /// Lists the console messages of the pages.
-    Console,
-    /// Lists the requests that the pages made: URL and body.
-    Requests,
     /// Returns cookies and local storage, in Playwright's format.
     StorageState,
     /// Adds cookies and local storage in that format, or a bare list of cookies.
@@ -54,8 +50,6 @@ impl Browse {
             Browse::NewTab { .. } => "newTab",
             Browse::CloseTab { .. } => "closeTab",
             Browse::Dialogs { .. } => "dialogs",
-            Browse::Console => "console",
-            Browse::Requests => "requests",
             Browse::StorageState => "storageState",
             Browse::Restore { .. } => "restore",
             Browse::Download => "download",

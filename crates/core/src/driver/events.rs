@@ -6,7 +6,7 @@ use trailblaze_protocol::device_event::DeviceEvent;
 
 /// How many events wait to be taken: those that are routine, and others.
 const ROUTINE: usize = 1000;
-const OTHERS: usize = 200;
+const OTHERS: usize = 1000;
 /// The longest text in one of them, in bytes.
 const LONGEST: usize = 4096;
 

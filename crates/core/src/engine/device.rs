@@ -1,7 +1,6 @@
 //! The device of a session, behind a lease. Screens returned from here are redacted and have refs; the values of secrets
 //! only appear in what is sent to the driver. The one waiting loop is here too.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +9,7 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use trailblaze_protocol::device_event::DeviceEvent;
+use trailblaze_protocol::device_event::{DeviceEvent, SentRequest};
 use trailblaze_protocol::event::{Event, Level, Moment};
 use trailblaze_protocol::geometry::{Rect, Size};
 use trailblaze_protocol::heal::ElementIdentity;
@@ -18,11 +17,12 @@ use trailblaze_protocol::ids::Parent;
 use trailblaze_protocol::outcome::Outcome;
 
 use crate::driver::{
-    Action, ActionOutput, ActionTarget, Budget, DeviceCommand, DeviceDescription, DeviceEvents, Driver, DriverError,
-    ObserveOptions, ObservedAction, Person, PersonAction, ScreenFrame, TrailStart,
+    Action, ActionOutput, ActionTarget, BrowserControl, Budget, DeviceCommand, DeviceDescription, DeviceEvents, Driver,
+    DriverError, LaunchMode, ObserveOptions, ObservedAction, Person, PersonAction, ScreenFrame, TrailStart,
 };
 use crate::engine::cx::Cx;
 use crate::engine::destination;
+use crate::engine::device_log::{ConsoleLine, DeviceLog};
 use crate::engine::dispatch::ExpectedName;
 use crate::engine::fault::{Fault, Stop};
 use crate::engine::reveal::{self, Sent};
@@ -47,13 +47,9 @@ pub struct Device {
     lease: tokio::sync::Mutex<()>,
     /// The last screen that was shown, whose refs callers may use.
     shown: Mutex<Option<Arc<Screen>>>,
-    /// The newest messages of the device that those who act on it must know, and how many there were before them.
-    remarks: Mutex<(VecDeque<String>, usize)>,
+    /// What the device said so far.
+    log: Mutex<DeviceLog>,
 }
-
-/// How many remarks of a device are kept, and their longest text in characters.
-const REMARKS: usize = 50;
-const REMARK: usize = 400;
 
 /// The properties by which an element is recognized on a later screen.
 #[derive(Debug, Clone, PartialEq)]
@@ -99,13 +95,7 @@ pub enum Reached {
 
 impl Device {
     pub fn new(driver: Arc<dyn Driver>, secrets: Arc<Secrets>) -> Device {
-        Device {
-            driver,
-            secrets,
-            lease: tokio::sync::Mutex::new(()),
-            shown: Mutex::default(),
-            remarks: Mutex::default(),
-        }
+        Device { driver, secrets, lease: tokio::sync::Mutex::new(()), shown: Mutex::default(), log: Mutex::default() }
     }
 
     pub fn description(&self) -> &DeviceDescription {
@@ -367,6 +357,10 @@ impl Device {
         let _lease = self.lease(cx).await?;
         destination::check(cx, &*self.driver, Sent::Command(command), &budget).await?;
         let command = reveal::command_with_values(&self.secrets, command);
+        if matches!(&command, DeviceCommand::LaunchApp { mode, .. } if *mode != LaunchMode::Resume) {
+            self.emit_events(cx);
+            self.log.lock().forget_pages();
+        }
         let acted = command.carry_out(&*self.driver, &budget).await;
         Ok(self.done(cx, acted)?)
     }
@@ -437,7 +431,7 @@ impl Device {
     /// Emits what the device said and did by itself, as events of the current call.
     fn emit_events(&self, cx: &Cx) {
         for happened in self.take_events() {
-            self.keep_remark(&happened);
+            self.log.lock().add(&happened, &self.secrets);
             let (session, about) = (cx.session.id.clone(), Some(cx.parent()));
             cx.emit(Event::Device { session, about, happened });
         }
@@ -446,46 +440,54 @@ impl Device {
     /// The same between calls.
     pub(crate) fn emit_events_of_no_call(&self, session: &Session) {
         for happened in self.take_events() {
-            self.keep_remark(&happened);
+            self.log.lock().add(&happened, &self.secrets);
             session.emit(Event::Device { session: session.id.clone(), about: None, happened });
-        }
-    }
-
-    fn keep_remark(&self, happened: &DeviceEvent) {
-        if !happened.is_notable() {
-            return;
-        }
-        let text = self.secrets.redact(&happened.to_string()).into_owned();
-        let text = match text.char_indices().nth(REMARK) {
-            Some((end, _)) => format!("{}…", &text[..end]),
-            None => text,
-        };
-        let (kept, n_before) = &mut *self.remarks.lock();
-        kept.push_back(text);
-        if kept.len() > REMARKS {
-            kept.pop_front();
-            *n_before += 1;
         }
     }
 
     /// The dialogs, errors and downloads of the device's pages since there were `seen` of them, redacted. Sets `seen` to
     /// how many there are now.
     pub fn remarks_since(&self, seen: &mut usize) -> Vec<String> {
-        let (kept, n_before) = &*self.remarks.lock();
-        let first = seen.saturating_sub(*n_before);
-        *seen = n_before + kept.len();
-        kept.iter().skip(first).cloned().collect()
+        let log = self.log.lock();
+        let new = log.remarks_since(*seen);
+        *seen = log.n_remarks();
+        new
     }
 
     /// How many dialogs, errors and downloads there were so far.
     pub fn n_remarks(&self) -> usize {
-        let (kept, n_before) = &*self.remarks.lock();
-        n_before + kept.len()
+        self.log.lock().n_remarks()
+    }
+
+    /// What the pages wrote to their console since the trail began or the app was launched.
+    pub fn console(&self, cx: &Cx) -> Result<Vec<ConsoleLine>, Stop> {
+        self.check_reports_pages("console")?;
+        self.emit_events(cx);
+        let mut lines: Vec<ConsoleLine> = self.log.lock().console().cloned().collect();
+        lines.iter_mut().for_each(|line| self.secrets.defuse(&mut line.text));
+        Ok(lines)
+    }
+
+    /// The requests of the pages since the trail began or the app was launched. They may contain values of secrets.
+    pub fn requests(&self, cx: &Cx) -> Result<Vec<SentRequest>, Stop> {
+        self.check_reports_pages("requests")?;
+        self.emit_events(cx);
+        Ok(self.log.lock().requests().cloned().collect())
+    }
+
+    fn check_reports_pages(&self, action: &str) -> Result<(), DriverError> {
+        if self.driver.browser().is_some_and(BrowserControl::reports_pages) {
+            return Ok(());
+        }
+        let platform = self.driver.describe().platform;
+        Err(DriverError::Unsupported { action: action.to_string(), platform })
     }
 
     /// Prepares the device for a trail. A device that cannot be prepared says so in the first call of the trail.
     pub async fn begin_trail(&self, session: &Session, cancel: &CancellationToken, trail: &TrailStart) {
         let budget = Budget::new(Instant::now() + limits::DRIVER_COMMAND, cancel.clone());
+        self.emit_events_of_no_call(session);
+        self.log.lock().forget_pages();
         let begun = {
             let _lease = self.lease.lock().await;
             self.driver.begin_trail(&budget, trail).await

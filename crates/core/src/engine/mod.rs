@@ -5,6 +5,7 @@ pub mod count;
 pub mod session_key;
 pub mod session;
 pub mod device;
+pub mod device_log;
 mod reveal;
 mod destination;
 pub mod tool;

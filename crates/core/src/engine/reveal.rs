@@ -93,8 +93,6 @@ fn for_each_text_of_command(command: &mut DeviceCommand, change: &mut dyn FnMut(
             | Browse::Tabs
             | Browse::SelectTab { index: _ }
             | Browse::CloseTab { index: _ }
-            | Browse::Console
-            | Browse::Requests
             | Browse::StorageState
             | Browse::Download => {}
         },

@@ -8,14 +8,15 @@ use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 use tokio::sync::Notify;
 use tokio::time::Instant;
+use trailblaze_protocol::device_event::DeviceEvent;
 use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::geometry::{Rect, Size};
 use trailblaze_protocol::ids::DeviceId;
 
 use crate::driver::{
     Action, ActionOutput, ActionTarget, AppControl, AppInventory, Browse, BrowserControl, Budget, ClipboardControl,
-    DeviceCommand, DeviceDescription, DeviceShell, Driver, DriverError, LaunchMode, NetworkControl, ObserveOptions,
-    PermissionControl, ShellOutput,
+    DeviceCommand, DeviceDescription, DeviceEvents, DeviceShell, Driver, DriverError, LaunchMode, NetworkControl,
+    ObserveOptions, PermissionControl, ShellOutput,
 };
 use crate::screen::{Field, Node, Picture, Pixels, Props, Screen, Shape, SnapshotId};
 
@@ -28,6 +29,7 @@ pub struct FakeDriver {
     answers: Vec<(String, Value)>,
     mishap: Option<Mishap>,
     origin: Option<String>,
+    events: Option<DeviceEvents>,
     state: Mutex<FakeDriverState>,
     changed: Notify,
 }
@@ -131,6 +133,7 @@ impl FakeDriver {
             answers: Vec::new(),
             mishap: None,
             origin: None,
+            events: None,
             state: Mutex::new(state),
             changed: Notify::new(),
         }
@@ -153,6 +156,12 @@ impl FakeDriver {
     /// An action of this name returns a value.
     pub fn answering(mut self, action: &str, value: Value) -> FakeDriver {
         self.answers.push((action.to_string(), value));
+        self
+    }
+
+    /// The device says something by itself.
+    pub fn saying(mut self, event: DeviceEvent) -> FakeDriver {
+        self.events.get_or_insert_default().add(event);
         self
     }
 
@@ -337,6 +346,10 @@ impl Driver for FakeDriver {
         Some(self)
     }
 
+    fn events(&self) -> Option<&DeviceEvents> {
+        self.events.as_ref()
+    }
+
     fn network(&self) -> Option<&dyn NetworkControl> {
         Some(self)
     }
@@ -431,6 +444,10 @@ impl DeviceShell for FakeDriver {
 impl BrowserControl for FakeDriver {
     async fn browse(&self, budget: &Budget, command: &Browse) -> Result<ActionOutput, DriverError> {
         self.take(budget, &DeviceCommand::Browse(command.clone())).await
+    }
+
+    fn reports_pages(&self) -> bool {
+        self.events.is_some()
     }
 
     async fn evaluate(&self, budget: &Budget, script: &str) -> Result<Value, DriverError> {

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use trailblaze_core::driver::{Action, ActionTarget, Budget, Driver};
 use trailblaze_core::screen::{Field, Node, Props, Shape};
 use trailblaze_core::testing::{FakeDriver, TestPage, TestSession, TestWiring, button, field, label};
+use trailblaze_protocol::device_event::{DeviceEvent, SentRequest};
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::outcome::Variant;
 
@@ -16,6 +17,11 @@ fn element(role: &str, name: &str) -> Node {
     let props = Props::new(Shape::Web).with(Field::AriaRole, role).with(Field::AriaName, name);
     let props = props.with(Field::AriaDescriptor, format!("{role} \"{name}\"")).with(Field::Text, name);
     Node::new(0, props.with(Field::IsInteractive, true))
+}
+
+fn request(url: &str, body: &str) -> DeviceEvent {
+    let sent = Some(Box::new(SentRequest { url: url.to_string(), body: body.to_string() }));
+    DeviceEvent::Request { request: 1, method: "POST".into(), url: url.into(), kind: "fetch".into(), sent }
 }
 
 fn browser() -> TestSession {
@@ -30,10 +36,11 @@ fn browser() -> TestSession {
     );
     let driver = FakeDriver::new("web/fake", [page])
         .posing_as(Platform::Web, "playwright-native")
-        .answering("console", json!(["error: bad", "log: good"]))
+        .saying(DeviceEvent::Console { kind: "error".into(), text: "bad".into() })
+        .saying(DeviceEvent::Console { kind: "log".into(), text: "good".into() })
         .answering("download", json!({"name": "report.pdf"}))
         .answering("attribute", json!("held"))
-        .answering("requests", json!([{"url": "https://shop.example/pay", "body": ""}]));
+        .saying(request("https://shop.example/pay", ""));
     TestWiring::new(driver).open()
 }
 
@@ -383,16 +390,17 @@ async fn the_device_gets_the_values_of_secrets_wherever_they_are_passed() {
     let driver = FakeDriver::new("web/fake", [page])
         .posing_as(Platform::Web, "playwright-native")
         .answering("download", json!({"name": "4711.pdf"}))
-        .answering("requests", json!([{"url": "https://shop.example/?pin=%34711", "body": "a 4711 b"}]));
+        .saying(request("https://shop.example/?pin=%34711", "a 4711 b"));
     let session = TestWiring::new(driver).secret("PIN", "4711").open();
     for (tool, arguments) in [
         ("web_applyCookies", json!({"cookiesJson": "[{\"name\": \"pin\", \"value\": \"{{PIN}}\"}]"})),
+        // Before the app is launched, because that forgets what the pages before requested.
+        ("web_assertNetworkEvent", json!({"eventName": "a {{PIN}} b"})),
         ("web_tabs", json!({"action": "NEW", "url": "https://shop.example/{{PIN}}"})),
         ("web_dialogs", json!({"text": "{{PIN}}"})),
         ("launchApp", json!({"packageId": "https://shop.example/{{PIN}}"})),
         ("web_click", json!({"nodeSelector": {"web": {"ariaNameRegex": "Pay {{PIN}}"}}})),
         ("web_download", json!({"name": "{{PIN}}.pdf"})),
-        ("web_assertNetworkEvent", json!({"eventName": "a {{PIN}} b"})),
         ("rememberElementText", json!({"text": "Pay {{PIN}}", "variable": "seen"})),
         ("assertEquals", json!({"actual": "{{seen}}", "expected": "Pay {{PIN}}"})),
     ] {

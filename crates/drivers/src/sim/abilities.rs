@@ -94,6 +94,10 @@ impl BrowserControl for Sim {
         Err(cannot(command.name()))
     }
 
+    fn reports_pages(&self) -> bool {
+        false
+    }
+
     async fn evaluate(&self, budget: &Budget, script: &str) -> Result<Value, DriverError> {
         self.command(budget, "evaluateJs", |device, _| device.evaluate(script).map(Value::from)).await
     }

@@ -89,6 +89,10 @@ impl BrowserControl for Web {
         browse(&Actor { page: &page, budget }, command).await
     }
 
+    fn reports_pages(&self) -> bool {
+        self.opened().is_none_or(|page| !page.is_polled())
+    }
+
     async fn evaluate(&self, budget: &Budget, script: &str) -> Result<Value, DriverError> {
         let (page, _acting) = self.settled(budget).await?;
         page.run_script(budget, script).await

@@ -56,18 +56,6 @@ pub async fn browse(actor: &Actor<'_>, command: &Browse) -> Result<ActionOutput,
             let text = seen.iter().map(line).collect::<Vec<_>>().join("\n");
             return Ok(ActionOutput { text, value: Some(seen.into()), ..ActionOutput::default() });
         }
-        Browse::Console => {
-            let lines: Vec<String> = page.shared.state().console.iter().cloned().collect();
-            return Ok(ActionOutput { text: lines.join("\n"), value: Some(json!(lines)), ..ActionOutput::default() });
-        }
-        Browse::Requests => {
-            let requests: Vec<Value> = page.shared.state().requests.json();
-            return Ok(ActionOutput {
-                text: format!("{} requests", requests.len()),
-                value: Some(requests.into()),
-                ..ActionOutput::default()
-            });
-        }
         Browse::StorageState => return storage_state(actor).await,
         Browse::Restore { state } => restore(actor, state).await?,
         Browse::Download => {

@@ -73,7 +73,7 @@ impl Web {
         }
     }
 
-    fn opened(&self) -> Option<Arc<Page>> {
+    pub(super) fn opened(&self) -> Option<Arc<Page>> {
         self.page.lock().clone()
     }
 

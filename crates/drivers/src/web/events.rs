@@ -11,7 +11,7 @@ use super::backend::{BrowserEvent, BrowserEventSink, Dialog, RequestEvent, Reque
 use super::page::Page;
 use super::person_events::PersonEvent;
 use super::screencast::Screencast;
-use super::state::{Download, LONGEST, SharedState, State, Tab};
+use super::state::{Download, SharedState, State, Tab};
 
 /// The longest address in a message, in bytes.
 const SHORT: usize = 300;
@@ -90,12 +90,9 @@ pub fn change(state: &mut State, event: BrowserEvent) {
         }
         BrowserEvent::DownloadEnded { id, is_whole } => download_ended(state, &id, is_whole),
         BrowserEvent::Console { kind, text } => {
-            state.console(&format!("{kind}: {text}"));
             state.events.add(DeviceEvent::Console { kind, text });
         }
         BrowserEvent::Exception { text } => {
-            let text = cut(&text, LONGEST);
-            state.console(&format!("error: {text}"));
             state.events.add(DeviceEvent::Exception { text });
         }
         event => change_tab(state, event),

@@ -557,8 +557,6 @@ async fn what_the_browser_cannot_do_is_refused_by_name() {
     let device = FakeBrowserDevice::open(false).await;
     let commands = [
         (Browse::Dialogs { accept: Some(true), text: None }, "dialogs"),
-        (Browse::Console, "console"),
-        (Browse::Requests, "requests"),
         (Browse::Download, "download"),
         (Browse::StorageState, "cookies and storage"),
     ];
@@ -614,7 +612,6 @@ async fn events_become_what_is_known() {
     let heard: Vec<String> = events.iter().filter(|event| !event.is_routine()).map(ToString::to_string).collect();
     assert!(heard[0].starts_with("prompt \"Your name?\" was accepted with \"Eve\", because nothing says"), "{heard:?}");
     assert_eq!(heard[1..], ["console.error: no stock", "https://shop.example/stock answered 404"]);
-    assert_eq!(device.browse(Browse::Console).await.unwrap().text, "error: no stock");
     session.tell(BrowserEvent::Crashed { tab: "tab1".to_string(), why: None });
     let lost = device.web.observe(&budget(), ObserveOptions::TREE).await;
     assert!(matches!(&lost, Err(DriverError::Lost { evidence }) if evidence == "the page crashed"), "{lost:?}");

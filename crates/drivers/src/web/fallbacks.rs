@@ -236,8 +236,6 @@ impl Page {
         let action = match command {
             _ if !self.is_polled() => return Ok(()),
             Browse::Dialogs { .. } => "dialogs",
-            Browse::Console => "console",
-            Browse::Requests => "requests",
             Browse::Download => "download",
             _ => return Ok(()),
         };

@@ -1,20 +1,19 @@
-//! The requests that the pages of a device have made.
+//! The requests that the pages of a device make, as events of the device.
 
 use std::collections::VecDeque;
 
-use serde_json::{Value, json};
 use trailblaze_core::driver::cut;
-use trailblaze_protocol::device_event::DeviceEvent;
+use trailblaze_protocol::device_event::{DeviceEvent, SentRequest};
 
 use super::backend::{RequestEvent, RequestStage};
 
-/// How many requests are kept.
+/// How many requests are known while they wait for their response.
 const KEPT: usize = 1000;
-/// The longest request body that is kept.
-const BODY: usize = 4096;
-/// The longest address that is kept, and that is in an event, in bytes.
-const KEPT_ADDRESS: usize = 16 << 10;
+/// The longest address in the record, in bytes.
 const ADDRESS: usize = 2048;
+/// The longest address for checks, in bytes, and the longest body, in characters.
+const WHOLE_ADDRESS: usize = 16 << 10;
+const BODY: usize = 4096;
 
 /// The newest requests, in the order in which they were made.
 #[derive(Default)]
@@ -28,7 +27,6 @@ struct LoggedRequest {
     number: u64,
     method: String,
     url: String,
-    body: String,
     kind: String,
     status: Option<u16>,
     /// When it was sent, in seconds of the browser's clock.
@@ -55,18 +53,19 @@ impl RequestLog {
                     id: id.clone(),
                     number: self.last_number,
                     method: method.clone(),
-                    url: cut(url, KEPT_ADDRESS),
-                    body: body.chars().take(BODY).collect(),
+                    url: cut(url, ADDRESS),
                     kind: kind.to_lowercase(),
                     status: None,
                     sent_at: *at,
                     has_ended: false,
                 };
+                let whole = SentRequest { url: cut(url, WHOLE_ADDRESS), body: body.chars().take(BODY).collect() };
                 let sent = DeviceEvent::Request {
                     request: request.number,
                     method: request.method.clone(),
-                    url: cut(url, ADDRESS),
+                    url: request.url.clone(),
                     kind: request.kind.clone(),
+                    sent: Some(Box::new(whole)),
                 };
                 self.all.push_back(request);
                 redirected.into_iter().chain([sent]).collect()
@@ -88,17 +87,6 @@ impl RequestLog {
     fn known(&mut self, id: &str) -> Option<&mut LoggedRequest> {
         self.all.iter_mut().rev().find(|request| request.id == id)
     }
-
-    /// Forgets all. Numbers go on.
-    pub fn clear(&mut self) {
-        self.all.clear();
-    }
-
-    pub fn json(&self) -> Vec<Value> {
-        let json =
-            |request: &LoggedRequest| json!({"method": request.method, "url": request.url, "body": request.body});
-        self.all.iter().map(json).collect()
-    }
 }
 
 impl LoggedRequest {
@@ -107,7 +95,7 @@ impl LoggedRequest {
         (!std::mem::replace(&mut self.has_ended, true)).then(|| DeviceEvent::Response {
             request: self.number,
             method: self.method.clone(),
-            url: cut(&self.url, ADDRESS),
+            url: self.url.clone(),
             kind: self.kind.clone(),
             status: self.status,
             failure,
@@ -130,7 +118,8 @@ mod tests {
     }
 
     fn request(request: u64, url: &str) -> DeviceEvent {
-        DeviceEvent::Request { request, method: "GET".into(), url: url.into(), kind: "fetch".into() }
+        let sent = Some(Box::new(SentRequest { url: url.into(), body: String::new() }));
+        DeviceEvent::Request { request, method: "GET".into(), url: url.into(), kind: "fetch".into(), sent }
     }
 
     fn response(request: u64, url: &str, status: Option<u16>, failure: Option<&str>, micros: u64) -> DeviceEvent {
@@ -179,9 +168,10 @@ mod tests {
         let url = format!("data:{}", "é".repeat(5000));
         for id in 0..1500 {
             let told = take(&mut requests, &id.to_string(), vec![sent(&url, 1.0, None)]);
-            let DeviceEvent::Request { url, .. } = &told[0] else { panic!("{told:?}") };
+            let DeviceEvent::Request { url, sent: Some(sent), .. } = &told[0] else { panic!("{told:?}") };
             assert!(url.len() <= 2048 && url.ends_with("é…"), "{url}");
+            assert_eq!(sent.url.len(), 5 + 10_000, "checks see all of it");
         }
-        assert_eq!(requests.json().len(), 1000);
+        assert_eq!(requests.all.len(), 1000);
     }
 }

@@ -8,20 +8,16 @@ use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
-use trailblaze_core::driver::{DeviceEvents, cut};
+use trailblaze_core::driver::DeviceEvents;
 
 use super::acting::Acting;
 use super::backend::{FrameId, Realm, TabId};
 use super::person_events::PersonEvent;
 use super::requests::RequestLog;
 
-/// How many console lines are kept.
-const KEPT: usize = 1000;
 /// How many dialogs and downloads are kept.
 const DIALOGS: usize = 100;
 const DOWNLOADS: usize = 1000;
-/// The longest text of a page that is kept in one of them, in bytes.
-pub const LONGEST: usize = 4096;
 
 /// Shared between the commands and the listener.
 #[derive(Default)]
@@ -45,7 +41,6 @@ pub struct State {
     /// When the last action was performed that may have made the page do something.
     pub acted_at: Option<Instant>,
     pub dialogs: Dialogs,
-    pub console: VecDeque<String>,
     pub requests: RequestLog,
     pub downloads: Vec<Download>,
     pub chooser: Option<Value>,
@@ -158,13 +153,6 @@ impl State {
         self.tabs.iter_mut().find(|tab| tab.id == id)
     }
 
-    pub fn console(&mut self, line: &str) {
-        if self.console.len() == KEPT {
-            self.console.pop_front();
-        }
-        self.console.push_back(cut(line, LONGEST));
-    }
-
     pub fn add_download(&mut self, download: Download) {
         if self.downloads.len() < DOWNLOADS {
             self.downloads.push(download);
@@ -175,8 +163,6 @@ impl State {
     pub fn forget_pages(&mut self) {
         self.dialogs = Dialogs { rule: self.dialogs.rule, ..Dialogs::default() };
         self.downloads.clear();
-        self.console.clear();
-        self.requests.clear();
     }
 
     /// Passes on what a person may have done.

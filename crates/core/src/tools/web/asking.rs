@@ -8,6 +8,7 @@ use super::super::row::{ParamType, REASON, Row, WEB, optional, required};
 use super::touching::texts;
 use crate::driver::{Browse, DeviceCommand};
 use crate::engine::cx::Cx;
+use crate::engine::device_log::ConsoleLine;
 use crate::engine::fault::Stop;
 use crate::engine::tool::Args;
 use crate::snapshot::{self, Details};
@@ -92,12 +93,9 @@ async fn details(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
 }
 
 async fn console(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
-    let told = send(cx, &DeviceCommand::Browse(Browse::Console)).await?;
-    let Some(level) = args.text("level") else { return Ok(told) };
-    let lines = told.structured.as_ref().and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let start = format!("{}: ", level.to_ascii_lowercase());
-    let of_level = |line: &&Value| line.as_str().is_some_and(|line| line.starts_with(&start));
-    let kept: Vec<Value> = lines.iter().filter(of_level).cloned().collect();
-    let text = kept.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n");
-    Ok(Outcome::value(text, kept.into()))
+    let level = args.text("level").map(str::to_ascii_lowercase);
+    let lines = cx.session.device.console(cx)?;
+    let of_level = lines.iter().filter(|line| level.as_ref().is_none_or(|level| line.kind == *level));
+    let lines: Vec<String> = of_level.map(|ConsoleLine { kind, text }| format!("{kind}: {text}")).collect();
+    Ok(Outcome::value(lines.join("\n"), lines.into()))
 }

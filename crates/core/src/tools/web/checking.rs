@@ -3,18 +3,17 @@
 use std::time::Duration;
 
 use futures::FutureExt;
-use serde_json::Value;
+use trailblaze_protocol::device_event::SentRequest;
 use trailblaze_protocol::geometry::Rect;
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
 use super::super::arguments::timeout;
 use super::super::assertions::{differs, expect_visible};
 use super::super::elements::containing;
-use super::super::requests::send;
 use super::super::row::{ParamType, Preset, REASON, Row, TIMEOUT, WEB, defaulted, optional, required};
 use super::aim::{ELEMENT, INDEX, REF, SELECTOR, WebTarget, restate};
 use super::touching::texts;
-use crate::driver::{Action, ActionTarget, Browse, DeviceCommand};
+use crate::driver::{Action, ActionTarget};
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
 use crate::engine::tool::Args;
@@ -239,12 +238,10 @@ async fn network_event(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let name = &*secrets.redact(args.required("eventName"));
     let ask = |_| {
         async move {
-            let requests = send(cx, &DeviceCommand::Browse(Browse::Requests)).await?.structured.unwrap_or_default();
-            let has_it = |request: &Value| {
-                let is_in = |text: &str| secrets.redact(text).contains(name);
-                ["url", "body"].iter().any(|part| request[*part].as_str().is_some_and(is_in))
+            let requests = cx.session.device.requests(cx)?;
+            let has_it = |request: &SentRequest| {
+                [&request.url, &request.body].into_iter().any(|text| secrets.redact(text).contains(name))
             };
-            let requests = requests.as_array().map(Vec::as_slice).unwrap_or_default();
             Ok(if requests.iter().any(has_it) {
                 Ok(Outcome::success(format!("a request with `{name}` was made")))
             } else {

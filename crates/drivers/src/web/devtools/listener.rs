@@ -7,9 +7,11 @@ use trailblaze_core::driver::cut;
 use trailblaze_protocol::geometry::Size;
 
 use super::super::backend::{BrowserEvent, Dialog, RequestEvent, RequestStage, TabId};
-use super::super::state::LONGEST;
 use super::cdp::CdpListener;
 use super::{DevTools, WORLD, realm};
+
+/// The longest argument of a console message that is kept, in bytes.
+const LONGEST_ARGUMENT: usize = 4096;
 
 impl CdpListener for DevTools {
     fn told(&self, session: &str, method: &str, params: &Value) {
@@ -310,9 +312,9 @@ impl DevTools {
 /// An argument of a call of the console, as text.
 fn argument(value: &Value) -> String {
     match value.get("value") {
-        Some(Value::String(text)) => cut(text, LONGEST),
+        Some(Value::String(text)) => cut(text, LONGEST_ARGUMENT),
         Some(value) => value.to_string(),
-        None => cut(value.get("description").and_then(Value::as_str).unwrap_or("undefined"), LONGEST),
+        None => cut(value.get("description").and_then(Value::as_str).unwrap_or("undefined"), LONGEST_ARGUMENT),
     }
 }
 
