@@ -2,12 +2,12 @@
 import type { VNode } from 'preact';
 import { Data, Fact } from '../shared/text.tsx';
 import { count, plural, time, visible } from '../shared/words.ts';
-import type { Exit, Run, State } from './model.ts';
+import type { AttemptState, Exit, Run } from './data.ts';
 import { useView } from './view.ts';
 
-export const STATES: State[] = ['failed', 'errored', 'bug', 'invalid', 'unfinished', 'cancelled', 'passed', 'skipped'];
+export const STATES: AttemptState[] = ['failed', 'errored', 'bug', 'invalid', 'unfinished', 'cancelled', 'passed', 'skipped'];
 
-export const EXITS: Record<Exit, [state: State, name: string]> = {
+export const EXITS: Record<Exit, [state: AttemptState, name: string]> = {
   passed: ['passed', 'Passed'],
   failed: ['failed', 'Failed'],
   invalid: ['invalid', 'Invalid'],
@@ -15,7 +15,7 @@ export const EXITS: Record<Exit, [state: State, name: string]> = {
   bug: ['bug', 'Bug in Trailblaze'],
 };
 
-export function exitOf(run: Run, isLive: boolean): [state: State, name: string] {
+export function exitOf(run: Run, isLive: boolean): [state: AttemptState, name: string] {
   const { cancelled, errored } = run.counts;
   if (run.exit === 'environment' && cancelled > 0 && !errored) return ['cancelled', 'Stopped'];
   return run.exit ? EXITS[run.exit] : ['unfinished', isLive ? 'Running' : 'Did not finish'];
@@ -23,7 +23,7 @@ export function exitOf(run: Run, isLive: boolean): [state: State, name: string] 
 
 export function headline(run: Run, isLive: boolean): string {
   const { counts } = run;
-  const word = (name: State) => (isLive && name === 'unfinished' ? 'running' : name);
+  const word = (name: AttemptState) => (isLive && name === 'unfinished' ? 'running' : name);
   const parts = STATES.filter((name) => name !== 'passed' && counts[name]).map((name) => `${count(counts[name])} ${word(name)}`);
   if (counts.flaky) parts.push(`${count(counts.flaky)} flaky`);
   if (counts.healed) parts.push(`${count(counts.healed)} healed`);
@@ -139,7 +139,7 @@ function Banners(): VNode {
 }
 
 /** Colours the icon of the page like the verdict. */
-export function colourIcon(state: State): void {
+export function colourIcon(state: AttemptState): void {
   const probe = document.createElement('span');
   probe.className = 'state ' + state;
   document.body.append(probe);

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { follow, type Status } from '../api/client.ts';
 import { RpcError } from '../api/connect.ts';
 import type { RunUpdate } from '../api/messages.ts';
-import type { Attempt, Detail, Run } from '../report/model.ts';
+import type { Attempt, Detail, Run } from '../report/data.ts';
 import { headline } from '../report/head.tsx';
 import { Report } from '../report/report.tsx';
 import { isBad, type Source } from '../report/view.ts';
