@@ -128,7 +128,6 @@ export interface Attempt {
   at: number;
   micros: number;
   message: string;
-  nSteps: number;
   nCalls: number;
   /** Absent if it passed or was skipped. */
   trouble?: Trouble;
@@ -188,10 +187,6 @@ export interface Call {
 /** A session on a device. */
 export interface Session {
   device: Device;
-  target: string | null;
-  agentMode: AgentMode;
-  tools: number;
-  closed: string | null;
 }
 
 /** How severe a message is. */
@@ -245,7 +240,6 @@ export interface Trouble {
   step: string | null;
   stepNumber: number | null;
   stepKind: StepKind | null;
-  tool: string | null;
   message: string;
   expected: string | null;
   saw: string | null;
@@ -374,13 +368,6 @@ export interface Device {
   /** Classifiers that select recordings, broadest first: `["android", "phone"]`. */
   classifiers: string[];
 }
-
-/** Where natural-language steps are carried out: on the host, or on the device. */
-export type AgentMode =
-  /** On the computer that Trailblaze runs on. */
-  | 'host'
-  /** On the device. */
-  | 'onDevice';
 
 /** When a screenshot was taken, relative to the step or call that it is about. */
 export type Moment =

@@ -119,19 +119,13 @@ fn lane<'a>(run: &'a RunRecord, name: &'a str) -> LaneView<'a> {
     LaneView { name, sessions: sessions.map(session).collect() }
 }
 
-fn session(session: &SessionRecord) -> SessionView<'_> {
+fn session(session: &SessionRecord) -> SessionView {
     let mut device = session.device.clone();
     if device.id.is_simulated() {
         // People would take the key of the driver that it stands for for a real phone.
         device.driver = DriverKey::new(&format!("simulated ({})", device.driver));
     }
-    SessionView {
-        device,
-        target: session.target.as_deref(),
-        agent_mode: session.agent_mode,
-        tools: session.tools,
-        closed: session.closed.as_ref().map(|closed| closed.message.as_str()),
-    }
+    SessionView { device }
 }
 
 fn server<'a>(run: &'a RunRecord, server: &'a ServerRecord, page_files: &PageFiles) -> ServerView<'a> {
@@ -159,7 +153,6 @@ fn row<'a>(attempt: &'a AttemptRecord, lane: usize, page_files: &mut PageFiles) 
         at: attempt.started_at,
         micros: attempt.micros(),
         message: clip(attempt.message(), LONGEST_IN_INDEX).into_owned(),
-        n_steps: attempt.steps.len(),
         n_calls: attempt.calls.len(),
         trouble: attempt.state().is_bad().then(|| trouble(attempt, page_files)),
     }
@@ -174,7 +167,6 @@ fn trouble(attempt: &AttemptRecord, page_files: &mut PageFiles) -> TroubleView {
         step: step.map(|step| short(&step.text_with_role())),
         step_number: step.and_then(|step| attempt.step_number(step)),
         step_kind: step.map(|step| step.kind),
-        tool: failure.and_then(|failure| failure.tool.as_deref()).map(short),
         message: short(failure.map_or(attempt.message(), |failure| &failure.message)),
         expected: failure.and_then(|failure| failure.expected.as_deref()).map(short),
         saw: failure.and_then(|failure| failure.saw.as_deref()).map(short),

@@ -4,7 +4,6 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
-use trailblaze_protocol::driver::AgentMode;
 use trailblaze_protocol::event::{CallOrigin, Device, Level, Moment, Plan, StepKind, ToolKind, TrailRef};
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::geometry::{Point, Rect, Size};
@@ -66,18 +65,14 @@ pub struct RunView<'a> {
 #[serde(rename_all = "camelCase")]
 pub struct LaneView<'a> {
     pub name: &'a str,
-    pub sessions: Vec<SessionView<'a>>,
+    pub sessions: Vec<SessionView>,
 }
 
 /// A session on a device.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct SessionView<'a> {
+pub struct SessionView {
     pub device: Device,
-    pub target: Option<&'a str>,
-    pub agent_mode: AgentMode,
-    pub tools: usize,
-    pub closed: Option<&'a str>,
 }
 
 /// A tool server, and the end of what it wrote to stderr.
@@ -116,7 +111,6 @@ pub struct AttemptView<'a> {
     pub at: u64,
     pub micros: u64,
     pub message: String,
-    pub n_steps: usize,
     pub n_calls: usize,
     /// Absent if it passed or was skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -131,7 +125,6 @@ pub struct TroubleView {
     pub step: Option<String>,
     pub step_number: Option<usize>,
     pub step_kind: Option<StepKind>,
-    pub tool: Option<String>,
     pub message: String,
     pub expected: Option<String>,
     pub saw: Option<String>,
