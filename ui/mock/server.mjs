@@ -78,9 +78,11 @@ const steps = () => ({
   lost: '',
 });
 
+const write = (call) => Object.entries(call).map(([tool, args]) => `${tool}: ${JSON.stringify(args)}`)[0];
+
 function setSteps(next, isUndo = false) {
   if (!isUndo) [state.undo, state.redo] = [[...state.undo, state.steps], []];
-  [state.steps, state.savedAs] = [next, ''];
+  [state.steps, state.savedAs] = [next.map((step) => ({ ...step, written: step.calls.map(write) })), ''];
   state.revision += 1;
   changed('session');
 }
@@ -94,7 +96,9 @@ const describe = (element) =>
       matches: device.elements.filter((other) => other.name === element.name).length,
     },
     { text: `${element.role} number ${element.index}`, arguments: { role: element.role, index: element.index }, matches: 1 },
-  ].filter(Boolean);
+  ]
+    .filter(Boolean)
+    .map((one) => ({ ...one, written: JSON.stringify(one.arguments) }));
 const assertions = (element) =>
   [
     { text: `${element.name || element.role} is visible`, call: { assertVisible: describe(element)[0].arguments } },
@@ -260,6 +264,18 @@ const UNARY = {
     if (revision !== state.revision) return reply({ isDone: false, isStale: true, text: 'the steps changed' });
     setSteps(next);
     return reply();
+  },
+  /** Reads what this daemon writes: JSON, and calls as `- tool: JSON`. */
+  ReadYaml({ text, isCalls }) {
+    const call = (line) => {
+      const [, tool, args] = /^- (\w+): (.*)$/.exec(line) ?? [];
+      return { [tool]: JSON.parse(args) };
+    };
+    try {
+      return { value: isCalls ? text.split('\n').filter(Boolean).map(call) : JSON.parse(text), problem: '' };
+    } catch (error) {
+      return { value: null, problem: `line 1: ${error.message}` };
+    }
   },
   UndoSteps({ redo }) {
     const [from, to] = redo ? [state.redo, state.undo] : [state.undo, state.redo];

@@ -27,20 +27,23 @@ test('a schema becomes fields, required ones first', () => {
   assert.deepEqual(fieldsOf({}), []);
 });
 
-test('fields become arguments, and empty ones are left out', () => {
-  const { args, problems } = argumentsOf(fieldsOf(SCHEMA), {
-    text: '12',
-    count: '3',
-    direction: '',
-    isFast: 'true',
-    points: '[1, 2]',
-    ratio: '{{ratio}}',
-  });
+/** The daemon reads YAML; of that, this reads JSON. */
+const readYaml = async (text: string) => {
+  try {
+    return { value: JSON.parse(text) as unknown, problem: '' };
+  } catch (thrown) {
+    return { value: null, problem: String(thrown) };
+  }
+};
+
+test('fields become arguments, and empty ones are left out', async () => {
+  const texts = { text: '12', count: '3', direction: '', isFast: 'true', points: '[1, 2]', ratio: '{{ratio}}' };
+  const { args, problems } = await argumentsOf(fieldsOf(SCHEMA), texts, readYaml);
   assert.deepEqual([args, problems], [{ text: '12', count: 3, isFast: true, points: [1, 2], ratio: '{{ratio}}' }, {}]);
 });
 
-test('what a field cannot mean is said at the field', () => {
-  const { problems } = argumentsOf(fieldsOf(SCHEMA), { count: '1.5', points: '[1', ratio: 'much' });
+test('what a field cannot mean is said at the field', async () => {
+  const { problems } = await argumentsOf(fieldsOf(SCHEMA), { count: '1.5', points: '[1', ratio: 'much' }, readYaml);
   assert.deepEqual(Object.keys(problems).sort(), ['count', 'points', 'ratio', 'text']);
   assert.equal(problems['text'], 'is required');
 });

@@ -1,5 +1,5 @@
-//! Generates code and documentation from the contract in `proto/trailblaze/v1`. Used by developers and tests only; what it
-//! writes is committed.
+//! Generates code and documentation from the contract in `proto/trailblaze/v1`, and the types of the report's page from those in
+//! Rust. Used by developers and tests only; what it writes is committed.
 
 mod core_rows;
 mod docs;
@@ -7,7 +7,9 @@ mod kotlin;
 mod model;
 mod rust_client;
 mod python;
+mod report;
 mod rust_table;
+pub mod rust_types;
 mod studio;
 mod typescript;
 
@@ -41,7 +43,7 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Everything that is generated from the contract in `root`.
+/// Everything that is generated, from the contract in `root` and from types in Rust.
 pub fn outputs(root: &Path) -> Result<Vec<GeneratedFile>, ContractError> {
     let model = Contract::read(&root.join("proto"))?;
     let studio = Contract::read_studio(&root.join("proto"))?;
@@ -76,5 +78,6 @@ pub fn outputs(root: &Path) -> Result<Vec<GeneratedFile>, ContractError> {
         },
         GeneratedFile { path: "crates/trailblaze/src/sessions/service/studio.rs", text: studio::rust(&studio) },
         GeneratedFile { path: "ui/src/api/messages.ts", text: studio::typescript(&studio) },
+        GeneratedFile { path: "ui/src/report/data.ts", text: report::typescript(&rust_types::report()?)? },
     ])
 }

@@ -1,4 +1,4 @@
-//! Writes everything that is generated from the contract; with `--check`, only says which files are out of date.
+//! Writes everything that is generated from the contract and from types in Rust; with `--check`, only says which files are out of date.
 
 use std::process::ExitCode;
 

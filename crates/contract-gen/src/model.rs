@@ -126,7 +126,7 @@ impl fmt::Display for ContractError {
 
 impl std::error::Error for ContractError {}
 
-fn wrong(text: impl fmt::Display) -> ContractError {
+pub fn wrong(text: impl fmt::Display) -> ContractError {
     ContractError(text.to_string())
 }
 

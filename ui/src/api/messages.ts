@@ -210,6 +210,8 @@ export interface StudioStep {
   calls: unknown[];
   /** Whether it is left to a model, because it has no calls that can be replayed. */
   needsModel: boolean;
+  /** Each call as in a trail, such as tap: {text: Pay}. Requests need not have it. */
+  written: string[];
 }
 
 /** An assertion that could be added. */
@@ -271,6 +273,8 @@ export interface Description {
   arguments: Record<string, unknown>;
   /** How many elements match. */
   matches: number;
+  /** The arguments as in a trail. */
+  written: string;
 }
 
 /** Parameters of TrySelector. */
@@ -370,6 +374,22 @@ export interface EditStepsRequest {
   revision?: number;
   /** All steps. */
   steps?: StudioStep[];
+}
+
+/** Parameters of ReadYaml. */
+export interface ReadYamlRequest {
+  workspace: string;
+  text?: string;
+  /** Whether it is a list of calls, and not any value. */
+  isCalls?: boolean;
+}
+
+/** What a text means. */
+export interface YamlValue {
+  /** The calls, each an object whose key is the tool, or the value. */
+  value: unknown;
+  /** What is wrong with the text; empty if nothing is. */
+  problem: string;
 }
 
 /** Parameters of UndoSteps. */
@@ -544,6 +564,8 @@ export interface TrailblazeStudio {
   carryOut(request: Omit<CarryOutRequest, "workspace">, signal?: AbortSignal): Promise<StudioReply>;
   /** Replace the steps of a session. Refused if they changed since the page saw them. */
   editSteps(request: Omit<EditStepsRequest, "workspace">, signal?: AbortSignal): Promise<StudioReply>;
+  /** Read calls or a value that a person wrote in YAML, as it would be read in a trail. */
+  readYaml(request: Omit<ReadYamlRequest, "workspace">, signal?: AbortSignal): Promise<YamlValue>;
   /** Undo the last change of the steps, or redo what was undone. */
   undoSteps(request: Omit<UndoStepsRequest, "workspace">, signal?: AbortSignal): Promise<StudioReply>;
   /** Run steps of a session again, on its device or on another. */
@@ -583,6 +605,7 @@ export const METHODS: Record<keyof TrailblazeStudio, boolean> = {
   callStudioTool: false,
   carryOut: false,
   editSteps: false,
+  readYaml: false,
   undoSteps: false,
   replaySteps: false,
   stopWork: false,

@@ -5,7 +5,7 @@ import { Data, Fact, Long, Said, State, Tag } from '../shared/text.tsx';
 import { cut, plural, time, visible } from '../shared/words.ts';
 import { CallBox, TurnBox } from './calls.tsx';
 import { FailureCard } from './failures.tsx';
-import type { Attempt, Call, Detail, Heal, Moment, Picture as Taken, Plan, Step, Touch } from './model.ts';
+import type { Attempt, Call, Detail, Heal, Picture as Taken, Plan, Step, Suggestion, Touch } from './data.ts';
 import { NoteLine, Standing } from './overview.tsx';
 import { Picture, type Shown } from './pictures.tsx';
 import { isBad, KINDS, useView } from './view.ts';
@@ -220,7 +220,7 @@ function PlanTag({ plan }: { plan: Plan }): VNode {
   if (plan === 'authored') return <Tag text="authored" title="The step's own tools" />;
   if (plan === 'model') return <Tag text="model" title="Decided by a model" />;
   if (plan === 'interactive') return <Tag text="interactive" title="A person, script or agent at a prompt" />;
-  return <Tag text={`recording ${plan.recording?.classifier ?? ''}`} title="Replayed from the recording of this classifier" />;
+  return <Tag text={`recording ${plan.recording.classifier}`} title="Replayed from the recording of this classifier" />;
 }
 
 function StepBody({ step }: { step: Step }): VNode {
@@ -260,8 +260,13 @@ function StepBody({ step }: { step: Step }): VNode {
   );
 }
 
+/** A picture of a step or of one of its calls. */
+interface StepShown extends Shown {
+  taken: Taken;
+}
+
 /** Touches are drawn on the picture taken before them: the call's own, or that of a parent call, or the step's. */
-function picturesOf(step: Step): Shown[] {
+function picturesOf(step: Step): StepShown[] {
   const owners = new Map<Step | Call, Touch[]>([[step, []]]);
   const above: (Step | Call)[] = [];
   for (const call of step.calls) {
@@ -270,18 +275,19 @@ function picturesOf(step: Step): Shown[] {
     above.push(owner);
     owners.set(owner, [...(owners.get(owner) ?? []), ...call.touches]);
   }
-  const own = (owner: Step | Call, name: string): (Shown & { moment: Moment })[] => {
+  const own = (owner: Step | Call, name: string): StepShown[] => {
     const first = owner.pictures.find((taken) => taken.moment === 'before') || owner.pictures[0];
-    return owner.pictures.map((taken) => {
-      const moment = taken.moment ?? 'after';
-      return { taken, moment, caption: MOMENTS[moment] + name, touches: taken === first ? owners.get(owner) || [] : [] };
-    });
+    return owner.pictures.map((taken) => ({
+      taken,
+      caption: MOMENTS[taken.moment] + name,
+      touches: taken === first ? owners.get(owner) || [] : [],
+    }));
   };
   const ofStep = own(step, '');
   return [
-    ...ofStep.filter((each) => each.moment === 'before'),
+    ...ofStep.filter(({ taken }) => taken.moment === 'before'),
     ...step.calls.flatMap((call) => own(call, ` ${call.tool}`)),
-    ...ofStep.filter((each) => each.moment !== 'before'),
+    ...ofStep.filter(({ taken }) => taken.moment !== 'before'),
   ];
 }
 
@@ -327,7 +333,7 @@ function HealBox({ heal }: { heal: Heal }): VNode {
   const isUsed = heal.result !== 'suggested';
   const used = isUsed ? heal.suggestions[0] : undefined;
   const others = isUsed ? heal.suggestions.slice(1) : heal.suggestions;
-  const about = (other: Heal['suggestions'][0]) => (
+  const about = (other: Suggestion) => (
     <>
       <Data text={other.call} cls="mono" /> on <Said text={cut(other.element, 200)} />
       {` (${visible(cut(other.reason, 400))}${other.score === null ? '' : `; ${other.score} of 100`})`}

@@ -3,20 +3,20 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { Data, Long, Said, Tag } from '../shared/text.tsx';
 import { count, cut, time, visible } from '../shared/words.ts';
-import { EXITS } from './head.tsx';
-import type { Attachment, Call, Outcome, Turn } from './model.ts';
+import type { Attachment, Call, CallOrigin, ModelPurpose, Outcome, Turn } from './data.ts';
 import { NoteLine } from './overview.tsx';
 import { Picture } from './pictures.tsx';
+import { EXITS } from './verdict.ts';
 import { useView } from './view.ts';
 
-const PURPOSES: Record<string, string> = {
+const PURPOSES: Record<ModelPurpose, string> = {
   step: 'model',
   judgement: 'judged by a model',
   heal: 'heal',
   question: 'question',
   sampling: 'asked by a tool',
 };
-const ORIGINS: Record<string, string> = {
+const ORIGINS: Partial<Record<CallOrigin, string>> = {
   delegate: 'Made in place of the call above, which requested it in its answer',
   expansion: 'Part of the call above',
   callback: 'Made by the code of the call above',
@@ -92,7 +92,7 @@ export function TurnBox({ turn }: { turn: Turn }): VNode {
         <>
           <Data text={cut(turn.model, 120)} cls="tool" />
           <span class="tags">
-            <Tag text={PURPOSES[turn.purpose] ?? turn.purpose} />
+            <Tag text={PURPOSES[turn.purpose]} />
           </span>
           {reply && <Data text={cut(reply.calls.join(', ') || reply.text, 240)} cls="sum" />}
         </>
@@ -202,7 +202,7 @@ export function CallBox({ call }: { call: Call }): VNode {
           <Data text={cut(call.tool, 120)} cls="tool" />
           {ORIGINS[call.origin] && (
             <span class="tags">
-              <Tag text={call.origin} title={ORIGINS[call.origin]!} />
+              <Tag text={call.origin} title={ORIGINS[call.origin]} />
             </span>
           )}
           {call.judgedBy && (
@@ -289,7 +289,7 @@ function CallBody({ call }: { call: Call }): VNode {
   for (const note of call.notes) if (note.level === 'debug') facts.push(['debug', <Long text={note.text} />, 'plain']);
   if (outcome) {
     if (variantOf(outcome) === 'success' && outcome.text) facts.push(['answered', <Long text={outcome.text} />, 'plain']);
-    if (typeof outcome.variant !== 'string' && outcome.variant.missingRequiredArgs)
+    if (typeof outcome.variant !== 'string')
       facts.push(['missing', <Data text={outcome.variant.missingRequiredArgs.missing.join(', ')} />]);
     if (outcome.structured != null) facts.push(['structured', exact(outcome.structured)]);
     for (const [tool, args] of outcome.delegates)

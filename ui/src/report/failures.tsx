@@ -3,12 +3,12 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { Data, Long, State } from '../shared/text.tsx';
 import { count, cut, plural, time } from '../shared/words.ts';
-import type { Attempt, State as Name } from './model.ts';
+import type { Attempt, AttemptState } from './data.ts';
 import { Picture } from './pictures.tsx';
 import { KINDS, useView } from './view.ts';
 
 const AT_ONCE = 30;
-const ALIKE: Partial<Record<Name, string>> = {
+const ALIKE: Partial<Record<AttemptState, string>> = {
   failed: 'failed alike',
   errored: 'errored alike',
   invalid: 'were invalid alike',

@@ -2,34 +2,9 @@
 import type { VNode } from 'preact';
 import { Data, Fact } from '../shared/text.tsx';
 import { count, plural, time, visible } from '../shared/words.ts';
-import type { Exit, Run, State } from './model.ts';
+import type { AttemptState } from './data.ts';
+import { exitOf, headline, STATES } from './verdict.ts';
 import { useView } from './view.ts';
-
-export const STATES: State[] = ['failed', 'errored', 'bug', 'invalid', 'unfinished', 'cancelled', 'passed', 'skipped'];
-
-export const EXITS: Record<Exit, [state: State, name: string]> = {
-  passed: ['passed', 'Passed'],
-  failed: ['failed', 'Failed'],
-  invalid: ['invalid', 'Invalid'],
-  environment: ['errored', 'Environment failed'],
-  bug: ['bug', 'Bug in Trailblaze'],
-};
-
-export function exitOf(run: Run, isLive: boolean): [state: State, name: string] {
-  const { cancelled, errored } = run.counts;
-  if (run.exit === 'environment' && cancelled > 0 && !errored) return ['cancelled', 'Stopped'];
-  return run.exit ? EXITS[run.exit] : ['unfinished', isLive ? 'Running' : 'Did not finish'];
-}
-
-export function headline(run: Run, isLive: boolean): string {
-  const { counts } = run;
-  const word = (name: State) => (isLive && name === 'unfinished' ? 'running' : name);
-  const parts = STATES.filter((name) => name !== 'passed' && counts[name]).map((name) => `${count(counts[name])} ${word(name)}`);
-  if (counts.flaky) parts.push(`${count(counts.flaky)} flaky`);
-  if (counts.healed) parts.push(`${count(counts.healed)} healed`);
-  const passed = `${count(counts.passed)} of ${plural(counts.total, 'trail')} passed`;
-  return [passed, ...parts].join(', ') + ` in ${time(run.micros)}`;
-}
 
 export function Head({ isSlim }: { isSlim: boolean }): VNode {
   const { run, isLive, link } = useView();
@@ -139,7 +114,7 @@ function Banners(): VNode {
 }
 
 /** Colours the icon of the page like the verdict. */
-export function colourIcon(state: State): void {
+export function colourIcon(state: AttemptState): void {
   const probe = document.createElement('span');
   probe.className = 'state ' + state;
   document.body.append(probe);

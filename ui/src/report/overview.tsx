@@ -4,9 +4,9 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Data, Long, Said, State, Tag } from '../shared/text.tsx';
 import { count, cut, plural, time, visible } from '../shared/words.ts';
 import { Failures } from './failures.tsx';
-import { STATES } from './head.tsx';
-import type { Attempt, Note, Server } from './model.ts';
+import type { Attempt, Note, Server } from './data.ts';
 import { Now } from './now.tsx';
+import { STATES } from './verdict.ts';
 import { useView } from './view.ts';
 
 const ROWS = 200;
@@ -178,6 +178,9 @@ export const EVERYTHING: Wanted = { text: '', state: '', lane: '', tag: '' };
 
 const category = (attempt: Attempt) => (attempt.standing === 'retried' ? 'retried' : attempt.state);
 
+/** The text of an attempt that is searched, made when it is first needed. */
+const haystacks = new WeakMap<Attempt, string>();
+
 /** The attempts that match. */
 export function filtered(attempts: Attempt[], lanes: { name: string }[], wanted: Wanted): Attempt[] {
   const words = wanted.text.toLowerCase().split(/\s+/).filter(Boolean);
@@ -189,7 +192,8 @@ export function filtered(attempts: Attempt[], lanes: { name: string }[], wanted:
       return false;
     if (wanted.lane && String(attempt.lane) !== wanted.lane) return false;
     if (wanted.tag && !(attempt.trail.tags || []).includes(wanted.tag)) return false;
-    attempt.haystack ??= [
+    let haystack = haystacks.get(attempt);
+    haystack ??= [
       attempt.name,
       attempt.trail.id,
       attempt.trail.path,
@@ -201,7 +205,8 @@ export function filtered(attempts: Attempt[], lanes: { name: string }[], wanted:
     ]
       .join('\n')
       .toLowerCase();
-    return words.every((word) => attempt.haystack!.includes(word));
+    haystacks.set(attempt, haystack);
+    return words.every((word) => haystack.includes(word));
   });
 }
 

@@ -3,14 +3,17 @@ import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Data } from '../shared/text.tsx';
 import { cut, visible } from '../shared/words.ts';
-import type { Picture as Taken, Size, Touch } from './model.ts';
+import type { Picture as Taken, Size, Touch } from './data.ts';
 import { useView } from './view.ts';
 
 /** The frame of a picture, which is loaded when it comes near the window. Tests call `load` too. */
 export type Frame = HTMLButtonElement & { load?: (() => Promise<void>) | undefined; shown?: Shown };
 
+/** A screenshot, or a picture that was attached to something. */
+type Shot = Pick<Taken, 'file' | 'kept' | 'screen'> & { isAttached?: boolean };
+
 export interface Shown {
-  taken: Taken;
+  taken: Shot;
   caption: string;
   touches: Touch[];
 }

@@ -3,10 +3,11 @@ import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { cut, visible } from '../shared/words.ts';
 import { AttemptView } from './attempt.tsx';
-import { colourIcon, exitOf, Head } from './head.tsx';
-import type { Attempt } from './model.ts';
+import { colourIcon, Head } from './head.tsx';
+import type { Attempt } from './data.ts';
 import { EVERYTHING, filtered, Overview } from './overview.tsx';
 import { shownPictures, Viewer, type Viewed } from './pictures.tsx';
+import { exitOf } from './verdict.ts';
 import { ViewContext, type View } from './view.ts';
 
 export interface ReportProps extends Omit<View, 'enlarge'> {

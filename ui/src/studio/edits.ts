@@ -36,17 +36,29 @@ export function joined(steps: Steps, at: number): StudioStep[] {
   const [above, step] = [steps[at - 1], steps[at]];
   if (!above || !step) return [...steps];
   const text = [above.text, step.text].filter(Boolean).join(', then ');
-  const one = { ...above, text, calls: [...above.calls, ...step.calls], needsModel: above.needsModel || step.needsModel };
+  const one = {
+    ...above,
+    text,
+    calls: [...above.calls, ...step.calls],
+    written: [...above.written, ...step.written],
+    needsModel: above.needsModel || step.needsModel,
+  };
   return [...steps.slice(0, at - 1), one, ...steps.slice(at + 1)];
 }
 
 /** Adds an assertion to the last step if that verifies something, otherwise as a step of its own. */
 export function withAssertion(steps: Steps, text: string, call: unknown): StudioStep[] {
-  return [...steps, { kind: 'verify', text, calls: [call], needsModel: false }];
+  return [...steps, { kind: 'verify', text, calls: [call], needsModel: false, written: [] }];
 }
 
-/** The tool of a call, and its arguments. */
-export function callOf(call: unknown): { tool: string; args: unknown } {
-  const [tool, args] = Object.entries((call ?? {}) as Record<string, unknown>)[0] ?? ['', null];
-  return { tool, args };
+/** A call of a step for its line: the tool, and what a trail has behind it. Without the rest until the daemon has sent it. */
+export function lineOf(step: StudioStep, at: number): { tool: string; rest: string } {
+  const keys = Object.keys((step.calls[at] ?? {}) as object);
+  const tool = keys.find((key) => key !== 'as' || keys.length === 1) ?? '';
+  const written = step.written[at] ?? '';
+  return { tool, rest: written.startsWith(`${tool}: `) ? written.slice(tool.length + 2) : written };
 }
+
+/** The calls of a step as a list in a trail. */
+export const callsText = (step: StudioStep): string =>
+  step.calls.map((call, at) => `- ${(step.written[at] ?? JSON.stringify(call)).replaceAll('\n', '\n  ')}`).join('\n');

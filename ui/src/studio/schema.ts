@@ -1,5 +1,5 @@
 /** Forms from JSON Schema: which fields a tool has, and the arguments that the fields make. */
-import { readFlow } from './flow.ts';
+import type { YamlValue } from '../api/messages.ts';
 
 export type FieldKind = 'text' | 'number' | 'integer' | 'boolean' | 'choice' | 'value';
 
@@ -80,8 +80,11 @@ export interface Filled {
   problems: Record<string, string>;
 }
 
+/** Reads a text in YAML. */
+export type ReadYaml = (text: string) => Promise<YamlValue>;
+
 /** The arguments that the texts of the fields mean. Empty fields are left out. */
-export function argumentsOf(fields: Field[], texts: Record<string, string>): Filled {
+export async function argumentsOf(fields: Field[], texts: Record<string, string>, readYaml: ReadYaml): Promise<Filled> {
   const filled: Filled = { args: {}, problems: {} };
   for (const field of fields) {
     const text = texts[field.name] ?? '';
@@ -89,14 +92,14 @@ export function argumentsOf(fields: Field[], texts: Record<string, string>): Fil
       if (field.isRequired && field.preset === '') filled.problems[field.name] = 'is required';
       continue;
     }
-    const read = readField(field, text);
-    if (read.problem !== undefined) filled.problems[field.name] = read.problem;
+    const read = await readField(field, text, readYaml);
+    if (read.problem) filled.problems[field.name] = read.problem;
     else filled.args[field.name] = read.value;
   }
   return filled;
 }
 
-function readField(field: Field, text: string): { value?: unknown; problem?: string } {
+async function readField(field: Field, text: string, readYaml: ReadYaml): Promise<{ value?: unknown; problem?: string }> {
   // A value that is remembered can stand for anything.
   if (/^\{\{[^{}]*\}\}$/.test(text.trim())) return { value: text.trim() };
   switch (field.kind) {
@@ -112,6 +115,6 @@ function readField(field: Field, text: string): { value?: unknown; problem?: str
       return field.kind === 'integer' && !Number.isInteger(number) ? { problem: 'must be a whole number' } : { value: number };
     }
     case 'value':
-      return readFlow(text);
+      return readYaml(text);
   }
 }

@@ -4,9 +4,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { StepsUpdate, StudioStep } from '../../api/messages.ts';
 import { Data } from '../../shared/text.tsx';
 import { cut, visible } from '../../shared/words.ts';
-import { api, done } from '../app.ts';
-import { callOf, changed, joined, moved, removed, replaced } from '../edits.ts';
-import { readCalls, writeCalls, writeFlow } from '../flow.ts';
+import { api, ask, done, trouble } from '../app.ts';
+import { callsText, changed, joined, lineOf, moved, removed, replaced } from '../edits.ts';
 import { Icon } from '../icons.tsx';
 import { edit, type Session } from './state.ts';
 
@@ -62,11 +61,11 @@ export function Step({ of, step, nth, update, isTarget, drag }: StepProps): VNod
           <button ref={opener} type="button" class="calls" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
             <span class="unseen">Calls of {name}: </span>
             {step.calls.length ? (
-              step.calls.map((call, at) => {
-                const { tool, args } = callOf(call);
+              step.calls.map((_, at) => {
+                const { tool, rest } = lineOf(step, at);
                 return (
                   <span key={at} class="call-line">
-                    <b>{visible(tool)}</b> <Data text={cut(writeFlow(args), 200)} />
+                    <b>{visible(tool)}</b> <Data text={cut(rest, 200)} />
                   </span>
                 );
               })
@@ -179,19 +178,34 @@ function StepText({ of, step, nth }: { of: Session; step: StudioStep; nth: numbe
   );
 }
 
-/** The calls of a step as text. */
+const PAUSE_MS = 120;
+
+/** The calls of a step as text, which the daemon reads as it reads trails. */
 function Calls({ of, step, nth, onClose }: { of: Session; step: StudioStep; nth: number; onClose: () => void }): VNode {
-  const [written] = useState(() => writeCalls(step.calls));
-  const [text, setText] = useState(written);
-  const read = readCalls(text);
-  const save = () => {
-    if (read.value === undefined) return;
-    const calls = read.value;
-    void edit(
-      of,
-      (steps) => changed(steps, nth, (one) => writeCalls(one.calls) === written, { calls, needsModel: calls.length === 0 }),
-      text,
-    );
+  const [before] = useState(() => ({ text: callsText(step), calls: JSON.stringify(step.calls) }));
+  const [text, setText] = useState(before.text);
+  const [problem, setProblem] = useState('');
+  useEffect(() => {
+    const asked = new AbortController();
+    const timer = setTimeout(async () => {
+      try {
+        setProblem((await api.readYaml({ text, isCalls: true }, asked.signal)).problem);
+      } catch (thrown) {
+        trouble(thrown);
+      }
+    }, PAUSE_MS);
+    return () => {
+      clearTimeout(timer);
+      asked.abort();
+    };
+  }, [text]);
+  const save = async () => {
+    const read = await ask(api.readYaml({ text, isCalls: true }));
+    if (!read) return;
+    if (read.problem) return setProblem(read.problem);
+    const calls = read.value as unknown[];
+    const isMeant = (one: StudioStep) => JSON.stringify(one.calls) === before.calls;
+    void edit(of, (steps) => changed(steps, nth, isMeant, { calls, needsModel: calls.length === 0, written: [] }), text);
     onClose();
   };
   return (
@@ -209,20 +223,20 @@ function Calls({ of, step, nth, onClose }: { of: Session; step: StudioStep; nth:
         value={text}
         spellcheck={false}
         aria-label={`Calls of step ${nth + 1}, as text`}
-        aria-invalid={read.problem !== undefined}
+        aria-invalid={problem !== ''}
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={(event) => {
-          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) save();
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void save();
         }}
       />
       <div class="bar-row">
         <span class="problem grow" role="status">
-          {read.problem ?? ''}
+          {problem}
         </span>
         <button type="button" class="button" onClick={onClose}>
           Cancel
         </button>
-        <button type="button" class="button primary" disabled={read.problem !== undefined || text === written} onClick={save}>
+        <button type="button" class="button primary" disabled={problem !== '' || text === before.text} onClick={() => void save()}>
           Apply
         </button>
       </div>

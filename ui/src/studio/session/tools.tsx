@@ -5,7 +5,7 @@ import type { PaletteTool } from '../../api/messages.ts';
 import { Data, Said } from '../../shared/text.tsx';
 import { cut } from '../../shared/words.ts';
 import { api, ask } from '../app.ts';
-import { argumentsOf, fieldsOf, type Field } from '../schema.ts';
+import { argumentsOf, fieldsOf, type Field, type ReadYaml } from '../schema.ts';
 import { call, type Session } from './state.ts';
 
 export function Tools({ of }: { of: Session }): VNode {
@@ -65,17 +65,18 @@ export function Tools({ of }: { of: Session }): VNode {
   );
 }
 
+const readYaml: ReadYaml = async (text) => (await ask(api.readYaml({ text }))) ?? { value: null, problem: 'was not read' };
+
 function ToolForm({ of, tool }: { of: Session; tool: PaletteTool }): VNode {
   const fields = fieldsOf(tool.schema);
   const [texts, setTexts] = useState<Record<string, string>>({});
-  const [isTried, setTried] = useState(false);
+  const [problems, setProblems] = useState<Record<string, string>>({});
   const [isCalling, setCalling] = useState(false);
-  const { args, problems } = argumentsOf(fields, texts);
   const submit = async () => {
-    setTried(true);
-    if (Object.keys(problems).length) return;
     setCalling(true);
-    await call(of, tool.name, args);
+    const filled = await argumentsOf(fields, texts, readYaml);
+    setProblems(filled.problems);
+    if (!Object.keys(filled.problems).length) await call(of, tool.name, filled.args);
     setCalling(false);
   };
   return (
@@ -102,8 +103,12 @@ function ToolForm({ of, tool }: { of: Session; tool: PaletteTool }): VNode {
           key={field.name}
           field={field}
           text={texts[field.name] ?? ''}
-          problem={isTried ? problems[field.name] : undefined}
-          onText={(value) => setTexts({ ...texts, [field.name]: value })}
+          problem={problems[field.name]}
+          onText={(value) => {
+            setTexts({ ...texts, [field.name]: value });
+            const { [field.name]: _, ...others } = problems;
+            setProblems(others);
+          }}
         />
       ))}
       {!fields.length && <p class="faint">It has no arguments.</p>}

@@ -7,7 +7,6 @@ import { Data } from '../../shared/text.tsx';
 import { count, cut, plural } from '../../shared/words.ts';
 import { api, trouble } from '../app.ts';
 import type { Screen } from '../hit.ts';
-import { writeFlow } from '../flow.ts';
 import { actionsFor } from './menu.tsx';
 import { act, describe, inspect, type Session } from './state.ts';
 
@@ -243,7 +242,7 @@ function Details({ of, screen, element }: { of: Session; screen: Screen; element
               <li key={nth} class="way">
                 <span class="grow">
                   <Data text={one.text} />
-                  <Data text={writeFlow(one.arguments)} cls="selector mono" />
+                  <Data text={one.written} cls="selector mono" />
                 </span>
                 <span class={one.matches === 1 ? 'n one' : 'n'}>{plural(one.matches, 'match', 'matches')}</span>
                 <button

@@ -5,6 +5,7 @@ mod log;
 mod runs;
 mod streams;
 mod workspace;
+mod yaml_text;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,10 +34,10 @@ use crate::sessions::interactive::{CommandReply, Handled, InteractiveCommand, Sa
 use crate::sessions::service::studio::{
     ActRequest, AttemptDetail, CallStudioToolRequest, CarryOutRequest, CloseSessionRequest, EditStepsRequest,
     GetAttemptRequest, InspectRequest, Inspection, ListPaletteRequest, OpenInEditorRequest, OpenSessionRequest,
-    OpenedSession, Palette, PaletteTool, ReadTrailRequest, ReplayStepsRequest, RerunOnChangeRequest, RunUpdate,
-    SaveTrailRequest, SavedTrail, SelectorMatches, SessionUpdate, StartRunRequest, StartedRun, StopRunRequest,
-    StopWorkRequest, Studio, StudioReply, StudioStep, TrailText, TrySelectorRequest, UndoStepsRequest, Updates,
-    WatchRunRequest, WatchSessionRequest, WatchWorkspaceRequest, Workspace, WriteTrailRequest,
+    OpenedSession, Palette, PaletteTool, ReadTrailRequest, ReadYamlRequest, ReplayStepsRequest, RerunOnChangeRequest,
+    RunUpdate, SaveTrailRequest, SavedTrail, SelectorMatches, SessionUpdate, StartRunRequest, StartedRun,
+    StopRunRequest, StopWorkRequest, Studio, StudioReply, StudioStep, TrailText, TrySelectorRequest, UndoStepsRequest,
+    Updates, WatchRunRequest, WatchSessionRequest, WatchWorkspaceRequest, Workspace, WriteTrailRequest, YamlValue,
 };
 use crate::sessions::service::{
     EditRequest, Edited, NoProgress, OpenRequest, Ran, ReplayRequest, RunRequest, ServiceAnswer, ServiceError,
@@ -291,6 +292,15 @@ impl Studio for LocalStudio {
         let steps = request.steps.into_iter().map(edited).collect::<Result<_, _>>()?;
         let asked = StudioCommand::Edit { revision: request.revision, steps };
         self.handle(&request.workspace, &request.session, asked, cancel).await
+    }
+
+    async fn read_yaml(&self, request: ReadYamlRequest, _: &CancellationToken) -> Result<YamlValue, ServiceError> {
+        self.place(&request.workspace)?;
+        let read = if request.is_calls { yaml_text::read_calls } else { yaml_text::read_value };
+        Ok(match read(&request.text) {
+            Ok(value) => YamlValue { value, problem: String::new() },
+            Err(problem) => YamlValue { value: Value::Null, problem },
+        })
     }
 
     async fn undo_steps(

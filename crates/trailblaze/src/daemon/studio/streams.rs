@@ -18,6 +18,7 @@ use super::super::live::{Live, SessionProgress};
 use super::super::service::{Counted, LocalService};
 use super::log::LogFold;
 use super::runs::{READ_EVERY, Runs, size};
+use super::yaml_text::write_call;
 use crate::sessions::service::ServiceError;
 use crate::sessions::service::studio::{
     LogEntry, LogUpdate, Proposal, RunUpdate, ScreenUpdate, SessionUpdate, StepsUpdate, StudioStep, Updates,
@@ -115,6 +116,7 @@ fn steps_update(progress: SessionProgress) -> StepsUpdate {
         kind: kind(step.kind).to_string(),
         text: step.text,
         needs_model: step.calls.is_empty(),
+        written: step.calls.iter().map(write_call).collect(),
         calls: step.calls,
     });
     let proposals = progress.proposals.into_iter().map(|(text, call)| Proposal { text, call });

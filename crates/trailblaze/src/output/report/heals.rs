@@ -107,23 +107,27 @@ impl Heal {
     }
 }
 
-/// What the page shows of a heal.
+/// A call that did not find its element, as the page shows it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HealView {
     result: HealResult,
-    /// The calls as written in a trail.
+    /// The call as written in the trail.
     from: String,
+    /// Best first. If the call was healed or withdrawn, the first was used.
     suggestions: Vec<SuggestionView>,
+    /// Why the first was not used, or not kept.
     message: String,
 }
 
+/// A call that could replace one that did not find its element.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct SuggestionView {
     call: String,
     element: String,
     reason: String,
+    /// Of 100; `null` if a model chose it.
     score: Option<u8>,
     is_by_model: bool,
 }

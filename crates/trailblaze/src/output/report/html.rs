@@ -11,21 +11,23 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
-use trailblaze_protocol::driver::{AgentMode, DriverKey};
-use trailblaze_protocol::event::{CallOrigin, CallResult, Device, Level, Moment, Plan, StepKind, ToolKind, TrailRef};
-use trailblaze_protocol::exit::Exit;
-use trailblaze_protocol::geometry::{Point, Rect, Size};
-use trailblaze_protocol::outcome::{Attachment, Variant};
+use trailblaze_protocol::driver::DriverKey;
+use trailblaze_protocol::event::CallResult;
+use trailblaze_protocol::outcome::Attachment;
 
 use super::alike;
 use super::clip::clip;
-use super::heals::{self, HealView};
+use super::heals;
 use super::model::{
-    AttemptRecord, CallRecord, Note, PictureRecord, RunRecord, ServerRecord, SessionRecord, Standing, StepRecord, Wait,
+    AttemptRecord, CallRecord, Note, PictureRecord, RunRecord, ServerRecord, SessionRecord, StepRecord, Wait,
 };
-use super::page_files::{FileInPage, PageFiles};
-use super::summary::{Counts, count, headline, totals};
-use super::turns::{self, ModelUse, TurnView};
+use super::page_data::{
+    AnswerView, AttachmentView, AttemptView, CallView, DetailView, LaneView, NoteView, OutcomeView, PictureView,
+    RunView, ServerView, SessionView, StepView, TouchView, TroubleView, WaitView,
+};
+use super::page_files::PageFiles;
+use super::summary::{count, headline, totals};
+use super::turns::{self, ModelUse};
 
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");
@@ -74,221 +76,11 @@ pub fn html(run: &RunRecord, folder: &Path) -> String {
     fill(PAGE, &slots)
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Index<'a> {
-    run: &'a str,
-    started_at: Option<&'a str>,
-    version: Option<&'a str>,
-    is_newer: bool,
-    command: Option<String>,
-    project: Option<&'a str>,
-    /// As text: JavaScript has no such integers.
-    seed: Option<String>,
-    trails: Option<usize>,
-    exit: Option<Exit>,
-    code: Option<u8>,
-    micros: u64,
-    torn: usize,
-    unknown: usize,
-    stray: usize,
-    counts: Counts,
-    model_use: Option<String>,
-    lanes: Vec<Lane<'a>>,
-    servers: Vec<ServerView<'a>>,
-    leaked_processes: usize,
-    notes: Vec<NoteView<'a>>,
-    attempts: Vec<HtmlRow<'a>>,
-    /// Places of attempts, those that failed alike together.
-    failures: Vec<Vec<usize>>,
-    retried: Vec<Vec<usize>>,
-}
-
-/// One device.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Lane<'a> {
-    name: &'a str,
-    sessions: Vec<SessionView<'a>>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct SessionView<'a> {
-    device: Device,
-    target: Option<&'a str>,
-    agent_mode: AgentMode,
-    tools: usize,
-    closed: Option<&'a str>,
-}
-
-/// A tool server, and the end of what it wrote to stderr.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ServerView<'a> {
-    name: &'a str,
-    /// `None` if several devices shared it.
-    device: Option<&'a str>,
-    protocol: &'a str,
-    log: &'a str,
-    tail: String,
-    ended: Option<&'a str>,
-}
-
-/// What the list shows of an attempt.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct HtmlRow<'a> {
-    id: &'a str,
-    name: &'a str,
-    trail: &'a TrailRef,
-    lane: usize,
-    number: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    repeat: Option<u32>,
-    state: &'static str,
-    standing: &'static str,
-    at: u64,
-    micros: u64,
-    message: String,
-    n_steps: usize,
-    n_calls: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    trouble: Option<Trouble>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Trouble {
-    step: Option<String>,
-    step_number: Option<usize>,
-    step_kind: Option<StepKind>,
-    tool: Option<String>,
-    message: String,
-    expected: Option<String>,
-    saw: Option<String>,
-    picture: Option<PictureView>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Detail<'a> {
-    steps: Vec<StepView<'a>>,
-    loose: Vec<CallView<'a>>,
-    failing_step: Option<usize>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct StepView<'a> {
-    number: Option<usize>,
-    kind: StepKind,
-    text: String,
-    plan: &'a Plan,
-    state: &'static str,
-    message: String,
-    micros: Option<u64>,
-    calls: Vec<CallView<'a>>,
-    pictures: Vec<PictureView>,
-    notes: Vec<NoteView<'a>>,
-    /// The requests to models.
-    turns: Vec<TurnView<'a>>,
-    model_use: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    heals: Vec<HealView>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct CallView<'a> {
-    id: &'a str,
-    at: u64,
-    depth: usize,
-    tool: &'a str,
-    args: Vec<(&'a str, String)>,
-    origin: CallOrigin,
-    kind: ToolKind,
-    is_recordable: bool,
-    is_delegating: bool,
-    source: &'a str,
-    micros: Option<u64>,
-    touches: Vec<TouchView>,
-    waits: Vec<WaitView>,
-    notes: Vec<NoteView<'a>>,
-    pictures: Vec<PictureView>,
-    answer: Option<AnswerView<'a>>,
-    /// The model that judged a statement.
-    judged_by: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct TouchView {
-    point: Option<Point>,
-    bounds: Option<Rect>,
-    what: String,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct WaitView {
-    what: String,
-    micros: u64,
-    met: bool,
-    saw: String,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct NoteView<'a> {
-    level: Level,
-    text: std::borrow::Cow<'a, str>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct PictureView {
-    moment: Moment,
-    file: String,
-    screen: Size,
-    kept: FileInPage,
-    tree: Option<FileInPage>,
-    tree_file: Option<String>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-enum AnswerView<'a> {
-    Outcome {
-        variant: &'a Variant,
-        text: String,
-        structured: Option<String>,
-        attachments: Vec<AttachmentView<'a>>,
-        delegates: Vec<(&'a str, Vec<(&'a str, String)>)>,
-        remembered: Vec<(&'a str, String)>,
-        forgotten: &'a [String],
-    },
-    Fault {
-        exit: Exit,
-        message: String,
-    },
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct AttachmentView<'a> {
-    name: &'a str,
-    mime: &'a str,
-    file: Option<&'a str>,
-    /// `None` if the run stored no file.
-    kept: Option<FileInPage>,
-}
-
-pub(super) fn index<'a>(run: &'a RunRecord, page_files: &mut PageFiles) -> Index<'a> {
+pub(super) fn index<'a>(run: &'a RunRecord, page_files: &mut PageFiles) -> RunView<'a> {
     let header = run.header.as_ref();
     let start = run.start.as_ref();
     let devices = run.devices();
-    Index {
+    RunView {
         run: run.id(),
         started_at: header.map(|header| header.started_at.as_str()),
         version: header.map(|header| header.version.as_str()),
@@ -322,24 +114,18 @@ pub(super) fn index<'a>(run: &'a RunRecord, page_files: &mut PageFiles) -> Index
     }
 }
 
-fn lane<'a>(run: &'a RunRecord, name: &'a str) -> Lane<'a> {
+fn lane<'a>(run: &'a RunRecord, name: &'a str) -> LaneView<'a> {
     let sessions = run.sessions.iter().filter(|session| session.device.id.as_str() == name);
-    Lane { name, sessions: sessions.map(session).collect() }
+    LaneView { name, sessions: sessions.map(session).collect() }
 }
 
-fn session(session: &SessionRecord) -> SessionView<'_> {
+fn session(session: &SessionRecord) -> SessionView {
     let mut device = session.device.clone();
     if device.id.is_simulated() {
         // People would take the key of the driver that it stands for for a real phone.
         device.driver = DriverKey::new(&format!("simulated ({})", device.driver));
     }
-    SessionView {
-        device,
-        target: session.target.as_deref(),
-        agent_mode: session.agent_mode,
-        tools: session.tools,
-        closed: session.closed.as_ref().map(|closed| closed.message.as_str()),
-    }
+    SessionView { device }
 }
 
 fn server<'a>(run: &'a RunRecord, server: &'a ServerRecord, page_files: &PageFiles) -> ServerView<'a> {
@@ -354,40 +140,33 @@ fn server<'a>(run: &'a RunRecord, server: &'a ServerRecord, page_files: &PageFil
     }
 }
 
-fn row<'a>(attempt: &'a AttemptRecord, lane: usize, page_files: &mut PageFiles) -> HtmlRow<'a> {
-    HtmlRow {
+fn row<'a>(attempt: &'a AttemptRecord, lane: usize, page_files: &mut PageFiles) -> AttemptView<'a> {
+    AttemptView {
         id: attempt.id.as_str(),
         name: attempt.name(),
         trail: &attempt.trail,
         lane,
         number: attempt.number,
         repeat: attempt.repeat,
-        state: attempt.state().name(),
-        standing: match attempt.standing {
-            Standing::Counts => "counts",
-            Standing::Retried => "retried",
-            Standing::Flaky => "flaky",
-            Standing::Healed => "healed",
-        },
+        state: attempt.state(),
+        standing: attempt.standing,
         at: attempt.started_at,
         micros: attempt.micros(),
         message: clip(attempt.message(), LONGEST_IN_INDEX).into_owned(),
-        n_steps: attempt.steps.len(),
         n_calls: attempt.calls.len(),
         trouble: attempt.state().is_bad().then(|| trouble(attempt, page_files)),
     }
 }
 
-fn trouble(attempt: &AttemptRecord, page_files: &mut PageFiles) -> Trouble {
+fn trouble(attempt: &AttemptRecord, page_files: &mut PageFiles) -> TroubleView {
     let short = |text: &str| clip(text, LONGEST_IN_INDEX).into_owned();
     let failure = attempt.failure();
     let step = attempt.failing_step();
     let taken = attempt.failure_pictures().last().copied().or_else(|| attempt.pictures().last().copied());
-    Trouble {
+    TroubleView {
         step: step.map(|step| short(&step.text_with_role())),
         step_number: step.and_then(|step| attempt.step_number(step)),
         step_kind: step.map(|step| step.kind),
-        tool: failure.and_then(|failure| failure.tool.as_deref()).map(short),
         message: short(failure.map_or(attempt.message(), |failure| &failure.message)),
         expected: failure.and_then(|failure| failure.expected.as_deref()).map(short),
         saw: failure.and_then(|failure| failure.saw.as_deref()).map(short),
@@ -395,9 +174,9 @@ fn trouble(attempt: &AttemptRecord, page_files: &mut PageFiles) -> Trouble {
     }
 }
 
-pub(super) fn detail<'a>(attempt: &'a AttemptRecord, page_files: &mut PageFiles) -> Detail<'a> {
+pub(super) fn detail<'a>(attempt: &'a AttemptRecord, page_files: &mut PageFiles) -> DetailView<'a> {
     let failing = attempt.failing_step().map(|step| &step.id);
-    Detail {
+    DetailView {
         failing_step: attempt.steps.iter().rposition(|step| Some(&step.id) == failing),
         steps: attempt.steps.iter().enumerate().map(|(idx, step)| step_view(attempt, idx, step, page_files)).collect(),
         loose: calls(attempt, &attempt.loose, page_files),
@@ -415,7 +194,7 @@ fn step_view<'a>(
         kind: step.kind,
         text: clip(&step.text_with_role(), LONGEST).into_owned(),
         plan: &step.plan,
-        state: step.state().name(),
+        state: step.state(),
         message: step.end.as_ref().map_or_else(String::new, |end| clip(&end.message, LONGEST).into_owned()),
         micros: step.end.as_ref().map(|end| end.at.saturating_sub(step.started_at)),
         calls: calls(attempt, &step.calls, page_files),
@@ -463,7 +242,7 @@ fn call_view<'a>(depth: usize, call: &'a CallRecord, page_files: &mut PageFiles)
 
 fn answer<'a>(answer: &'a CallResult, page_files: &mut PageFiles) -> AnswerView<'a> {
     match answer {
-        CallResult::Outcome(outcome) => AnswerView::Outcome {
+        CallResult::Outcome(outcome) => AnswerView::Outcome(OutcomeView {
             variant: &outcome.variant,
             text: clip(&outcome.text, LONGEST).into_owned(),
             structured: outcome.structured.as_ref().map(value),
@@ -475,7 +254,7 @@ fn answer<'a>(answer: &'a CallResult, page_files: &mut PageFiles) -> AnswerView<
                 .collect(),
             remembered: values(&outcome.memory.set),
             forgotten: &outcome.memory.deleted,
-        },
+        }),
         CallResult::Fault { exit, message } => {
             AnswerView::Fault { exit: *exit, message: clip(message, LONGEST).into_owned() }
         }

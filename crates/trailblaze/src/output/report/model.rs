@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 use trailblaze_protocol::driver::{AgentMode, Platform};
 use trailblaze_protocol::event::{
@@ -176,7 +177,8 @@ pub struct AttemptEnd {
 }
 
 /// How an attempt counts among the attempts at its trail on its device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Standing {
     /// It counts as it ended.
     #[default]
@@ -292,7 +294,8 @@ pub struct JudgedCall<'a> {
 }
 
 /// The state of an attempt or a step: its verdict, or unfinished.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub enum AttemptState {
     Passed,
     Failed,

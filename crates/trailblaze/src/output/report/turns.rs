@@ -71,19 +71,24 @@ pub fn dollars(amount: f64) -> String {
     if amount != 0.0 && amount < 0.01 { format!("${amount:.5}") } else { format!("${amount:.2}") }
 }
 
+/// A request to a model.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnView<'a> {
+    /// Microseconds since the run started.
     at: u64,
     purpose: ModelPurpose,
     model: &'a str,
     /// The file with the system prompt and the tools.
     setup: &'a str,
     messages: Vec<String>,
+    /// The files of the pictures that were sent, and where the page finds them.
     pictures: Vec<(&'a str, FileInPage)>,
+    /// `null` if there was none.
     reply: Option<ReplyView<'a>>,
 }
 
+/// What a model replied.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ReplyView<'a> {
@@ -95,6 +100,7 @@ struct ReplyView<'a> {
     tokens_in: u64,
     tokens_out: u64,
     tokens_cached: u64,
+    /// `null` if the price of the model is unknown.
     cost: Option<String>,
 }
 

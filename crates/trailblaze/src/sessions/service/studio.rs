@@ -45,6 +45,8 @@ pub trait Studio: Send + Sync {
     async fn carry_out(&self, request: CarryOutRequest, cancel: &CancellationToken) -> Result<StudioReply, ServiceError>;
     /// Replace the steps of a session. Refused if they changed since the page saw them.
     async fn edit_steps(&self, request: EditStepsRequest, cancel: &CancellationToken) -> Result<StudioReply, ServiceError>;
+    /// Read calls or a value that a person wrote in YAML, as it would be read in a trail.
+    async fn read_yaml(&self, request: ReadYamlRequest, cancel: &CancellationToken) -> Result<YamlValue, ServiceError>;
     /// Undo the last change of the steps, or redo what was undone.
     async fn undo_steps(&self, request: UndoStepsRequest, cancel: &CancellationToken) -> Result<StudioReply, ServiceError>;
     /// Run steps of a session again, on its device or on another.
@@ -85,6 +87,7 @@ pub fn is_streaming(path: &str) -> Option<bool> {
         "trailblaze.v1.TrailblazeStudio/CallStudioTool" => false,
         "trailblaze.v1.TrailblazeStudio/CarryOut" => false,
         "trailblaze.v1.TrailblazeStudio/EditSteps" => false,
+        "trailblaze.v1.TrailblazeStudio/ReadYaml" => false,
         "trailblaze.v1.TrailblazeStudio/UndoSteps" => false,
         "trailblaze.v1.TrailblazeStudio/ReplaySteps" => false,
         "trailblaze.v1.TrailblazeStudio/StopWork" => false,
@@ -138,6 +141,10 @@ pub async fn call(studio: &dyn Studio, path: &str, request: &[u8], cancel: &Canc
         },
         "trailblaze.v1.TrailblazeStudio/EditSteps" => match read(request) {
             Ok(request) => answer(studio.edit_steps(request, cancel).await),
+            Err(error) => Err(error),
+        },
+        "trailblaze.v1.TrailblazeStudio/ReadYaml" => match read(request) {
+            Ok(request) => answer(studio.read_yaml(request, cancel).await),
             Err(error) => Err(error),
         },
         "trailblaze.v1.TrailblazeStudio/UndoSteps" => match read(request) {
@@ -466,6 +473,8 @@ pub struct StudioStep {
     pub calls: Vec<Value>,
     /// Whether it is left to a model, because it has no calls that can be replayed.
     pub needs_model: bool,
+    /// Each call as in a trail, such as tap: {text: Pay}. Requests need not have it.
+    pub written: Vec<String>,
 }
 
 /// An assertion that could be added.
@@ -539,6 +548,8 @@ pub struct Description {
     pub arguments: Map<String, Value>,
     /// How many elements match.
     pub matches: i32,
+    /// The arguments as in a trail.
+    pub written: String,
 }
 
 /// Parameters of TrySelector.
@@ -656,6 +667,26 @@ pub struct EditStepsRequest {
     pub revision: i32,
     /// All steps.
     pub steps: Vec<StudioStep>,
+}
+
+/// Parameters of ReadYaml.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ReadYamlRequest {
+    pub workspace: String,
+    pub text: String,
+    /// Whether it is a list of calls, and not any value.
+    pub is_calls: bool,
+}
+
+/// What a text means.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct YamlValue {
+    /// The calls, each an object whose key is the tool, or the value.
+    pub value: Value,
+    /// What is wrong with the text; empty if nothing is.
+    pub problem: String,
 }
 
 /// Parameters of UndoSteps.

@@ -25,10 +25,14 @@ const MOST_FOUND: usize = 100;
 pub fn inspect(screen: &Screen, node: &Node) -> Inspection {
     let found = descriptions(screen, node);
     let assertions = assertions(screen, node, &found[0].0);
-    let description = |(stable, count): &(Stable, usize)| studio::Description {
-        text: words(stable),
-        arguments: arguments(stable),
-        matches: i32::try_from(*count).unwrap_or(i32::MAX),
+    let description = |(stable, count): &(Stable, usize)| {
+        let arguments = arguments(stable);
+        studio::Description {
+            text: words(stable),
+            matches: i32::try_from(*count).unwrap_or(i32::MAX),
+            written: yaml::inline(&Value::Object(arguments.clone())),
+            arguments,
+        }
     };
     Inspection {
         descriptions: found.iter().map(description).collect(),

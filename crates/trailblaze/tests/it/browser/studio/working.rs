@@ -28,7 +28,8 @@ fn pointing_acts_and_becomes_steps_that_are_saved_and_replay() {
     assert!(add["isInteractive"] == true && add["width"].as_i64() > Some(0), "{add}");
     let place = json!({"session": session, "generation": screen["generation"], "element": add["index"]});
     let found = page.call("Inspect", place.clone());
-    assert_eq!(found["descriptions"][0], json!({"text": "id add", "arguments": {"id": "add"}, "matches": 1}));
+    let best = json!({"text": "id add", "arguments": {"id": "add"}, "matches": 1, "written": "{id: add}"});
+    assert_eq!(found["descriptions"][0], best);
     assert!(found["descriptions"].as_array().expect("several").len() > 1, "{found:#}");
     let act = |place: &Value, more: Value| {
         let mut params = place.clone();
@@ -92,6 +93,26 @@ fn a_click_on_a_screen_that_is_gone_is_refused() {
 }
 
 #[test]
+fn calls_and_values_are_read_as_in_a_trail() {
+    let home = Home::counter();
+    let page = open(&home, &[]);
+    for (asked, value) in [
+        (
+            json!({"text": "- tap: {id: add}\n- getCount:\n  as: n", "isCalls": true}),
+            json!([{"tap": {"id": "add"}}, {"getCount": {}, "as": "n"}]),
+        ),
+        (json!({"text": "[1, yes please]"}), json!([1, "yes please"])),
+    ] {
+        assert_eq!(page.call("ReadYaml", asked), json!({"value": value, "problem": ""}));
+    }
+    let refused = page.call("ReadYaml", json!({"text": "- back:\n- tap: add", "isCalls": true}));
+    assert!(
+        refused["problem"].as_str().is_some_and(|problem| problem.starts_with("line 2: the arguments of `tap`")),
+        "{refused:#}"
+    );
+}
+
+#[test]
 fn steps_are_edited_undone_and_redone_and_two_pages_do_not_overwrite_each_other() {
     let home = Home::counter();
     let (page, session) = on_counter(&home);
@@ -102,6 +123,7 @@ fn steps_are_edited_undone_and_redone_and_two_pages_do_not_overwrite_each_other(
     let mut watch = page.watch("steps", &session);
     let shown = watch.until("the steps", |steps| texts(steps).len() == 3);
     assert_eq!(texts(&shown), ["Start the app", "tap: id \"add\"", "tap: id \"add\""]);
+    assert_eq!(shown["steps"][1]["written"], json!(["tap: {id: add}"]));
     let mut steps = shown["steps"].clone();
     steps[1]["text"] = "Add one".into();
     steps[2]["text"] = "Add another".into();

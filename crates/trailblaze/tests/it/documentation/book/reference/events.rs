@@ -1,9 +1,9 @@
 //! The events of a run, with the comments of their types.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::source::{self, Described, Field, Holds, Kind, Shape};
+use trailblaze_contract_gen::rust_types::{self, Holds, RustField, RustKind, RustTypes, RustVariant, Shape};
+
 use super::{cell, prose};
 
 const INTRODUCTION: &str = "# Events
@@ -13,18 +13,18 @@ how to read the file. A field marked `?` may be absent. All durations are in mic
 ";
 
 pub fn page() -> String {
-    let types = source::types();
-    let Kind::Enum(events) = &types["Event"].kind else { panic!("Event is an enum") };
+    let types = rust_types::protocol().expect("the types of the protocol");
+    let RustKind::Enum(events) = &types["Event"].kind else { panic!("Event is an enum") };
     let mut out = String::from(INTRODUCTION);
     let mut wanted = Vec::new();
     out.push_str("\n## Events\n");
-    for (name, shape, doc) in events {
+    for RustVariant { name, shape, doc } in events {
         write!(out, "\n### `{name}`\n\n{}\n", prose(doc)).expect("text can be written to");
         match shape {
             Shape::Fields(fields) => write_fields(&mut out, fields, &mut wanted),
             Shape::One(Holds::Named(inner)) => match &types[inner].kind {
-                Kind::Struct(fields) => write_fields(&mut out, fields, &mut wanted),
-                Kind::Enum(_) => panic!("the fields of {name} are an enum"),
+                RustKind::Struct(fields) => write_fields(&mut out, fields, &mut wanted),
+                RustKind::Enum(_) => panic!("the fields of {name} are an enum"),
             },
             Shape::One(_) | Shape::Unit => panic!("{name} has no fields"),
         }
@@ -38,17 +38,17 @@ pub fn page() -> String {
     out
 }
 
-fn write_type(out: &mut String, name: &str, types: &BTreeMap<String, Described>, wanted: &mut Vec<String>) {
+fn write_type(out: &mut String, name: &str, types: &RustTypes, wanted: &mut Vec<String>) {
     let described = types.get(name).unwrap_or_else(|| panic!("no type {name}"));
     write!(out, "\n### {name}\n").expect("text can be written to");
     if !described.doc.is_empty() {
         write!(out, "\n{}\n", prose(&described.doc)).expect("text can be written to");
     }
     match &described.kind {
-        Kind::Struct(fields) => write_fields(out, fields, wanted),
-        Kind::Enum(variants) => {
+        RustKind::Struct(fields) => write_fields(out, fields, wanted),
+        RustKind::Enum(variants) => {
             out.push_str("\n| value | means |\n|---|---|\n");
-            for (name, shape, doc) in variants {
+            for RustVariant { name, shape, doc } in variants {
                 let value = match shape {
                     Shape::Unit => format!("`\"{name}\"`"),
                     Shape::One(holds) => format!("`{{\"{name}\":` {}`}}`", words(holds, wanted)),
@@ -70,7 +70,7 @@ fn write_type(out: &mut String, name: &str, types: &BTreeMap<String, Described>,
     }
 }
 
-fn write_fields(out: &mut String, fields: &[Field], wanted: &mut Vec<String>) {
+fn write_fields(out: &mut String, fields: &[RustField], wanted: &mut Vec<String>) {
     out.push_str("\n| field | type | holds |\n|---|---|---|\n");
     for field in fields {
         let mark = if field.is_optional { "?" } else { "" };
@@ -82,9 +82,18 @@ fn write_fields(out: &mut String, fields: &[Field], wanted: &mut Vec<String>) {
 /// A type in words. Those with a description of their own are added to `wanted`.
 fn words(holds: &Holds, wanted: &mut Vec<String>) -> String {
     match holds {
-        Holds::Plain(word) => (*word).to_string(),
+        Holds::Text => "text".to_string(),
+        Holds::Id => "id".to_string(),
+        Holds::Boolean => "boolean".to_string(),
+        Holds::Number => "number".to_string(),
+        Holds::Json => "JSON".to_string(),
+        Holds::Object => "object".to_string(),
         Holds::List(inner) => format!("list of {}", words(inner, wanted)),
         Holds::OrNull(inner) => format!("{} or `null`", words(inner, wanted)),
+        Holds::Tuple(parts) => {
+            let parts: Vec<String> = parts.iter().map(|part| words(part, wanted)).collect();
+            format!("list with {}", parts.join(" and "))
+        }
         Holds::Named(name) => {
             if !wanted.contains(name) {
                 wanted.push(name.clone());

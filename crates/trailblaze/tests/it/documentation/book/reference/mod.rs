@@ -6,7 +6,6 @@ mod events;
 mod exit_codes;
 mod keys;
 mod selectors;
-mod source;
 mod tools;
 
 use crate::support::repository;
