@@ -86,6 +86,7 @@ async fn forward() -> io::Result<()> {
     let listener = UnixListener::bind(ADBD_SOCKET)?;
     loop {
         let (mut outside, _) = listener.accept().await?;
+        // Detached: ends when either end of the connection does.
         tokio::spawn(async move {
             let mut inside = TcpStream::connect(("127.0.0.1", ADBD_PORT)).await?;
             inside.set_nodelay(true)?;

@@ -17,7 +17,7 @@ pub async fn serve(phone: Arc<SimulatedPhone>, socket: &Path) -> io::Result<()> 
     loop {
         let (connection, _) = listener.accept().await?;
         let phone = Arc::clone(&phone);
-        // A command that was killed no longer reads.
+        // Detached: ends with the command. One that was killed no longer reads.
         tokio::spawn(async move { drop(answer(&phone, connection).await) });
     }
 }

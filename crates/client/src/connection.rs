@@ -154,7 +154,7 @@ impl HttpConnection {
         let counted = CountedBody { stream, n_received: Arc::clone(&n_received) };
         let (send, driver) =
             handshake(TokioIo::new(counted)).await.map_err(|error| broken(&address.authority(), &error))?;
-        // Ends when the connection is closed or no longer used. Its errors are those of the requests.
+        // Detached: ends when the connection is closed or no longer used. Its errors are those of the requests.
         tokio::spawn(async move { drop(driver.await) });
         Ok(HttpConnection { send, n_received })
     }

@@ -129,7 +129,7 @@ impl Drop for StandIn {
 async fn serve(listener: TcpListener, shared: Arc<Shared>) {
     while let Ok((connection, _)) = listener.accept().await {
         let shared = Arc::clone(&shared);
-        // A client that left no longer reads.
+        // Detached: ends when its connection does. A client that left no longer reads.
         tokio::spawn(async move { drop(shared.converse(connection).await) });
     }
 }

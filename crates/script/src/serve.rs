@@ -81,6 +81,7 @@ impl Served {
             log,
             sleeping: FuturesUnordered::new(),
         };
+        // Detached: ends when `Served` is dropped, which stops the script. What it logged until then is passed on.
         tokio::spawn(keeper.run(received));
         Ok(served)
     }

@@ -152,6 +152,7 @@ impl Supervisor {
                 handle.child = Pid::from_raw(pid.cast_signed());
                 handle.folders = launch.folders;
                 let at_work = AtWork::new(&self.at_work);
+                // Detached: stops the child when its last handle is dropped, and ends with it. `settled` waits for that.
                 tokio::spawn(async move {
                     guardian_handle::follow(handle, grace, heard, told).await;
                     drop(at_work);

@@ -10,6 +10,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
+use tokio_util::task::AbortOnDropHandle;
 use trailblaze_core::engine::count::Count;
 use trailblaze_core::engine::source::SourceError;
 use trailblaze_protocol::event::Level;
@@ -53,6 +54,8 @@ pub(crate) struct Instance {
     stdin: Option<Connection>,
     is_on_pipe: bool,
     outputs: Mutex<Vec<JoinHandle<()>>>,
+    /// Keeps the subscription to changes of its tools open.
+    pub listening: Option<AbortOnDropHandle<()>>,
     pub stderr: Excerpt,
     /// Calls in flight.
     pub calls: Count,
@@ -312,6 +315,7 @@ impl InstanceStarter<'_> {
             stdin: None,
             is_on_pipe: true,
             outputs: Mutex::new(outputs),
+            listening: None,
             stderr: self.stderr.clone(),
             calls: Count::default(),
             checks: Count::default(),

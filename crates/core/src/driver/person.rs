@@ -1,6 +1,7 @@
 //! What a person does on a device itself, such as in the window of a browser.
 
 use tokio::sync::{mpsc, oneshot};
+use tokio_util::task::AbortOnDropHandle;
 use trailblaze_protocol::geometry::Point;
 
 use super::ClickOptions;
@@ -80,4 +81,6 @@ pub struct Person {
     pub actions: mpsc::Receiver<ObservedAction>,
     /// Asks for what is not reported yet, such as a text that is being typed. Answered when that is among the actions.
     pub flush: mpsc::Sender<oneshot::Sender<()>>,
+    /// The task that follows.
+    pub follower: AbortOnDropHandle<()>,
 }

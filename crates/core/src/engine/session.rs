@@ -7,8 +7,8 @@ use futures::StreamExt;
 use futures::future::join_all;
 use futures::stream::FuturesUnordered;
 use parking_lot::{Mutex, RwLock};
-use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 use trailblaze_protocol::event::{Event, Level};
 use trailblaze_protocol::ids::{SessionId, StepId};
 
@@ -58,7 +58,7 @@ pub struct Session {
     /// Held by the running top-level call. Fair: first come, first served.
     pub(crate) turn: tokio::sync::Mutex<()>,
     /// The tasks that watch the sources for changes, and the device for events.
-    followers: Mutex<Vec<AbortHandle>>,
+    followers: Mutex<Vec<AbortOnDropHandle<()>>>,
     /// Held while the session is open.
     claim: Mutex<Option<DeviceClaim>>,
 }
@@ -148,11 +148,12 @@ impl Session {
         session.invocations.admit(&session);
         let mut followers = Vec::new();
         if driver.events().is_some() {
-            followers.push(tokio::spawn(follow_device(Arc::downgrade(&session), driver)).abort_handle());
+            let following = tokio::spawn(follow_device(Arc::downgrade(&session), driver));
+            followers.push(AbortOnDropHandle::new(following));
         }
         if !session.sources.is_empty() {
-            let sources = session.sources.clone();
-            followers.push(tokio::spawn(follow_sources(Arc::downgrade(&session), sources)).abort_handle());
+            let following = tokio::spawn(follow_sources(Arc::downgrade(&session), session.sources.clone()));
+            followers.push(AbortOnDropHandle::new(following));
         }
         *session.followers.lock() = followers;
         session
@@ -161,7 +162,7 @@ impl Session {
     /// Stops everything that only this session uses, and emits the event.
     pub async fn close(&self, message: &str) {
         self.invocations.dismiss(&self.key);
-        self.stop_following();
+        self.followers.lock().clear();
         self.device.emit_events_of_no_call(self);
         tokio::join!(stop_own(&self.sources), self.device.close());
         self.claim.lock().take();
@@ -305,16 +306,6 @@ impl Session {
 
     pub fn emit(&self, event: Event) {
         self.events.emit(event);
-    }
-
-    fn stop_following(&self) {
-        self.followers.lock().drain(..).for_each(|follower| follower.abort());
-    }
-}
-
-impl Drop for Session {
-    fn drop(&mut self) {
-        self.stop_following();
     }
 }
 

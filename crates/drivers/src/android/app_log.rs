@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::time::Instant;
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 use trailblaze_core::driver::{Budget, DeviceEvents, LaunchMode};
 use trailblaze_protocol::device_event::DeviceEvent;
 use trailblaze_protocol::event::Level;
@@ -20,7 +21,7 @@ const SILENCE: Duration = Duration::from_secs(24 * 60 * 60);
 #[derive(Default)]
 pub struct AppLog {
     /// The process, until another one is followed or the phone is closed.
-    following: Mutex<Option<(u32, DropGuard)>>,
+    following: Mutex<Option<(u32, AbortOnDropHandle<()>)>>,
 }
 
 impl AppLog {
@@ -43,9 +44,8 @@ impl AppLog {
         let Ok(session) = phone.device.start(budget, &format!("logcat -v brief{since} --pid={pid} '*:I'")).await else {
             return;
         };
-        let stop = CancellationToken::new();
-        tokio::spawn(pass_on(session, Arc::clone(events), stop.clone()));
-        *self.following.lock() = Some((pid, stop.drop_guard()));
+        let following = AbortOnDropHandle::new(tokio::spawn(pass_on(session, Arc::clone(events))));
+        *self.following.lock() = Some((pid, following));
     }
 
     pub fn stop(&self) {
@@ -53,9 +53,9 @@ impl AppLog {
     }
 }
 
-async fn pass_on(mut log: ShellSession, events: Arc<DeviceEvents>, stop: CancellationToken) {
+async fn pass_on(mut log: ShellSession, events: Arc<DeviceEvents>) {
     loop {
-        let budget = Budget::new(Instant::now() + SILENCE, stop.clone());
+        let budget = Budget::new(Instant::now() + SILENCE, CancellationToken::new());
         let Ok(line) = log.next_line(&budget).await else { return };
         if let Some(event) = entry(&line) {
             events.add(event);

@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 use trailblaze_core::device_source::{DeviceSettings, DeviceSource, DeviceSpec};
 use trailblaze_core::driver::{Budget, Driver, DriverError};
 use trailblaze_core::finding::Finding;
@@ -81,7 +82,7 @@ impl ProviderConfig for AndroidConfig {
         });
         let only = text(SERIAL).filter(|serial| !serial.is_empty());
         let (machine, closed) = (machine.clone(), CancellationToken::new());
-        Ok(Arc::new(AndroidDevices { machine, client, only, closed, changes: Mutex::default() }))
+        Ok(Arc::new(AndroidDevices { machine, client, only, closed, followed: Mutex::default() }))
     }
 }
 
@@ -117,7 +118,14 @@ struct AndroidDevices {
     client: Result<AdbClient, AdbError>,
     only: Option<String>,
     closed: CancellationToken,
-    changes: Mutex<Option<watch::Receiver<Vec<DeviceSpec>>>>,
+    /// Once somebody has asked for it.
+    followed: Mutex<Option<FollowedList>>,
+}
+
+/// The list of the server as it changes, and the task that follows it.
+struct FollowedList {
+    changes: watch::Receiver<Vec<DeviceSpec>>,
+    _following: AbortOnDropHandle<()>,
 }
 
 impl AndroidDevices {
@@ -180,16 +188,16 @@ impl DeviceSource for AndroidDevices {
         }
     }
 
-    /// Follows the list of the server for as long as somebody listens, and across restarts of the server.
+    /// Follows the list of the server from the first time that somebody asks, and across restarts of the server.
     fn changes(&self) -> Option<watch::Receiver<Vec<DeviceSpec>>> {
         let client = self.client.as_ref().ok()?.clone();
-        let mut changes = self.changes.lock();
-        if let Some(receiver) = changes.as_ref() {
-            return Some(receiver.clone());
+        let mut followed = self.followed.lock();
+        if let Some(list) = followed.as_ref() {
+            return Some(list.changes.clone());
         }
         let (sender, receiver) = watch::channel(Vec::new());
         let (only, closed) = (self.only.clone(), self.closed.clone());
-        tokio::spawn(async move {
+        let following = tokio::spawn(async move {
             while !closed.is_cancelled() {
                 let budget = Budget::new(Instant::now() + LISTING, closed.clone());
                 if let Ok(mut tracker) = client.track(&budget).await {
@@ -202,7 +210,7 @@ impl DeviceSource for AndroidDevices {
                 closed.run_until_cancelled(tokio::time::sleep(AGAIN)).await;
             }
         });
-        *changes = Some(receiver.clone());
+        *followed = Some(FollowedList { changes: receiver.clone(), _following: AbortOnDropHandle::new(following) });
         Some(receiver)
     }
 

@@ -196,6 +196,7 @@ impl PageEvents {
         let Some((accept, text)) = answer else { return };
         // A page that is not left after all stays as it was.
         let stays = tab.filter(|_| is_leaving && !accept);
+        // Detached: ends when the browser has taken the answer, or is gone.
         tokio::spawn(async move {
             page.answer_dialog(&id, accept, &text).await;
             if let Some(tab) = stays {

@@ -9,6 +9,7 @@ use serde_json::json;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 use trailblaze_core::driver::{
     Budget, Button, ClickOptions, DriverError, Modifier, ObservedAction, Person, PersonAction,
 };
@@ -72,8 +73,8 @@ pub async fn follow(page: &Arc<Page>, budget: &Budget) -> Result<Person, DriverE
         history: HashMap::new(),
     };
     follower.learn_history().await;
-    tokio::spawn(follower.run(messages, flushes));
-    Ok(Person { actions, flush })
+    let follower = AbortOnDropHandle::new(tokio::spawn(follower.run(messages, flushes)));
+    Ok(Person { actions, flush, follower })
 }
 
 struct PersonFollower {

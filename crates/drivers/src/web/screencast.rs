@@ -76,6 +76,7 @@ impl Screencast {
         let receiver = self.frames.subscribe();
         if !state.is_running {
             state.is_running = true;
+            // Detached: ends when nobody watches any more, or the browser is gone.
             runtime.spawn(follow(Arc::clone(self)));
         }
         Some(receiver)

@@ -18,6 +18,7 @@ use tokio::io::AsyncWrite;
 use tokio::sync::oneshot::{self, error::TryRecvError};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
+use tokio_util::task::AbortOnDropHandle;
 use trailblaze_core::foreign_json::{self, Foreign};
 
 use crate::http::{Http, Post, Protocol};
@@ -48,7 +49,7 @@ pub enum Answering {
 /// A connection to a peer. Requests may be made concurrently.
 pub struct Connection {
     shared: Arc<Shared>,
-    reader: Option<AbortHandle>,
+    reader: Option<AbortOnDropHandle<()>>,
 }
 
 pub(crate) struct Shared {
@@ -89,7 +90,7 @@ impl Connection {
                 pipe.read(&reading).await;
             }
         });
-        Connection { shared, reader: Some(reader.abort_handle()) }
+        Connection { shared, reader: Some(AbortOnDropHandle::new(reader)) }
     }
 
     /// Connects over HTTP, one message per request. Sends nothing yet.
@@ -211,11 +212,13 @@ impl Connection {
     fn hang_up(&self) {
         let shared = Arc::clone(&self.shared);
         match &self.shared.wire {
-            // A blocked write holds the stream until the peer is killed.
-            Wire::Pipe(_) => drop(tokio::spawn(async move {
-                let Wire::Pipe(pipe) = &shared.wire else { return };
-                pipe.hang_up().await;
-            })),
+            Wire::Pipe(_) => {
+                // Detached: sends the last messages. A blocked write holds the stream until the peer reads or is killed.
+                tokio::spawn(async move {
+                    let Wire::Pipe(pipe) = &shared.wire else { return };
+                    pipe.hang_up().await;
+                });
+            }
             Wire::Http(http) => http.hang_up(),
         }
     }
@@ -223,9 +226,9 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        if let Some(reader) = &self.reader {
-            reader.abort();
-        }
+        drop(self.reader.take());
+        // Nobody reads the answers any more that are still being computed.
+        self.shared.close(Closed::Ended);
         self.hang_up();
     }
 }
@@ -333,6 +336,7 @@ impl Shared {
             Wire::Pipe(pipe) => {
                 if pipe.push(message).is_ok() {
                     let shared = Arc::clone(self);
+                    // Detached: ends when the peer has read the message, or its end is closed.
                     tokio::spawn(async move { shared.flush().await });
                 }
             }

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
 use trailblaze_core::engine::cx::Cx;
 use trailblaze_core::engine::fault::Fault;
@@ -47,19 +49,20 @@ impl ScriptHost for EmbeddedCallHost {
             _ => {}
         }
         let cx = self.cx.clone().ok_or_else(|| HostError::Refused("the call has ended".to_string()))?;
-        let asked = match operation {
+        let answer: BoxFuture<'static, Result<Value, HostError>> = match operation {
             "call" => {
                 let (tool, args) = (text("tool"), payload["args"].take());
-                tokio::spawn(async move { call(&cx, &tool, args.as_object().cloned().unwrap_or_default()).await })
+                async move { call(&cx, &tool, args.as_object().cloned().unwrap_or_default()).await }.boxed()
             }
             "rpc" => {
                 let (method, request) = (text("method"), payload["request"].take());
-                tokio::spawn(async move { Ok(rpc(&cx, &method, request).await) })
+                async move { Ok(rpc(&cx, &method, request).await) }.boxed()
             }
             other => return Err(HostError::Refused(format!("there is no `{other}`"))),
         };
         // A task of its own: if the tool does not wait for it, it ends as any nested call does, with its caller.
-        asked.await.unwrap_or_else(|error| Err(HostError::Refused(error.to_string())))
+        let answering = tokio::spawn(answer);
+        answering.await.unwrap_or_else(|error| Err(HostError::Refused(error.to_string())))
     }
 
     fn log(&self, _: LogLine) {}

@@ -74,6 +74,7 @@ impl Embedded {
         // The engine limits the lines that each call logs.
         let (lines, written) = mpsc::unbounded_channel();
         let (log, their_log) = tokio::io::duplex(STREAM_BYTES);
+        // Detached: ends when the script can log no more and all is written, or nobody reads the log.
         tokio::spawn(write_log(written, their_log));
         let listener = Arc::clone(router);
         let log_line = move |line: LogLine| {
@@ -85,7 +86,7 @@ impl Embedded {
         let (input, their_output) = tokio::io::duplex(STREAM_BYTES);
         let (their_input, output) = tokio::io::duplex(STREAM_BYTES);
         let peer = peer::Peer::new(served, Arc::clone(router)).await?;
-        // Ends when the connection does.
+        // Detached: ends when the connection does.
         tokio::spawn(peer.run(their_input, their_output));
         Ok(Streams { input, output, log })
     }

@@ -19,6 +19,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use parking_lot::Mutex;
 use tokio::task::{AbortHandle, JoinHandle};
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::connection::Shared;
 use crate::limits;
@@ -103,7 +104,7 @@ pub struct Http {
     in_flight: Mutex<HashMap<u64, AbortHandle>>,
     /// Notifications being sent.
     notices: Mutex<Vec<JoinHandle<()>>>,
-    event_stream: Mutex<Option<AbortHandle>>,
+    event_stream: Mutex<Option<AbortOnDropHandle<()>>>,
 }
 
 /// A client that follows no redirects and uses no proxies.
@@ -214,8 +215,8 @@ impl Http {
     /// Opens the stream for messages that belong to no request. The peer need not offer one.
     pub(crate) fn open_event_stream(&self, shared: &Arc<Shared>) {
         if !self.is_stateless() {
-            let event_stream = tokio::spawn(exchange::listen(Arc::downgrade(shared))).abort_handle();
-            *self.event_stream.lock() = Some(event_stream);
+            let event_stream = tokio::spawn(exchange::listen(Arc::downgrade(shared)));
+            *self.event_stream.lock() = Some(AbortOnDropHandle::new(event_stream));
         }
     }
 
@@ -234,10 +235,8 @@ impl Http {
 
     /// Aborts all requests in flight.
     pub fn hang_up(&self) {
-        let event_stream = self.event_stream.lock().take();
-        for task in self.in_flight.lock().drain().map(|(_, posting)| posting).chain(event_stream) {
-            task.abort();
-        }
+        drop(self.event_stream.lock().take());
+        self.in_flight.lock().drain().for_each(|(_, posting)| posting.abort());
     }
 }
 

@@ -22,6 +22,7 @@ impl ToolServer {
         // Calls are also dropped while the runtime shuts down.
         let (Some(me), Ok(runtime)) = (self.me.upgrade(), Handle::try_current()) else { return };
         let (check, tool) = (HangCheck::begin(Arc::clone(instance)), tool.to_string());
+        // Detached: new calls wait for it through `checks`. Ends when the server answers, is stopped or has died.
         runtime.spawn(async move {
             let stopping = me.stopping.clone();
             stopping.run_until_cancelled(me.ping(&check.0, &tool)).await;

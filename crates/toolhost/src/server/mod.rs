@@ -22,6 +22,7 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 use trailblaze_core::config::ContextDelivery;
 use trailblaze_core::engine::cx::Cx;
 use trailblaze_core::engine::source::{Listing, SourceError, ToolSource};
@@ -184,16 +185,17 @@ impl ToolServer {
         let stderr = Excerpt::default();
         let begun =
             InstanceStarter { spec, supervisor, router, stderr: &stderr, ignores_port }.begin(&self.transport).await;
-        let instance = Arc::new(begun.map_err(|error| self.not_started(self.evidence(&error, &stderr)))?);
+        let mut instance = begun.map_err(|error| self.not_started(self.evidence(&error, &stderr)))?;
         let (connection, handshake) = (Arc::clone(&instance.connection), instance.handshake.clone());
         let stopping = self.stopping.clone();
         // The request stays open for as long as the connection does.
-        tokio::spawn(async move {
+        let listening = tokio::spawn(async move {
             if let Some(listening) = (McpClient { connection: &connection, handshake: &handshake }).listen() {
                 let _ = stopping.run_until_cancelled(listening.answer()).await;
             }
         });
-        Ok(instance)
+        instance.listening = Some(AbortOnDropHandle::new(listening));
+        Ok(Arc::new(instance))
     }
 
     /// The reason, followed by everything that helps to find its cause: noise on stdout and the last lines of stderr.
@@ -223,6 +225,7 @@ impl ToolServer {
         // Once the last handle is dropped, the server is stopped and its end is not reported.
         let (server, watching) = (Arc::downgrade(self), self.stopping.child_token());
         std::mem::replace(&mut *self.watching.lock(), watching.clone()).cancel();
+        // Detached: may have an instance to stop. Ends when `watching` is cancelled, or the last instance has ended.
         tokio::spawn(async move {
             loop {
                 let Some(end) = watching.run_until_cancelled(instance.ended()).await else { return };

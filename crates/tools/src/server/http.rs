@@ -17,6 +17,7 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::tower::StreamableHttpServerConfig;
 use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
 
 use super::handler::Handler;
 use super::{ServedToolset, ServerError};
@@ -51,10 +52,14 @@ pub async fn serve(served: &Arc<ServedToolset>, address: SocketAddr) -> Result<(
         while tokio::io::stdin().read(&mut byte).await.is_ok_and(|n_read| n_read > 0) {}
     };
     let accepts = async {
+        let mut connections = JoinSet::new();
         loop {
-            // A connection that cannot be accepted does not end the server.
-            if let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(connection(stream, Arc::clone(&service)));
+            tokio::select! {
+                // A connection that cannot be accepted does not end the server.
+                accepted = listener.accept() => if let Ok((stream, _)) = accepted {
+                    connections.spawn(connection(stream, Arc::clone(&service)));
+                },
+                Some(_) = connections.join_next() => {}
             }
         }
     };

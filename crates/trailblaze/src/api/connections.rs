@@ -87,6 +87,7 @@ impl Connections {
             }
             let permit = self.permit().await;
             let (connections, app) = (Arc::clone(&self), app.clone());
+            // Detached: ends when the connection is closed or not used. `close` waits for it, by its permit.
             tokio::spawn(async move {
                 connections.carry(stream, peer, app).await;
                 drop(permit);

@@ -24,7 +24,7 @@ use connectrpc::Dispatcher;
 use rmcp::ServerHandler;
 use tokio::net::TcpListener;
 use tokio::sync::OnceCell;
-use tokio::task::AbortHandle;
+use tokio_util::task::AbortOnDropHandle;
 use trailblaze_core::engine::invocations::Invocations;
 use trailblaze_protocol::callback::PATH;
 
@@ -81,7 +81,7 @@ impl CallbackAddress for ApiListener {
 
     async fn close(&self) {
         if let Some(open) = self.open.get() {
-            open.tasks.iter().for_each(AbortHandle::abort);
+            open.tasks.iter().for_each(AbortOnDropHandle::abort);
             open.connections.close().await;
         }
     }
@@ -91,7 +91,7 @@ impl CallbackAddress for ApiListener {
 struct OpenListener {
     port: u16,
     connections: Arc<Connections>,
-    tasks: Vec<AbortHandle>,
+    tasks: Vec<AbortOnDropHandle<()>>,
 }
 
 impl OpenListener {
@@ -121,18 +121,12 @@ impl OpenListener {
     }
 }
 
-impl Drop for OpenListener {
-    fn drop(&mut self) {
-        self.tasks.iter().for_each(AbortHandle::abort);
-    }
-}
-
 async fn bind(address: IpAddr, port: u16) -> std::io::Result<TcpListener> {
     TcpListener::bind(SocketAddr::new(address, port)).await
 }
 
-fn serve(connections: &Arc<Connections>, listener: TcpListener, app: Router) -> AbortHandle {
-    tokio::spawn(Arc::clone(connections).serve(listener, app)).abort_handle()
+fn serve(connections: &Arc<Connections>, listener: TcpListener, app: Router) -> AbortOnDropHandle<()> {
+    AbortOnDropHandle::new(tokio::spawn(Arc::clone(connections).serve(listener, app)))
 }
 
 fn router(invocations: Arc<Invocations>, port: u16, offered: Option<&Offered>) -> Router {
@@ -158,7 +152,8 @@ fn guarded(routes: Router, port: u16) -> Router {
 pub async fn serve_mcp<H: ServerHandler + Clone>(handler: H) -> std::io::Result<u16> {
     let listener = bind(Ipv4Addr::LOCALHOST.into(), 0).await?;
     let port = listener.local_addr()?.port();
-    serve(&Connections::new(false), listener, guarded(mcp::route_of(handler), port));
+    // Detached: ends with the program.
+    serve(&Connections::new(false), listener, guarded(mcp::route_of(handler), port)).detach();
     Ok(port)
 }
 
@@ -167,6 +162,7 @@ pub async fn serve_mcp<H: ServerHandler + Clone>(handler: H) -> std::io::Result<
 pub async fn serve_methods<D: Dispatcher>(dispatcher: D, message_bytes: usize) -> std::io::Result<u16> {
     let listener = bind(Ipv4Addr::LOCALHOST.into(), 0).await?;
     let port = listener.local_addr()?.port();
-    serve(&Connections::new(false), listener, guarded(rpc::routes(dispatcher, message_bytes), port));
+    // Detached: ends with the program.
+    serve(&Connections::new(false), listener, guarded(rpc::routes(dispatcher, message_bytes), port)).detach();
     Ok(port)
 }

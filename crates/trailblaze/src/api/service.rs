@@ -137,6 +137,7 @@ pub async fn request(State(offered): State<Offered>, request: HttpRequest) -> Re
     let (lines, receiver) = mpsc::channel(WAITING_LINES);
     let cancel = CancellationToken::new();
     let task = cancel.clone();
+    // Detached: a client that goes away cancels its request, which cleans up and then ends.
     tokio::spawn(async move {
         let progress = ReplyLines { lines: lines.clone(), n_dropped: AtomicUsize::new(0) };
         let answer = offered.service.request(request, &progress, &task).await;

@@ -3,8 +3,8 @@
 use std::sync::{Arc, LazyLock};
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 use trailblaze_protocol::exit::Exit;
 
 use crate::output::console::Console;
@@ -13,7 +13,7 @@ use crate::output::progress::Progress;
 /// Listens until dropped. The first request to stop ends the run cleanly; the second ends it immediately.
 pub struct Interrupt {
     pub cancel: CancellationToken,
-    listener: JoinHandle<()>,
+    _listener: AbortOnDropHandle<()>,
 }
 
 impl Interrupt {
@@ -29,13 +29,7 @@ impl Interrupt {
             while signals.next().await == StopSignal::Hangup {}
             std::process::exit(i32::from(Exit::Environment.code()));
         });
-        Interrupt { cancel, listener }
-    }
-}
-
-impl Drop for Interrupt {
-    fn drop(&mut self) {
-        self.listener.abort();
+        Interrupt { cancel, _listener: AbortOnDropHandle::new(listener) }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 use trailblaze_protocol::exit::Exit;
 
 use super::interrupt::told_to_stop;
@@ -17,13 +18,13 @@ pub async fn watch(context: &Context, args: RunArgs) -> Result<Exit, Refusal> {
     let mut watch = Watch::start(&root, &logs).map_err(|error| Refusal::cannot_watch(&root, &error))?;
     // A request to stop that arrives during a run also ends the watch.
     let stop = CancellationToken::new();
-    let listener = tokio::spawn({
+    let listener = AbortOnDropHandle::new(tokio::spawn({
         let stop = stop.clone();
         async move {
             told_to_stop().await;
             stop.cancel();
         }
-    });
+    }));
     let mut only: Option<Vec<String>> = None;
     while !stop.is_cancelled() {
         if let Err(refusal) = run_once(context, &args, only.take(), Some(&mut watch)).await {
@@ -37,7 +38,7 @@ pub async fn watch(context: &Context, args: RunArgs) -> Result<Exit, Refusal> {
             () = stop.cancelled() => {}
         }
     }
-    listener.abort();
+    drop(listener);
     watch.close().await;
     Ok(Exit::Passed)
 }

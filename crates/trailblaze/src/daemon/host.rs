@@ -27,7 +27,7 @@ const CHECK_EVERY: Duration = Duration::from_millis(500);
 const TO_FINISH: Duration = Duration::from_secs(20);
 /// How long a daemon serves at least. Clients that wait for it get their turn before one of another version ends it.
 const TO_SERVE: Duration = Duration::from_millis(300);
-/// How long the daemon may take to end its sessions.
+/// How long the daemon may take to end its sessions and the runs of the studio.
 const TO_CLOSE: Duration = Duration::from_secs(30);
 
 const BY_CLIENT: &str = "stopped by a client";
@@ -115,8 +115,8 @@ pub async fn host(options: HostOptions, told_to_stop: impl Future<Output = ()>) 
     if why == BY_CLIENT {
         let _ = tokio::time::timeout(TO_FINISH, in_flight.finish()).await;
     }
-    studio.stop_runs();
-    let _ = tokio::time::timeout(TO_CLOSE, service.close()).await;
+    let close = async { tokio::join!(studio.close(), service.close()) };
+    let _ = tokio::time::timeout(TO_CLOSE, close).await;
     tracing::info!(target: "trailblaze::daemon", "ended: {why}");
     drop(lock);
     Ok(())

@@ -166,6 +166,7 @@ impl Live {
             ended,
         });
         let task = SessionTask { live: Arc::clone(&live), waiting, stop };
+        // Detached: closes the session properly, whoever asked for it. `until_ended` and `close` wait for its end.
         tokio::spawn(async move {
             task.run(opened, &about.logs).await;
             let _ = end.send(true);

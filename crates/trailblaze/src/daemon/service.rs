@@ -230,6 +230,7 @@ impl LocalService {
             return Err(ServiceError::new(exit, message));
         }
         let (loaded, host) = (Arc::clone(loaded), self.projects.host.clone());
+        // Detached: a session does not wait for it. Starts no servers, and ends when the file is written.
         tokio::spawn(async move { editor_schema::refresh(&loaded, &host).await });
         Ok(Live::start(opened, about))
     }

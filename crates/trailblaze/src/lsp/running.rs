@@ -41,6 +41,7 @@ impl EditorRuns {
             launch.args.extend(["--until".into(), until.to_string().into()]);
         }
         let out = Arc::clone(&self.out);
+        // Detached: ends with its process, which `stop` ends. The language server waits until it can say nothing more.
         tokio::spawn(async move {
             let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             let log = |text: &str| tell(&out, "window/logMessage", 4, text);

@@ -104,9 +104,11 @@ impl FakeAdb {
             noted: watch::Sender::default(),
         });
         let server = Arc::clone(&shared);
+        // Detached: ends with the runtime of its test.
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let (server, followed) = (Arc::clone(&server), followed.clone());
+                // Detached: ends when its connection does.
                 tokio::spawn(async move { server.serve(stream, followed).await });
             }
         });

@@ -66,10 +66,12 @@ impl FakeWda {
         let shared =
             Arc::new(Shared { script: Box::new(script), asked: Mutex::default(), connections: Mutex::default() });
         let serving = Arc::clone(&shared);
+        // Detached: ends with the runtime of its test.
         tokio::spawn(async move {
             while let Ok((connection, _)) = listener.accept().await {
                 *serving.connections.lock() += 1;
                 let serving = Arc::clone(&serving);
+                // Detached: ends when its connection does.
                 tokio::spawn(async move { serving.converse(connection).await });
             }
         });

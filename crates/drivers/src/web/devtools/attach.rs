@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use futures::{SinkExt, StreamExt};
+use futures::{Sink, SinkExt, Stream, StreamExt};
 use serde_json::Value;
-use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
@@ -32,33 +32,43 @@ async fn reach(address: &str) -> Result<DuplexStream, String> {
     let config = WebSocketConfig::default().max_message_size(Some(MESSAGE)).max_frame_size(Some(MESSAGE));
     let connected = tokio_tungstenite::connect_async_with_config(&url, Some(config), true).await;
     let (socket, _) = connected.map_err(|error| error.to_string())?;
-    let (mut to_browser, mut from_browser) = socket.split();
+    let (to_browser, from_browser) = socket.split();
     let (ours, theirs) = tokio::io::duplex(64 << 10);
-    let (mut outgoing, mut incoming) = tokio::io::split(theirs);
+    let (outgoing, incoming) = tokio::io::split(theirs);
+    // Detached: ends when the browser closes its end or we drop ours, and closes the other one.
     tokio::spawn(async move {
-        while let Some(Ok(message)) = from_browser.next().await {
-            let Message::Text(text) = message else { continue };
-            if incoming.write_all(text.as_bytes()).await.is_err() || incoming.write_all(&[0]).await.is_err() {
+        tokio::select! {
+            () = receive(from_browser, incoming) => {}
+            () = send(outgoing, to_browser) => {}
+        }
+    });
+    Ok(ours)
+}
+
+async fn receive<E>(
+    mut browser: impl Stream<Item = Result<Message, E>> + Unpin,
+    mut incoming: impl AsyncWrite + Unpin,
+) {
+    while let Some(Ok(message)) = browser.next().await {
+        let Message::Text(text) = message else { continue };
+        if incoming.write_all(text.as_bytes()).await.is_err() || incoming.write_all(&[0]).await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn send(mut outgoing: impl AsyncRead + Unpin, mut browser: impl Sink<Message> + Unpin) {
+    let mut waiting = Vec::new();
+    while let Ok(1..) = outgoing.read_buf(&mut waiting).await {
+        while let Some(end) = waiting.iter().position(|byte| *byte == 0) {
+            let message: Vec<u8> = waiting.drain(..=end).collect();
+            let text = String::from_utf8_lossy(&message[..end]).into_owned();
+            if browser.send(Message::text(text)).await.is_err() {
                 return;
             }
         }
-        // Closing the stream tells the reader that nothing more will arrive.
-        let _ = incoming.shutdown().await;
-    });
-    tokio::spawn(async move {
-        let mut waiting = Vec::new();
-        while let Ok(1..) = outgoing.read_buf(&mut waiting).await {
-            while let Some(end) = waiting.iter().position(|byte| *byte == 0) {
-                let message: Vec<u8> = waiting.drain(..=end).collect();
-                let text = String::from_utf8_lossy(&message[..end]).into_owned();
-                if to_browser.send(Message::text(text)).await.is_err() {
-                    return;
-                }
-            }
-        }
-        let _ = to_browser.close().await;
-    });
-    Ok(ours)
+    }
+    let _ = browser.close().await;
 }
 
 /// Asks the browser for the URL of its WebSocket.

@@ -132,6 +132,7 @@ impl Browser {
             .and_then(|from| Ok((from, pipe::Sender::from_owned_fd(our_out.into())?)));
         let (from, to) = opened.map_err(BrowserError::Profile)?;
         let cdp = Cdp::open(from, to);
+        // Reads until the browser has ended, even if nothing waits for it: a full pipe would block the browser.
         let words = tokio::spawn(async move {
             let mut kept = Vec::new();
             let mut buffer = [0; 4096];

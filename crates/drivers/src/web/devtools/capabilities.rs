@@ -151,6 +151,7 @@ impl Contexts for DevTools {
     fn end(&self, old: OldContext) {
         old.tabs.iter().for_each(|tab| self.forget(tab));
         let cdp = std::sync::Arc::clone(&self.browser.cdp);
+        // Detached: the context ends even if the device is closed meanwhile, after `ENDING` at the latest.
         tokio::spawn(async move {
             let dispose = cdp.call(None, "Target.disposeBrowserContext", json!({"browserContextId": old.id}));
             timeout(ENDING, dispose).await

@@ -1,12 +1,13 @@
 //! The DevTools protocol over the browser's debugging pipe: messages terminated by a zero byte. No port is opened.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio_util::task::AbortOnDropHandle;
 
 /// The largest message from a browser. Large enough for a tall picture.
 const MESSAGE_BYTES: usize = 256 << 20;
@@ -32,6 +33,8 @@ pub struct Cdp {
     commands: mpsc::Sender<Vec<u8>>,
     state: Mutex<CdpState>,
     gone: watch::Sender<bool>,
+    /// Otherwise the reader would keep the stream open until the browser says something.
+    reader: OnceLock<AbortOnDropHandle<()>>,
 }
 
 /// A command that has not been answered.
@@ -57,7 +60,9 @@ impl Cdp {
         mut to: impl AsyncWrite + Send + Unpin + 'static,
     ) -> Arc<Cdp> {
         let (commands, mut queue) = mpsc::channel::<Vec<u8>>(WAITING);
-        let cdp = Arc::new(Cdp { commands, state: Mutex::default(), gone: watch::Sender::new(false) });
+        let (state, gone, reader) = (Mutex::default(), watch::Sender::new(false), OnceLock::new());
+        let cdp = Arc::new(Cdp { commands, state, gone, reader });
+        // Detached: writes the commands that wait when `Cdp` is dropped. Ends after them, or when the browser is gone.
         tokio::spawn(async move {
             while let Some(message) = queue.recv().await {
                 if to.write_all(&message).await.is_err() {
@@ -65,7 +70,8 @@ impl Cdp {
                 }
             }
         });
-        tokio::spawn(read(Arc::downgrade(&cdp), from));
+        let reader = tokio::spawn(read(Arc::downgrade(&cdp), from));
+        let _ = cdp.reader.set(AbortOnDropHandle::new(reader));
         cdp
     }
 

@@ -104,6 +104,7 @@ impl DevTools {
         let Some(me) = self.me.upgrade().filter(|_| is_new) else { return };
         self.sink.take(BrowserEvent::TabAppeared { tab: tab.to_string() });
         let (tab, context) = (tab.to_string(), context.to_string());
+        // Detached: ends when the browser has answered its commands, or is gone.
         tokio::spawn(async move { me.adopt(tab, opener, context).await });
     }
 
@@ -125,6 +126,7 @@ impl DevTools {
         }
         self.listen(session);
         let session = session.to_string();
+        // Detached: ends when the browser has answered its commands, or is gone.
         tokio::spawn(async move { me.set_up(&session).await });
     }
 
@@ -269,6 +271,7 @@ impl DevTools {
     fn picture(&self, session: &str, params: &Value) {
         let ack = json!({"sessionId": params["sessionId"]});
         let (cdp, of) = (std::sync::Arc::clone(&self.browser.cdp), session.to_string());
+        // Detached: ends when the browser has answered, or is gone.
         tokio::spawn(async move { cdp.call(Some(&of), "Page.screencastFrameAck", ack).await });
         let data = params.get("data").and_then(Value::as_str).unwrap_or_default();
         let Ok(jpeg) = BASE64_STANDARD.decode(data) else { return };

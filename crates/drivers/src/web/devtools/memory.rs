@@ -41,6 +41,7 @@ async fn watch(browser: Weak<Browser>, most: u64) {
 /// Starts to watch a browser that we started.
 pub fn limit(browser: &Arc<Browser>, most: u64) {
     if browser.child().is_some() {
+        // Detached: it does not keep the browser, and ends within `INTERVAL` of its end.
         tokio::spawn(watch(Arc::downgrade(browser), most));
     }
 }

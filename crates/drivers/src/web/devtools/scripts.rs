@@ -59,6 +59,7 @@ impl Drop for RunningScript {
             return;
         }
         let (cdp, session) = (Arc::clone(&self.cdp), std::mem::take(&mut self.session));
+        // Detached: stops what nothing waits for any more. Ends after `MOMENT` and `STOPPING` at the latest.
         runtime.spawn(async move {
             // One that only waits for something keeps nothing busy, and another script would be stopped in its place.
             if !answers(&cdp, &session, MOMENT).await {

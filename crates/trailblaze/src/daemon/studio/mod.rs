@@ -56,9 +56,9 @@ impl LocalStudio {
         LocalStudio { service, runs: Arc::default() }
     }
 
-    /// Stops the runs that the studio started.
-    pub fn stop_runs(&self) {
-        self.runs.stop_all();
+    /// Stops the runs that the studio started, and waits for their ends.
+    pub async fn close(&self) {
+        self.runs.close().await;
     }
 
     fn place(&self, workspace: &str) -> Result<Workplace, ServiceError> {

@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use trailblaze_protocol::exit::Exit;
 
 use super::super::service::LocalService;
@@ -31,6 +32,10 @@ pub const READ_EVERY: Duration = Duration::from_millis(250);
 /// The runs that the daemon carries out.
 #[derive(Default)]
 pub struct Runs {
+    /// The tasks of the runs, and those that wait for changes.
+    tasks: TaskTracker,
+    /// Cancels all of them.
+    closing: CancellationToken,
     running: Mutex<HashMap<PathBuf, CancellationToken>>,
     reruns: Mutex<HashMap<PathBuf, Rerun>>,
     /// Why runs are reruns: `change`, or the run that they repeat.
@@ -67,9 +72,11 @@ impl Runs {
         running.inspect(CancellationToken::cancel).is_some()
     }
 
-    pub fn stop_all(&self) {
-        self.running.lock().values().for_each(CancellationToken::cancel);
-        self.reruns.lock().values().for_each(|rerun| rerun.cancel.cancel());
+    /// Stops all runs, also those that have no folder yet, and waits until their records are complete.
+    pub async fn close(&self) {
+        self.closing.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
     }
 
     fn is_running(&self, folder: &Path) -> bool {
@@ -151,9 +158,9 @@ impl Runs {
     ) -> Result<PathBuf, ServiceError> {
         let (begun, folder) = oneshot::channel();
         let (ended, failure) = oneshot::channel();
-        let cancel = CancellationToken::new();
+        let cancel = self.closing.child_token();
         let (this, service, token) = (Arc::clone(self), Arc::clone(service), cancel.clone());
-        tokio::spawn(async move {
+        self.tasks.spawn(async move {
             let _counted = service.count();
             let ran = trails::run_with(&service.projects, request, &NoProgress, &token, Some(begun), None).await;
             if let Err(error) = &ran {
@@ -166,7 +173,7 @@ impl Runs {
             Ok(folder) => {
                 self.note(&folder, cancel, rerun_of);
                 let (this, done) = (Arc::clone(self), folder.clone());
-                tokio::spawn(async move {
+                self.tasks.spawn(async move {
                     let _ = failure.await;
                     this.running.lock().remove(&done);
                     this.changed();
@@ -198,11 +205,11 @@ impl Runs {
         let watch = Watch::start(&place.root, &place.root.join("logs"));
         let mut watch =
             watch.map_err(|error| ServiceError::environment(format!("cannot watch the project: {error}")))?;
-        let cancel = CancellationToken::new();
+        let cancel = self.closing.child_token();
         let rerun = Rerun { trails: trails.clone(), cancel: cancel.clone() };
         self.reruns.lock().insert(place.root.clone(), rerun);
         let (this, service, place) = (Arc::clone(self), Arc::clone(service), place.clone());
-        tokio::spawn(async move {
+        self.tasks.spawn(async move {
             let mut wanted = trails.clone();
             let mut reason = "";
             while !cancel.is_cancelled() {

@@ -93,6 +93,7 @@ impl Viewer {
         let mut is_following = self.is_following.lock();
         if !std::mem::replace(&mut *is_following, true) {
             let this = Arc::clone(self);
+            // Detached: ends when nobody watches any more, or the session or its device ends.
             tokio::spawn(async move { this.follow().await });
         }
         receiver

@@ -102,6 +102,44 @@ fn one_file_decides_what_happens_without_a_capability_of_a_browser() {
     violations.check();
 }
 
+#[test]
+fn a_task_without_an_owner_says_why_it_ends() {
+    let mut violations = Violations::default();
+    for file in files(&root().join("crates"), "rs") {
+        let (path, source) = (shown(&file), read(&file));
+        // The runtime of a test ends its tasks.
+        let product = source.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+        let lines: Vec<&str> = product.lines().filter(|_| path.contains("/src/")).collect();
+        for index in (0..lines.len()).filter(|index| drops_task(&lines[*index..])) {
+            let above = lines[..index].iter().rev().map(|line| line.trim_start());
+            if !above.take_while(|line| line.starts_with("//")).any(|line| line.starts_with("// Detached: ")) {
+                let rule = "keep the handle of the task (`AbortOnDropHandle`, `JoinSet`), spawn it with a `TaskTracker`, or \
+                            say above it why and when it ends: `// Detached: …`";
+                violations.add(&path, index + 1, rule);
+            }
+        }
+    }
+    violations.check();
+}
+
+/// Whether a statement starts with the first of these lines that spawns a task and drops its handle.
+fn drops_task(lines: &[&str]) -> bool {
+    let indentation = |line: &str| line.len() - line.trim_start().len();
+    let Some((first, rest)) = lines.split_first() else { return false };
+    let code = first.trim_start();
+    if ["drop(tokio::spawn(", "let _ = tokio::spawn(", ".detach();"].iter().any(|dropped| code.contains(dropped)) {
+        return !code.starts_with("//");
+    }
+    let is_statement = ["tokio::spawn(", "runtime.spawn("].iter().any(|spawn| code.starts_with(spawn));
+    // One of several lines ends where it is indented like its start.
+    let end = match code.ends_with(['(', '{']) {
+        true => rest.iter().find(|line| indentation(line) == indentation(first)),
+        false => Some(first),
+    };
+    // Without `;`, the handle is the value of a block.
+    is_statement && end.is_some_and(|end| end.ends_with(");"))
+}
+
 /// Whether a text is the name of a command or event, such as `Page.navigate` or `browsingContext.navigate`.
 fn is_protocol_method(text: &str) -> bool {
     const DOMAINS: &[&str] = &[
