@@ -131,14 +131,14 @@ fn platforms(meta: &ParseNestedMeta<'_>) -> syn::Result<Vec<Ident>> {
 }
 
 /// A group that a toolset declares: `group(name = "auth", description = "Signing in", enabled = false)`.
-pub struct Group {
+pub struct GroupFlag {
     name: LitStr,
     description: Option<LitStr>,
     is_enabled: bool,
 }
 
-impl Group {
-    pub fn read(meta: &ParseNestedMeta<'_>) -> syn::Result<Group> {
+impl GroupFlag {
+    pub fn read(meta: &ParseNestedMeta<'_>) -> syn::Result<GroupFlag> {
         let (mut name, mut description, mut is_enabled) = (None, None, None);
         meta.parse_nested_meta(|meta| match &meta.path {
             path if path.is_ident("name") => once(&mut name, &meta, text(&meta)?),
@@ -147,11 +147,11 @@ impl Group {
             _ => Err(meta.error("unknown setting of a group; there are `name`, `description` and `enabled`")),
         })?;
         let name = name.ok_or_else(|| meta.error("a group has a `name`"))?;
-        Ok(Group { name, description, is_enabled: is_enabled.unwrap_or(true) })
+        Ok(GroupFlag { name, description, is_enabled: is_enabled.unwrap_or(true) })
     }
 
     pub fn described(&self) -> TokenStream {
-        let Group { name, description, is_enabled } = self;
+        let GroupFlag { name, description, is_enabled } = self;
         let description = description.as_ref().map(LitStr::value).unwrap_or_default();
         quote!(::trailblaze_tools::Group { name: #name, description: #description, is_enabled: #is_enabled })
     }

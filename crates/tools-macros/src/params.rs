@@ -11,19 +11,19 @@ use crate::flags::documentation;
 pub struct Params {
     /// What is passed to it, in order.
     pub passed: Vec<TokenStream>,
-    pub args: Args,
+    pub args: ArgsShape,
 }
 
 /// The arguments of a tool.
-pub enum Args {
+pub enum ArgsShape {
     /// One by one, each a field of a struct that the macro writes.
-    Flat(Vec<Field>),
+    Flat(Vec<ArgField>),
     /// A struct of the author's.
     Struct(Box<Type>),
 }
 
 /// One argument as a field.
-pub struct Field {
+pub struct ArgField {
     pub field: TokenStream,
     /// The function that returns its default.
     pub default: Option<TokenStream>,
@@ -51,19 +51,19 @@ impl Params {
             passed.push(pass);
         }
         let args = match whole {
-            Some(ty) if fields.is_empty() => Args::Struct(Box::new(ty)),
+            Some(ty) if fields.is_empty() => ArgsShape::Struct(Box::new(ty)),
             Some(ty) => {
                 let text = "a tool takes either a struct, `Args(…): Args<…>`, or single arguments";
                 return Err(syn::Error::new(ty.span(), text));
             }
-            None => Args::Flat(fields),
+            None => ArgsShape::Flat(fields),
         };
         Ok(Params { passed, args })
     }
 }
 
 /// One argument: the field of the struct, and how it is passed on.
-fn flat(tool: &Ident, param: &mut PatType) -> syn::Result<(Field, TokenStream)> {
+fn flat(tool: &Ident, param: &mut PatType) -> syn::Result<(ArgField, TokenStream)> {
     let Pat::Ident(pattern) = &*param.pat else {
         return Err(syn::Error::new(param.pat.span(), "an argument of a tool has a name"));
     };
@@ -80,7 +80,7 @@ fn flat(tool: &Ident, param: &mut PatType) -> syn::Result<(Field, TokenStream)> 
         (quote!(#[serde(default = #path)]), quote!(fn #function() -> #ty { #value }))
     });
     let (attribute, default) = default.unzip();
-    Ok((Field { field: quote! { #doc #rename #attribute #name: #ty, }, default }, pass))
+    Ok((ArgField { field: quote! { #doc #rename #attribute #name: #ty, }, default }, pass))
 }
 
 /// Reads `#[arg(name = "…", default = …)]`.

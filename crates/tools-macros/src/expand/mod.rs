@@ -9,16 +9,16 @@ use syn::parse::Parser;
 use syn::spanned::Spanned;
 use syn::{Attribute, FnArg, ImplItem, ImplItemFn, ItemImpl, LitStr, ReceiverKind, ReturnType, Type};
 
-use crate::flags::{Flags, Group, documentation};
+use crate::flags::{Flags, GroupFlag, documentation};
 use crate::names;
-use crate::params::{Args, Params};
+use crate::params::{ArgsShape, Params};
 
 /// The `impl` block without what only the macro understands, its tools as a `Toolset`, and their names as constants.
 pub fn toolset(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let (mut all, mut groups) = (Flags::default(), Vec::new());
     syn::meta::parser(|meta| {
         if meta.path.is_ident("group") {
-            groups.push(Group::read(&meta)?);
+            groups.push(GroupFlag::read(&meta)?);
             return Ok(());
         }
         all.read(&meta)
@@ -63,7 +63,7 @@ pub fn toolset(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenSt
     let structs = tools.iter().map(ToolMethod::structure);
     let described = tools.iter().map(ToolMethod::described);
     let calls = tools.iter().map(ToolMethod::call);
-    let groups = groups.iter().map(Group::described);
+    let groups = groups.iter().map(GroupFlag::described);
     Ok(quote! {
         #block
 
@@ -163,7 +163,7 @@ impl ToolMethod {
 
     /// The struct that its arguments are read into.
     fn structure(&self) -> Option<TokenStream> {
-        let Args::Flat(fields) = &self.params.args else { return None };
+        let ArgsShape::Flat(fields) = &self.params.args else { return None };
         let (name, title) = (self.arguments(), self.name.value());
         let defaults = fields.iter().filter_map(|field| field.default.as_ref());
         let fields = fields.iter().map(|field| &field.field);
@@ -185,8 +185,8 @@ impl ToolMethod {
     /// The type that its arguments are read into.
     fn arguments_type(&self) -> TokenStream {
         match &self.params.args {
-            Args::Flat(_) => self.arguments().into_token_stream(),
-            Args::Struct(ty) => ty.into_token_stream(),
+            ArgsShape::Flat(_) => self.arguments().into_token_stream(),
+            ArgsShape::Struct(ty) => ty.into_token_stream(),
         }
     }
 
