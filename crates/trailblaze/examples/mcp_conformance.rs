@@ -20,7 +20,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use trailblaze::api::mcp::{McpOptions, McpServer};
-use trailblaze::sessions::service::{Answer, ClientPlace, ProgressSink, Request, Service, ServiceError};
+use trailblaze::sessions::service::{ClientPlace, ProgressSink, Service, ServiceAnswer, ServiceError, ServiceRequest};
 use trailblaze::sessions::toolbox::Listed;
 
 /// The smallest picture and the smallest sound, in base 64.
@@ -46,12 +46,15 @@ struct Nothing;
 impl Service for Nothing {
     async fn request(
         &self,
-        request: Request,
+        request: ServiceRequest,
         _: &dyn ProgressSink,
         _: &CancellationToken,
-    ) -> Result<Answer, ServiceError> {
-        if matches!(request, Request::Toolbox(_)) {
-            return Ok(Answer::Toolbox(Listed { text: String::new(), value: json!({"tools": [], "groups": {}}) }));
+    ) -> Result<ServiceAnswer, ServiceError> {
+        if matches!(request, ServiceRequest::Toolbox(_)) {
+            return Ok(ServiceAnswer::Toolbox(Listed {
+                text: String::new(),
+                value: json!({"tools": [], "groups": {}}),
+            }));
         }
         Err(ServiceError::environment("there are no devices here"))
     }

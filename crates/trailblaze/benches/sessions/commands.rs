@@ -7,8 +7,8 @@ use serde_json::Map;
 use tokio::runtime::Runtime;
 use trailblaze::daemon::{DaemonClient, Version};
 use trailblaze::project::environment::Environment;
-use trailblaze::sessions::interactive::{CallArguments, Command, Snapshot};
-use trailblaze::sessions::service::{Answer, ExecuteRequest, Request, SessionChoice};
+use trailblaze::sessions::interactive::{CallArguments, InteractiveCommand, Snapshot};
+use trailblaze::sessions::service::{ExecuteRequest, ServiceAnswer, ServiceRequest, SessionChoice};
 
 use crate::place::{Missing, Place, Shop, timed};
 use crate::support::{Measure, Row, quantile};
@@ -24,14 +24,14 @@ pub fn rows() -> Result<(), Missing> {
     let peer = Peer::open(&place, &shop)?;
     let snapshot = Pair {
         own: &["snapshot"],
-        inside: Command::Snapshot(Snapshot::default()),
+        inside: InteractiveCommand::Snapshot(Snapshot::default()),
         peer: &["snapshot"],
         shown: "Note to the driver",
     };
     let text = Map::from_iter([("text".to_string(), "Email".into())]);
     let is_visible = Pair {
         own: &["tool", "isVisible", "text=Email"],
-        inside: Command::Call { tool: "isVisible".to_string(), args: CallArguments::Json(text) },
+        inside: InteractiveCommand::Call { tool: "isVisible".to_string(), args: CallArguments::Json(text) },
         peer: &["is", "visible", "#email"],
         shown: "true",
     };
@@ -45,7 +45,7 @@ pub fn rows() -> Result<(), Missing> {
 struct Pair {
     own: &'static [&'static str],
     /// What the daemon does for it.
-    inside: Command,
+    inside: InteractiveCommand,
     peer: &'static [&'static str],
     /// What both print, among other things.
     shown: &'static str,
@@ -101,9 +101,9 @@ impl Daemon {
     }
 
     /// How long the daemon takes for a command, with the request to it.
-    fn time(&self, command: &Command) -> Duration {
+    fn time(&self, command: &InteractiveCommand) -> Duration {
         let commands = vec![command.clone()];
-        let request = Request::Execute(ExecuteRequest {
+        let request = ServiceRequest::Execute(ExecuteRequest {
             session: self.choice.clone(),
             current_dir: None,
             commands,
@@ -112,7 +112,7 @@ impl Daemon {
         let started = Instant::now();
         let answer = self.runtime.block_on(self.client.ask_running(request));
         let took = started.elapsed();
-        assert!(matches!(answer, Some(Ok(Answer::Replies(_)))), "{answer:?}");
+        assert!(matches!(answer, Some(Ok(ServiceAnswer::Replies(_)))), "{answer:?}");
         took
     }
 }

@@ -82,8 +82,8 @@ pub fn driver(wiring: &Wiring, device: &DeviceSpec) -> Arc<dyn Driver> {
     acquired.expect("a device").driver
 }
 
-pub fn host() -> trailblaze::sessions::host::Host {
+pub fn host() -> trailblaze::sessions::host::SessionHost {
     let invocations = std::sync::Arc::default();
-    let listener = trailblaze::api::Listener::new(std::sync::Arc::clone(&invocations), None);
-    trailblaze::sessions::host::Host::new(invocations, listener)
+    let listener = trailblaze::api::ApiListener::new(std::sync::Arc::clone(&invocations), None);
+    trailblaze::sessions::host::SessionHost::new(invocations, listener)
 }

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
-use trailblaze::api::Listener;
+use trailblaze::api::ApiListener;
 use trailblaze::output::progress::Progress;
 use trailblaze::output::run_folder::RunFolder;
 use trailblaze::project::loaded::Loaded;
 use trailblaze::servers::process::ProcessParts;
-use trailblaze::servers::tool_servers::{Mode, Outlets, SessionServers, ToolServers};
+use trailblaze::servers::tool_servers::{Outlets, ServerMode, SessionServers, ToolServers};
 use trailblaze::sessions::device_log::DeviceLog;
 use trailblaze_core::driver::Driver;
 use trailblaze_core::engine::cx::{Attempt, Cx};
@@ -107,8 +107,8 @@ impl Stage {
             Outlets { events: Some(Arc::clone(&folder) as _), console: None, folder: Some(folder.path.clone()) };
         let supervisor = Supervisor::new();
         let invocations = Arc::default();
-        let callback = Listener::new(Arc::clone(&invocations), None);
-        let servers = ToolServers::new(&loaded, Mode::Start, &supervisor, ProcessParts { callback, spin_turn });
+        let callback = ApiListener::new(Arc::clone(&invocations), None);
+        let servers = ToolServers::new(&loaded, ServerMode::Start, &supervisor, ProcessParts { callback, spin_turn });
         let servers = servers.with_outlets(outlets).for_devices(n_devices);
         let batches = loaded.batches.clone();
         Stage { _project: project, batches, folder, servers, supervisor, invocations, secrets: Arc::default() }

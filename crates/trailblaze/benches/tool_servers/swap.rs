@@ -10,7 +10,7 @@ use trailblaze::output::progress::Progress;
 use trailblaze::output::run_folder::RunFolder;
 use trailblaze::project::changes::FileChanges;
 use trailblaze::project::loaded::Loaded;
-use trailblaze::servers::tool_servers::{Mode, Outlets};
+use trailblaze::servers::tool_servers::{Outlets, ServerMode};
 use trailblaze::sessions::device_log::DeviceLog;
 use trailblaze::sessions::hot_swap;
 use trailblaze::sessions::wiring::{SessionSinks, Wiring};
@@ -65,7 +65,7 @@ async fn measure(script: &Script) -> (Vec<Duration>, Vec<Duration>) {
     let events = Arc::clone(&folder) as Arc<dyn EventSink>;
     let mut wiring = Wiring::new(&loaded, &crate::support::host(), None);
     let outlets = Outlets { events: Some(Arc::clone(&events)), console: None, folder: Some(folder.path.clone()) };
-    wiring.servers = wiring.tool_servers(Mode::Start).with_outlets(outlets).into();
+    wiring.servers = wiring.tool_servers(ServerMode::Start).with_outlets(outlets).into();
     let device = loaded.devices(&[]).expect("a device").remove(0);
     let sink = DeviceLog::new(device.id.clone(), events, Arc::new(Progress::new(true)));
     let sinks = SessionSinks { events: Arc::new(sink), artifacts: Arc::clone(&folder) as _ };

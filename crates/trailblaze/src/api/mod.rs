@@ -43,7 +43,7 @@ pub const PORT: u16 = 52525;
 
 /// The process's only listener, on the loopback addresses of this machine. It is opened when its address is first needed,
 /// and closed when it is dropped.
-pub struct Listener {
+pub struct ApiListener {
     invocations: Arc<Invocations>,
     /// The port that must be opened; by default, the default port or any free one.
     port: Option<u16>,
@@ -60,9 +60,9 @@ pub enum ListenError {
     NoPort(std::io::Error),
 }
 
-impl Listener {
-    pub fn new(invocations: Arc<Invocations>, port: Option<u16>) -> Arc<Listener> {
-        Arc::new(Listener { invocations, port, open: OnceCell::new(), offered: OnceLock::new() })
+impl ApiListener {
+    pub fn new(invocations: Arc<Invocations>, port: Option<u16>) -> Arc<ApiListener> {
+        Arc::new(ApiListener { invocations, port, open: OnceCell::new(), offered: OnceLock::new() })
     }
 
     /// Also answers the requests of the daemon's clients. Must be called before the listener is opened.
@@ -72,7 +72,7 @@ impl Listener {
 }
 
 #[async_trait]
-impl CallbackAddress for Listener {
+impl CallbackAddress for ApiListener {
     async fn base_url(&self) -> Result<String, NoAddress> {
         let open =
             self.open.get_or_try_init(|| OpenListener::open(&self.invocations, self.port, self.offered.get())).await;

@@ -19,7 +19,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::body;
 use crate::sessions::service::studio::Studio;
-use crate::sessions::service::{Answer, Entrance, ProgressSink, Request, Service, ServiceError};
+use crate::sessions::service::{Entrance, ProgressSink, Service, ServiceAnswer, ServiceError, ServiceRequest};
 
 /// The path of the endpoint.
 pub const PATH: &str = "/daemon";
@@ -36,11 +36,11 @@ const TO_HANG_UP: Duration = Duration::from_secs(1);
 /// One line of a response.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Line {
+pub enum ServiceLine {
     Progress(String),
     ToolOutput(String),
     Alive,
-    Answer(Box<Answer>),
+    Answer(Box<ServiceAnswer>),
     Error(ServiceError),
 }
 
@@ -115,7 +115,7 @@ impl Offered {
     /// The response to a request without the key.
     pub fn refuse() -> Response {
         let error = ServiceError::invalid("the request needs the daemon's key: `Authorization: Bearer KEY`");
-        (StatusCode::UNAUTHORIZED, axum::Json(Line::Error(error))).into_response()
+        (StatusCode::UNAUTHORIZED, axum::Json(ServiceLine::Error(error))).into_response()
     }
 }
 
@@ -130,7 +130,7 @@ pub async fn request(State(offered): State<Offered>, request: HttpRequest) -> Re
         Ok(bytes) => bytes,
         Err(error) => return refused(StatusCode::PAYLOAD_TOO_LARGE, error.to_string()),
     };
-    let request: Request = match serde_json::from_slice(&bytes) {
+    let request: ServiceRequest = match serde_json::from_slice(&bytes) {
         Ok(request) => request,
         Err(error) => return refused(StatusCode::BAD_REQUEST, format!("not a request: {error}")),
     };
@@ -143,11 +143,11 @@ pub async fn request(State(offered): State<Offered>, request: HttpRequest) -> Re
         let n_dropped = progress.n_dropped.into_inner();
         if n_dropped > 0 {
             let text = format!("{n_dropped} further lines of tools are not shown here; the record of the run has them");
-            let _ = lines.send(Line::Progress(text)).await;
+            let _ = lines.send(ServiceLine::Progress(text)).await;
         }
         let line = match answer {
-            Ok(answer) => Line::Answer(Box::new(answer)),
-            Err(error) => Line::Error(error),
+            Ok(answer) => ServiceLine::Answer(Box::new(answer)),
+            Err(error) => ServiceLine::Error(error),
         };
         let _ = lines.send(line).await;
     });
@@ -162,7 +162,7 @@ pub async fn request(State(offered): State<Offered>, request: HttpRequest) -> Re
                 }
                 return None;
             }
-            Err(_) => Line::Alive,
+            Err(_) => ServiceLine::Alive,
         };
         let mut bytes = serde_json::to_vec(&line).unwrap_or_default();
         bytes.push(b'\n');
@@ -173,13 +173,13 @@ pub async fn request(State(offered): State<Offered>, request: HttpRequest) -> Re
 
 /// A response under way. If the client goes away, its request is cancelled.
 struct Streaming {
-    lines: mpsc::Receiver<Line>,
+    lines: mpsc::Receiver<ServiceLine>,
     _cancels: DropGuard,
     entered: EnteredRequest,
 }
 
 struct ReplyLines {
-    lines: mpsc::Sender<Line>,
+    lines: mpsc::Sender<ServiceLine>,
     /// The lines of tools that were not read in time.
     n_dropped: AtomicUsize,
 }
@@ -187,11 +187,11 @@ struct ReplyLines {
 impl ProgressSink for ReplyLines {
     fn say(&self, text: &str) {
         // Progress that is not read in time is dropped.
-        let _ = self.lines.try_send(Line::Progress(text.to_string()));
+        let _ = self.lines.try_send(ServiceLine::Progress(text.to_string()));
     }
 
     fn tool_output(&self, text: &str) {
-        if self.lines.try_send(Line::ToolOutput(text.to_string())).is_err() {
+        if self.lines.try_send(ServiceLine::ToolOutput(text.to_string())).is_err() {
             self.n_dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -202,5 +202,5 @@ impl ProgressSink for ReplyLines {
 }
 
 fn refused(status: StatusCode, message: String) -> Response {
-    (status, axum::Json(Line::Error(ServiceError::invalid(message)))).into_response()
+    (status, axum::Json(ServiceLine::Error(ServiceError::invalid(message)))).into_response()
 }

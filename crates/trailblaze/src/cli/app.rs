@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use trailblaze_tools::Toolset;
 
-use super::Program;
+use super::ProgramName;
 use crate::project::compiled_in::CompiledIn;
 
 /// The whole command line, to which a team adds its own tools.
@@ -56,9 +56,9 @@ impl App {
         let program = match name {
             // Leaked, as the parser of arguments wants it; there is one for the whole process.
             Some(name) if !self.toolsets.is_empty() => {
-                Program { name: name.leak(), version: concat!("(trailblaze ", env!("CARGO_PKG_VERSION"), ")") }
+                ProgramName { name: name.leak(), version: concat!("(trailblaze ", env!("CARGO_PKG_VERSION"), ")") }
             }
-            _ => Program { name: "trailblaze", version: env!("CARGO_PKG_VERSION") },
+            _ => ProgramName { name: "trailblaze", version: env!("CARGO_PKG_VERSION") },
         };
         super::start(program, CompiledIn::new(self.toolsets))
     }

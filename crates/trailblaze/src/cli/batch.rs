@@ -11,7 +11,7 @@ use super::in_session::{SessionArgs, execute, exit_of, show_all};
 use super::shell::{OnDeviceArgs, ShellLine, parse, show};
 use super::{Context, Refusal};
 use crate::output::print;
-use crate::sessions::interactive::{Command, Reply};
+use crate::sessions::interactive::{CommandReply, InteractiveCommand};
 
 /// The largest list of commands, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
@@ -97,7 +97,7 @@ pub struct DoArgs {
 
 pub async fn do_words(context: &Context, args: DoArgs) -> Result<Exit, Refusal> {
     let kind = if args.verify { StepKind::Verify } else { StepKind::Step };
-    let command = Command::Do { kind, text: args.words.join(" ") };
+    let command = InteractiveCommand::Do { kind, text: args.words.join(" ") };
     let replies = execute(context, &args.on, &args.session, vec![command]).await?;
     Ok(show_all(&replies, args.json))
 }
@@ -118,13 +118,13 @@ pub struct AskArgs {
 }
 
 pub async fn ask(context: &Context, args: AskArgs) -> Result<Exit, Refusal> {
-    let command = Command::Ask { question: args.words.join(" ") };
+    let command = InteractiveCommand::Ask { question: args.words.join(" ") };
     let replies = execute(context, &args.on, &args.session, vec![command]).await?;
     Ok(show_all(&replies, args.json))
 }
 
 /// Prints the last reply, or the one that failed before it.
-pub fn show_last(replies: &[Reply], as_json: bool) -> Exit {
+pub fn show_last(replies: &[CommandReply], as_json: bool) -> Exit {
     match replies.last() {
         Some(reply) => show(reply, as_json),
         None => print::json(&json!(null)),

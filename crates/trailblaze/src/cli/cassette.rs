@@ -5,7 +5,7 @@ use trailblaze_core::yaml::Problem;
 
 use super::Refusal;
 use crate::project::loaded::Loaded;
-use crate::servers::cassettes::{Cassettes, Use};
+use crate::servers::cassettes::{CassetteMode, Cassettes};
 
 #[derive(Args, Clone, Copy, Default)]
 pub struct CassetteArgs {
@@ -24,10 +24,10 @@ pub enum CassetteUse {
 }
 
 impl CassetteArgs {
-    pub fn wanted(self) -> Option<Use> {
+    pub fn wanted(self) -> Option<CassetteMode> {
         self.cassette.map(|wanted| match wanted {
-            CassetteUse::Record => Use::Record,
-            CassetteUse::Replay => Use::Replay,
+            CassetteUse::Record => CassetteMode::Record,
+            CassetteUse::Replay => CassetteMode::Replay,
         })
     }
 

@@ -4,7 +4,7 @@ use clap::Args;
 use clap_complete::Shell;
 use trailblaze_protocol::exit::Exit;
 
-use super::{Program, Refusal};
+use super::{ProgramName, Refusal};
 use crate::output::print;
 
 /// Print a completion script for a shell
@@ -14,7 +14,7 @@ pub struct CompletionsArgs {
     shell: Shell,
 }
 
-pub fn completions(program: &Program, args: CompletionsArgs) -> Result<Exit, Refusal> {
+pub fn completions(program: &ProgramName, args: CompletionsArgs) -> Result<Exit, Refusal> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut program.parser(), program.name, &mut script);
     print::bytes(&script).map_err(|source| Refusal::Io { what: "cannot print the script".into(), source })?;

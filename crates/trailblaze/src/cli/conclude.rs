@@ -5,7 +5,7 @@ use std::path::Path;
 use trailblaze_protocol::event::Verdict;
 use trailblaze_protocol::exit::Exit;
 
-use crate::output::print::{self, Line};
+use crate::output::print::{self, StyledLine};
 use crate::output::report::turns::ModelUse;
 use crate::output::report::{alike, heals};
 use crate::run::job::{Done, Job};
@@ -29,7 +29,7 @@ pub fn conclude(
         let trail = &jobs[first.job].trail;
         let tries = if first.tries > 1 { format!(", {} attempts", first.tries) } else { String::new() };
         let place = first.place.as_ref().map_or_else(|| trail.source.path.clone(), ToString::to_string);
-        let title = Line::new("\n").then_styled(print::WORSE, trail.title());
+        let title = StyledLine::new("\n").then_styled(print::WORSE, trail.title());
         print::data(title.then(format!(" on {} ({place}{tries})", first.device)));
         print::data(format!("  {}", first.message.replace('\n', "\n  ")));
         if !first.suggestions.is_empty() {

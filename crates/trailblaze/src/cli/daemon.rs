@@ -12,7 +12,7 @@ use super::session::line;
 use super::{Context, Refusal};
 use crate::daemon::{HostOptions, daemon_variables, host};
 use crate::output::print;
-use crate::sessions::service::{Answer, Request};
+use crate::sessions::service::{ServiceAnswer, ServiceRequest};
 
 /// How long a daemon waits for requests, unless TRAILBLAZE_DAEMON_IDLE says otherwise; and if nothing is open.
 const IDLE: Duration = Duration::from_secs(60 * 60);
@@ -79,7 +79,7 @@ async fn run(context: &Context) -> Result<Exit, Refusal> {
 
 async fn status(context: &Context, as_json: bool) -> Result<Exit, Refusal> {
     let client = context.daemon()?;
-    let Some(answer) = client.ask_running(Request::Status).await else {
+    let Some(answer) = client.ask_running(ServiceRequest::Status).await else {
         match as_json {
             true => print::json(&json!({"isRunning": false})),
             false => print::data("the daemon is not running; commands that need it start it"),
@@ -87,7 +87,7 @@ async fn status(context: &Context, as_json: bool) -> Result<Exit, Refusal> {
         return Ok(Exit::Passed);
     };
     let answer = answer?;
-    let Answer::Status(status) = answer else { return Err(unexpected(&answer)) };
+    let ServiceAnswer::Status(status) = answer else { return Err(unexpected(&answer)) };
     if as_json {
         let mut value = json!(status);
         value["isRunning"] = true.into();
@@ -104,7 +104,7 @@ async fn status(context: &Context, as_json: bool) -> Result<Exit, Refusal> {
 
 async fn stop(context: &Context) -> Result<Exit, Refusal> {
     let client = context.daemon()?;
-    match client.ask_running(Request::Stop).await {
+    match client.ask_running(ServiceRequest::Stop).await {
         None => print::data("the daemon is not running"),
         // It may end before its answer arrives.
         Some(_) => {

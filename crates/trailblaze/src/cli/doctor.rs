@@ -16,9 +16,9 @@ use crate::api::PORT;
 use crate::output::print;
 use crate::project::devices::DeviceSpec;
 use crate::project::loaded::{Loaded, PROJECT_FILE, missing_files};
-use crate::project::models::{self, ModelOptions, Models, Reason};
+use crate::project::models::{self, ModelChoiceReason, ModelOptions, Models};
 use crate::servers::entries::entries;
-use crate::sessions::service::{Answer, Request};
+use crate::sessions::service::{ServiceAnswer, ServiceRequest};
 
 /// What findings about the project's files are about.
 const PROJECT: &str = "project";
@@ -155,7 +155,7 @@ impl Doctor<'_> {
                 .hint("`trailblaze model test` sends it one small request"),
             Err(error) => {
                 // Without a model, recordings still replay; but here the project says that it uses one.
-                let is_needed = matches!(reason, Reason::Config(_)) || !error.is_environment();
+                let is_needed = matches!(reason, ModelChoiceReason::Config(_)) || !error.is_environment();
                 let make = if is_needed { Finding::bad } else { Finding::warning };
                 Finding { hint: error.hint(), ..make("model", error.to_string()) }
             }
@@ -191,12 +191,12 @@ impl Doctor<'_> {
             Ok(client) => client,
             Err(refusal) => return Finding::bad("daemon", refusal.to_string()),
         };
-        match client.ask_running(Request::Status).await {
-            Some(Ok(Answer::Status(status))) if status.version != self.context.version.0 => {
+        match client.ask_running(ServiceRequest::Status).await {
+            Some(Ok(ServiceAnswer::Status(status))) if status.version != self.context.version.0 => {
                 let message = format!("a daemon of version {} runs at {}", status.version, status.address);
                 Finding::note("daemon", message).hint("the next command replaces it, once its sessions are closed")
             }
-            Some(Ok(Answer::Status(status))) => {
+            Some(Ok(ServiceAnswer::Status(status))) => {
                 let n = print::count(status.sessions.len(), "session");
                 Finding::good("daemon", format!("the daemon runs at {}, with {n}", status.address))
             }

@@ -9,7 +9,7 @@ use trailblaze_core::trail::Repair;
 use trailblaze_protocol::exit::Exit;
 
 use super::{Context, Refusal, runs};
-use crate::output::print::{self, Line};
+use crate::output::print::{self, StyledLine};
 use crate::output::report::heals;
 use crate::run::record::heal::{HealError, HealProof, Patch, Patches, Taken, patches, write};
 
@@ -96,9 +96,9 @@ fn show(patch: &Patch) {
     patch.repairs.iter().for_each(|repair| print::data(format!("  {}", heals::repaired(repair))));
     for line in diff(&lines(&patch.before.text), &lines(&patch.after)).unwrap_or_default().lines() {
         print::data(match line.chars().next() {
-            Some('-') => Line::styled(print::WORSE, line),
-            Some('+') => Line::styled(print::GOOD, line),
-            _ => Line::new(line),
+            Some('-') => StyledLine::styled(print::WORSE, line),
+            Some('+') => StyledLine::styled(print::GOOD, line),
+            _ => StyledLine::new(line),
         });
     }
 }

@@ -9,10 +9,10 @@ use super::shell::{OnDeviceArgs, show};
 use super::{Context, Refusal, pairs};
 use crate::daemon::{DaemonClient, client_variables};
 use crate::output::print;
-use crate::sessions::interactive::{Command, Reply};
+use crate::sessions::interactive::{CommandReply, InteractiveCommand};
 use crate::sessions::service::{
-    Answer, ClientPlace, ExecuteRequest, OpenRequest, ProgressSink, Request, Service, ServiceError, SessionChoice,
-    SessionInfo,
+    ClientPlace, ExecuteRequest, OpenRequest, ProgressSink, Service, ServiceAnswer, ServiceError, ServiceRequest,
+    SessionChoice, SessionInfo,
 };
 
 /// Which session a command uses.
@@ -32,7 +32,7 @@ impl ProgressSink for Say {
     }
 
     fn tool_output(&self, text: &str) {
-        print::say(print::Line::styled(print::DIM, text));
+        print::say(print::StyledLine::styled(print::DIM, text));
     }
 }
 
@@ -44,7 +44,7 @@ impl Context {
     }
 
     /// Sends a request to the daemon. Ctrl-C cancels it.
-    pub async fn ask(&self, request: Request) -> Result<Answer, Refusal> {
+    pub async fn ask(&self, request: ServiceRequest) -> Result<ServiceAnswer, Refusal> {
         let daemon = self.daemon()?;
         let cancel = CancellationToken::new();
         let asking = daemon.request(request, &Say, &cancel);
@@ -116,7 +116,7 @@ fn one_device(named: &[String]) -> Result<Option<String>, Refusal> {
 /// Starts an app or opens a page in a session that was opened. If that fails, prints why and returns the exit code.
 pub async fn launch(context: &Context, info: &SessionInfo, what: &str, json: bool) -> Result<Option<Exit>, Refusal> {
     let choice = SessionChoice { name: Some(info.name.clone()), project: Some(info.project.clone()), device: None };
-    let replies = execute_in(context, choice, vec![Command::launch(what)]).await?;
+    let replies = execute_in(context, choice, vec![InteractiveCommand::launch(what)]).await?;
     if exit_of(&replies) == Exit::Passed {
         return Ok(None);
     }
@@ -126,8 +126,8 @@ pub async fn launch(context: &Context, info: &SessionInfo, what: &str, json: boo
 
 /// Opens a session, or returns the one that is open.
 pub async fn open(context: &Context, request: OpenRequest) -> Result<SessionInfo, Refusal> {
-    match context.ask(Request::Open(Box::new(request))).await? {
-        Answer::Session(info) => Ok(*info),
+    match context.ask(ServiceRequest::Open(Box::new(request))).await? {
+        ServiceAnswer::Session(info) => Ok(*info),
         other => Err(unexpected(&other)),
     }
 }
@@ -137,8 +137,8 @@ pub async fn execute(
     context: &Context,
     on: &OnDeviceArgs,
     session: &SessionArgs,
-    commands: Vec<Command>,
-) -> Result<Vec<Reply>, Refusal> {
+    commands: Vec<InteractiveCommand>,
+) -> Result<Vec<CommandReply>, Refusal> {
     let mut choice = context.choice(session, &on.device);
     // The options of a session are compared with those given now.
     if on.has_options() {
@@ -163,38 +163,38 @@ pub async fn execute(
 pub async fn execute_in(
     context: &Context,
     session: SessionChoice,
-    commands: Vec<Command>,
-) -> Result<Vec<Reply>, Refusal> {
+    commands: Vec<InteractiveCommand>,
+) -> Result<Vec<CommandReply>, Refusal> {
     executed(context, execute_request(context, session, commands)).await
 }
 
-fn execute_request(context: &Context, session: SessionChoice, commands: Vec<Command>) -> ExecuteRequest {
+fn execute_request(context: &Context, session: SessionChoice, commands: Vec<InteractiveCommand>) -> ExecuteRequest {
     let current_dir = Some(context.environment.current_dir().to_path_buf());
     ExecuteRequest { session, current_dir, commands, opening: None }
 }
 
-async fn executed(context: &Context, request: ExecuteRequest) -> Result<Vec<Reply>, Refusal> {
-    match context.ask(Request::Execute(request)).await? {
-        Answer::Replies(replies) => Ok(replies),
+async fn executed(context: &Context, request: ExecuteRequest) -> Result<Vec<CommandReply>, Refusal> {
+    match context.ask(ServiceRequest::Execute(request)).await? {
+        ServiceAnswer::Replies(replies) => Ok(replies),
         other => Err(unexpected(&other)),
     }
 }
 
 /// Prints replies. The exit code is that of the last one, because a failure ends the list.
-pub fn show_all(replies: &[Reply], as_json: bool) -> Exit {
+pub fn show_all(replies: &[CommandReply], as_json: bool) -> Exit {
     replies.iter().for_each(|reply| show(reply, as_json));
     exit_of(replies)
 }
 
-pub fn exit_of(replies: &[Reply]) -> Exit {
+pub fn exit_of(replies: &[CommandReply]) -> Exit {
     match replies.last() {
-        Some(Reply::Failed { exit, .. }) => *exit,
+        Some(CommandReply::Failed { exit, .. }) => *exit,
         _ => Exit::Passed,
     }
 }
 
 /// An answer that does not fit the request.
-pub fn unexpected(answer: &Answer) -> Refusal {
+pub fn unexpected(answer: &ServiceAnswer) -> Refusal {
     let text = format!("{answer:?}");
     let name = text.split(['(', ' ', '{']).next().unwrap_or_default();
     Refusal::Environment { message: format!("the daemon answered with `{name}`; this is a bug in Trailblaze") }

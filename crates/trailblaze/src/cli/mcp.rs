@@ -12,7 +12,7 @@ use trailblaze_protocol::exit::Exit;
 use super::{Context, Refusal, mcp_install};
 use crate::api::mcp::{McpOptions, McpServer, Offering, at};
 use crate::daemon::{DaemonClient, client_variables};
-use crate::sessions::service::{Answer, ProgressSink, Request, Service, ServiceError};
+use crate::sessions::service::{ProgressSink, Service, ServiceAnswer, ServiceError, ServiceRequest};
 
 /// Let an agent use devices and write trails, as an MCP server
 ///
@@ -100,10 +100,10 @@ struct McpDaemon {
 impl Service for McpDaemon {
     async fn request(
         &self,
-        mut request: Request,
+        mut request: ServiceRequest,
         progress: &dyn ProgressSink,
         cancel: &CancellationToken,
-    ) -> Result<Answer, ServiceError> {
+    ) -> Result<ServiceAnswer, ServiceError> {
         if let Some(place) = request.starting_place() {
             place.variables = client_variables(&self.context.environment);
         }

@@ -60,7 +60,7 @@ use trailblaze_core::model::ModelError;
 use trailblaze_core::yaml::Problem;
 use trailblaze_protocol::exit::Exit;
 
-use crate::api::Listener;
+use crate::api::ApiListener;
 use crate::daemon::Version;
 use crate::output::print;
 use crate::project::compiled_in::CompiledIn;
@@ -71,7 +71,7 @@ use crate::project::select::SelectError;
 use crate::run::execute::{RecordLost, RunError};
 use crate::run::plan::PlanError;
 use crate::run::preflight::n_errors;
-use crate::sessions::host::Host;
+use crate::sessions::host::SessionHost;
 use crate::sessions::interactive::OpenError;
 use crate::sessions::service::ServiceError;
 use crate::sessions::wiring::{NotOpenedError, SecretError, UnknownTarget, Wiring, resolve_devices};
@@ -266,7 +266,7 @@ pub fn main() -> ExitCode {
 }
 
 /// The command line of the program with this name, which contains these tools.
-fn start(program: Program, compiled_in: CompiledIn) -> ExitCode {
+fn start(program: ProgramName, compiled_in: CompiledIn) -> ExitCode {
     std::panic::set_hook(Box::new(print::panic));
     // Scripts often query the version first; answer without building the parser.
     let mut args = std::env::args_os().skip(1);
@@ -321,18 +321,18 @@ fn heard(exit: Exit) -> Exit {
 }
 
 /// What the program calls itself: `trailblaze`, or the name of a team's own build.
-pub struct Program {
+pub struct ProgramName {
     name: &'static str,
     version: &'static str,
 }
 
-impl Program {
+impl ProgramName {
     fn parser(&self) -> clap::Command {
         Cli::command().name(self.name).bin_name(self.name).version(self.version)
     }
 }
 
-async fn run(cli: Cli, program: Program, compiled_in: CompiledIn) -> Result<Exit, Refusal> {
+async fn run(cli: Cli, program: ProgramName, compiled_in: CompiledIn) -> Result<Exit, Refusal> {
     let environment = Environment::of_process().with(compiled_in);
     log::start(&environment);
     let version = Version::of_program(program.version, environment.program());
@@ -378,7 +378,7 @@ pub struct Context {
     project: Option<PathBuf>,
     environment: Arc<Environment>,
     /// Set by the first command that opens sessions; a process has one.
-    host: Arc<OnceLock<Host>>,
+    host: Arc<OnceLock<SessionHost>>,
     /// The name and version of the program, by which it finds its daemon.
     program: &'static str,
     version: Version,
@@ -390,10 +390,10 @@ impl Context {
     }
 
     /// What sessions share. The first command that names a port sets the port.
-    fn host(&self, port: Option<u16>) -> Host {
+    fn host(&self, port: Option<u16>) -> SessionHost {
         let new = || {
             let invocations = Arc::default();
-            Host::new(Arc::clone(&invocations), Listener::new(invocations, port))
+            SessionHost::new(Arc::clone(&invocations), ApiListener::new(invocations, port))
         };
         self.host.get_or_init(new).clone()
     }

@@ -16,7 +16,9 @@ use trailblaze_protocol::exit::Exit;
 use super::{Context, Refusal};
 use crate::output::print;
 use crate::project::loaded::Loaded;
-use crate::project::models::{self, CassetteUse, KnownProvider, ModelChoiceError, ModelOptions, Models, Reason};
+use crate::project::models::{
+    self, KnownProvider, ModelCassetteMode, ModelChoiceError, ModelChoiceReason, ModelOptions, Models,
+};
 
 /// Options that choose the language model.
 #[derive(Debug, Clone, Default, Args)]
@@ -42,8 +44,8 @@ pub enum ModelCassetteUse {
 impl ModelArgs {
     pub fn options(&self) -> ModelOptions {
         let cassette = self.model_cassette.map(|wanted| match wanted {
-            ModelCassetteUse::Record => CassetteUse::Record,
-            ModelCassetteUse::Replay => CassetteUse::Replay,
+            ModelCassetteUse::Record => ModelCassetteMode::Record,
+            ModelCassetteUse::Replay => ModelCassetteMode::Replay,
         });
         ModelOptions { model: self.model.clone(), cassette }
     }
@@ -87,10 +89,10 @@ fn list(loaded: &Loaded, as_json: bool) -> Result<Exit, Refusal> {
     let providers = models::providers(loaded.project.llm.as_ref());
     let default = models::choice(loaded, None);
     if as_json {
-        let from = |reason: &Reason| match reason {
-            Reason::Flag => "flag",
-            Reason::Variable => "environment",
-            Reason::Config(_) => "config",
+        let from = |reason: &ModelChoiceReason| match reason {
+            ModelChoiceReason::Flag => "flag",
+            ModelChoiceReason::Variable => "environment",
+            ModelChoiceReason::Config(_) => "config",
         };
         print::json(&json!({
             "default": default.as_ref().map(|(model, reason)| json!({"model": model, "from": from(reason)})),

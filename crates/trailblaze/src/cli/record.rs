@@ -17,8 +17,8 @@ use super::shell::OnDeviceArgs;
 use super::{Context, Refusal};
 use crate::output::print;
 use crate::project::providers::default_device;
-use crate::sessions::interactive::{Command, Reply, Save};
-use crate::sessions::service::{Answer, ExecuteRequest, OpenRequest, Request, SessionChoice};
+use crate::sessions::interactive::{CommandReply, InteractiveCommand, Save};
+use crate::sessions::service::{ExecuteRequest, OpenRequest, ServiceAnswer, ServiceRequest, SessionChoice};
 
 /// How often the session is asked for new steps.
 const EVERY: Duration = Duration::from_millis(250);
@@ -78,8 +78,10 @@ pub async fn record(context: &Context, args: RecordArgs) -> Result<Exit, Refusal
         is_quiet: args.json,
     };
     let text = format!("Open {}", args.url);
-    recording.execute(Command::Step { kind: StepKind::Trailhead, text }).await?;
-    if let Some(Reply::Failed { message, exit }) = recording.execute(Command::launch(&args.url)).await? {
+    recording.execute(InteractiveCommand::Step { kind: StepKind::Trailhead, text }).await?;
+    if let Some(CommandReply::Failed { message, exit }) =
+        recording.execute(InteractiveCommand::launch(&args.url)).await?
+    {
         recording.close().await?;
         print::error(message);
         let has_display = ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| context.environment.var(name).is_some());
@@ -102,11 +104,11 @@ pub async fn record(context: &Context, args: RecordArgs) -> Result<Exit, Refusal
         }
     }
     let save = Save { path: file.clone(), merge: None, title: args.title, from: None, to: None, is_own: false };
-    let saved = recording.execute(Command::Save(save)).await?;
+    let saved = recording.execute(InteractiveCommand::Save(save)).await?;
     let steps = recording.show().await?;
     let said = match saved {
-        Some(Reply::Done { text, .. }) => text,
-        Some(Reply::Failed { message, exit }) => {
+        Some(CommandReply::Done { text, .. }) => text,
+        Some(CommandReply::Failed { message, exit }) => {
             print::error(message);
             print::hint("the session stays open; `trailblaze session save FILE` saves its steps");
             return Ok(exit);
@@ -140,25 +142,27 @@ struct HandRecording<'c> {
 
 impl HandRecording<'_> {
     /// Ctrl-C does not cancel these requests: it ends the recording.
-    async fn ask(&self, request: Request) -> Result<Answer, Refusal> {
+    async fn ask(&self, request: ServiceRequest) -> Result<ServiceAnswer, Refusal> {
         let answer = self.context.daemon()?.ask_running(request).await;
         let gone = || Refusal::Environment { message: "the daemon was stopped, and the session with it".to_string() };
         Ok(answer.ok_or_else(gone)??)
     }
 
-    async fn execute(&self, command: Command) -> Result<Option<Reply>, Refusal> {
+    async fn execute(&self, command: InteractiveCommand) -> Result<Option<CommandReply>, Refusal> {
         let current_dir = Some(self.context.environment.current_dir().to_path_buf());
         let request =
             ExecuteRequest { session: self.session.clone(), current_dir, commands: vec![command], opening: None };
-        match self.ask(Request::Execute(request)).await? {
-            Answer::Replies(mut replies) => Ok(replies.pop()),
+        match self.ask(ServiceRequest::Execute(request)).await? {
+            ServiceAnswer::Replies(mut replies) => Ok(replies.pop()),
             other => Err(unexpected(&other)),
         }
     }
 
     /// Prints the new steps. Returns all of them.
     async fn show(&mut self) -> Result<Vec<Value>, Refusal> {
-        let Some(Reply::Done { value: Value::Array(steps), .. }) = self.execute(Command::Steps).await? else {
+        let Some(CommandReply::Done { value: Value::Array(steps), .. }) =
+            self.execute(InteractiveCommand::Steps).await?
+        else {
             return Ok(Vec::new());
         };
         for step in steps.iter().skip(self.n_shown).filter(|_| !self.is_quiet) {
@@ -172,8 +176,8 @@ impl HandRecording<'_> {
 
     /// Whether the window was closed, or the session was.
     async fn has_ended(&self) -> Result<bool, Refusal> {
-        match self.ask(Request::Sessions).await? {
-            Answer::Sessions(sessions) => {
+        match self.ask(ServiceRequest::Sessions).await? {
+            ServiceAnswer::Sessions(sessions) => {
                 let own = sessions.iter().find(|info| Some(&info.name) == self.session.name.as_ref());
                 Ok(own.is_none_or(|info| info.lost.is_some()))
             }
@@ -182,7 +186,7 @@ impl HandRecording<'_> {
     }
 
     async fn close(&self) -> Result<(), Refusal> {
-        self.ask(Request::Close { session: self.session.clone() }).await.map(drop)
+        self.ask(ServiceRequest::Close { session: self.session.clone() }).await.map(drop)
     }
 }
 

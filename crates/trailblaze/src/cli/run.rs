@@ -24,7 +24,7 @@ use crate::output::progress::Progress;
 use crate::output::report::turns::ModelUse;
 use crate::output::{github, print, report};
 use crate::project::models;
-use crate::run::execute::{Ended, RunResult, Sinks, execute};
+use crate::run::execute::{RunCompletion, RunResult, Sinks, execute};
 use crate::run::job::{Healing, Replay};
 use crate::run::plan::{DeviceChoice, RunOptions, RunPlan};
 use crate::run::preflight;
@@ -115,7 +115,7 @@ impl RunArgs {
     fn options(&self, context: &Context, root: &Path) -> Result<RunOptions, Refusal> {
         let args = pairs("arg", &self.arg)?.into_iter().map(|(name, value)| (name, value.into()));
         let agent = self.agent.options()?;
-        if self.until.is_some() && agent.model.cassette == Some(models::CassetteUse::Record) {
+        if self.until.is_some() && agent.model.cassette == Some(models::ModelCassetteMode::Record) {
             let message =
                 "`--until` cannot be used with `--model-cassette record`: the replies to the other steps would be lost";
             return Err(Refusal::usage(message));
@@ -330,8 +330,8 @@ pub async fn run_once(
     }
     let RunResult { exit, ended, written, folder: _, micros } = result;
     let (jobs, done, n_not_run) = match ended {
-        Ended::Ran { jobs, done, n_not_run } => (jobs, done, n_not_run),
-        Ended::Invalid { n_errors } => {
+        RunCompletion::Ran { jobs, done, n_not_run } => (jobs, done, n_not_run),
+        RunCompletion::Invalid { n_errors } => {
             written?;
             return Err(Refusal::Problems { n_errors });
         }

@@ -24,8 +24,8 @@ use crate::output::progress::Progress;
 use crate::project::changes::FileChanges;
 use crate::project::providers::project_schema;
 use crate::project::trail_schema;
-use crate::run::record::effects_file::Contents;
-use crate::servers::tool_servers::{Mode, Outlets};
+use crate::run::record::effects_file::EffectsFileContents;
+use crate::servers::tool_servers::{Outlets, ServerMode};
 
 /// Changes of files within this time are one change.
 const QUIET: Duration = Duration::from_millis(300);
@@ -73,7 +73,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("toolset", named(ToolsetConfig::schema(), "Trailblaze toolset")),
         ("tool", named(ToolFile::schema(), "Trailblaze tool")),
         ("app", named(SimApp::schema(), "Trailblaze simulated app")),
-        ("effects", named(Contents::schema(), "Trailblaze effects")),
+        ("effects", named(EffectsFileContents::schema(), "Trailblaze effects")),
         ("cassette", named(CassetteFile::schema(), "Trailblaze cassette")),
         ("replies", named(canned::RepliesFile::schema(), "Trailblaze replies of a model")),
     ]
@@ -125,7 +125,7 @@ async fn with_tools(context: &Context, args: &SchemaArgs) -> Result<(PathBuf, Va
         [] => loaded.all_devices()?,
         named => loaded.devices(named)?,
     };
-    let mode = if args.offline { Mode::Remember } else { Mode::Start };
+    let mode = if args.offline { ServerMode::Remember } else { ServerMode::Start };
     let outlets = Outlets { console: Some(Arc::new(Progress::new(true))), ..Outlets::default() };
     wiring.servers = wiring.tool_servers(mode).with_outlets(outlets).for_devices(devices.len()).into();
     let registries = registries(&wiring, devices).await?;

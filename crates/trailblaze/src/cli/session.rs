@@ -13,8 +13,10 @@ use super::serve::unused;
 use super::{Context, Refusal};
 use crate::files::private;
 use crate::output::print;
-use crate::sessions::interactive::{Command, Save};
-use crate::sessions::service::{Answer, ReplayRequest, Request, SessionAccess, SessionChoice, SessionInfo};
+use crate::sessions::interactive::{InteractiveCommand, Save};
+use crate::sessions::service::{
+    ReplayRequest, ServiceAnswer, ServiceRequest, SessionAccess, SessionChoice, SessionInfo,
+};
 
 /// List, save, replay and end the sessions that stay open between commands
 #[derive(Args)]
@@ -139,7 +141,7 @@ pub async fn session(context: &Context, command: SessionCommand) -> Result<Exit,
     match command.verb {
         SessionVerb::List { json } => list(context, json).await,
         SessionVerb::Show { which, json } => {
-            let replies = execute_in(context, which.choice(context), vec![Command::Steps]).await?;
+            let replies = execute_in(context, which.choice(context), vec![InteractiveCommand::Steps]).await?;
             Ok(show_all(&replies, json))
         }
         SessionVerb::Save { file, which, stretch: Stretch { from, to }, append, force, title, json } => {
@@ -148,11 +150,11 @@ pub async fn session(context: &Context, command: SessionCommand) -> Result<Exit,
                 (_, true) => Some(Merge::Replace),
                 _ => None,
             };
-            let save = Command::Save(Save { path: file, merge, title, from, to, is_own: false });
+            let save = InteractiveCommand::Save(Save { path: file, merge, title, from, to, is_own: false });
             Ok(show_all(&execute_in(context, which.choice(context), vec![save]).await?, json))
         }
         SessionVerb::Undo { which, call, json } => {
-            let undo = if call { Command::Undo } else { Command::UndoStep };
+            let undo = if call { InteractiveCommand::Undo } else { InteractiveCommand::UndoStep };
             Ok(show_all(&execute_in(context, which.choice(context), vec![undo]).await?, json))
         }
         SessionVerb::Replay { which, stretch: Stretch { from, to }, on, json } => {
@@ -167,8 +169,8 @@ pub async fn session(context: &Context, command: SessionCommand) -> Result<Exit,
 
 async fn list(context: &Context, as_json: bool) -> Result<Exit, Refusal> {
     // A daemon that does not run has no sessions, and need not be started to say so.
-    let sessions = match context.daemon()?.ask_running(Request::Sessions).await.transpose()? {
-        Some(Answer::Sessions(sessions)) => sessions,
+    let sessions = match context.daemon()?.ask_running(ServiceRequest::Sessions).await.transpose()? {
+        Some(ServiceAnswer::Sessions(sessions)) => sessions,
         Some(other) => return Err(unexpected(&other)),
         None => Vec::new(),
     };
@@ -192,8 +194,8 @@ pub fn line(session: &SessionInfo) -> String {
 }
 
 async fn replay(context: &Context, request: ReplayRequest, as_json: bool) -> Result<Exit, Refusal> {
-    match context.ask(Request::Replay(request)).await? {
-        Answer::Ran(ran) => {
+    match context.ask(ServiceRequest::Replay(request)).await? {
+        ServiceAnswer::Ran(ran) => {
             match (as_json, ran.exit) {
                 (true, _) => print::json(&ran),
                 (_, Exit::Passed) => print::data(&ran.text),
@@ -216,8 +218,8 @@ async fn close(
     let mut choices =
         vec![SessionChoice { name: name.clone().or(which.session.session.clone()), ..which.choice(context) }];
     if all {
-        choices = match daemon.ask_running(Request::Sessions).await.transpose()? {
-            Some(Answer::Sessions(sessions)) => {
+        choices = match daemon.ask_running(ServiceRequest::Sessions).await.transpose()? {
+            Some(ServiceAnswer::Sessions(sessions)) => {
                 let choice = |info: SessionInfo| SessionChoice {
                     name: Some(info.name),
                     project: Some(info.project),
@@ -229,11 +231,11 @@ async fn close(
         };
     }
     for session in choices {
-        let answer = match daemon.ask_running(Request::Close { session }).await.transpose()? {
+        let answer = match daemon.ask_running(ServiceRequest::Close { session }).await.transpose()? {
             Some(answer) => answer,
             None => return Err(Refusal::usage("no session is open")),
         };
-        let Answer::Closed(closed) = answer else { return Err(unexpected(&answer)) };
+        let ServiceAnswer::Closed(closed) = answer else { return Err(unexpected(&answer)) };
         if as_json {
             print::json_line(&json!(closed));
             continue;
@@ -250,8 +252,8 @@ async fn close(
 }
 
 async fn key(context: &Context, file: PathBuf, session: SessionChoice, as_json: bool) -> Result<Exit, Refusal> {
-    let answer = context.ask(Request::Access { session }).await?;
-    let Answer::Access(SessionAccess { address, key, session, device, .. }) = answer else {
+    let answer = context.ask(ServiceRequest::Access { session }).await?;
+    let ServiceAnswer::Access(SessionAccess { address, key, session, device, .. }) = answer else {
         return Err(unexpected(&answer));
     };
     let path = unused(context.absolute(&file))?;

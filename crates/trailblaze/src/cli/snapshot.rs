@@ -21,7 +21,7 @@ use crate::output::print;
 use crate::output::screenshot;
 use crate::project::sim::SimOptions;
 use crate::sessions::devices::Acquired;
-use crate::sessions::interactive::{Command, Reply, Snapshot};
+use crate::sessions::interactive::{CommandReply, InteractiveCommand, Snapshot};
 
 /// Show the screen of a session as text with refs
 #[derive(Args)]
@@ -81,7 +81,7 @@ async fn in_session(context: &Context, args: SnapshotArgs) -> Result<Exit, Refus
         depth: args.depth,
         ..text::Details::default()
     };
-    let snapshot = Command::Snapshot(Snapshot {
+    let snapshot = InteractiveCommand::Snapshot(Snapshot {
         details,
         within: args.within.map(|reference| reference.trim_matches(['[', ']']).to_string()),
         find: args.find,
@@ -91,12 +91,12 @@ async fn in_session(context: &Context, args: SnapshotArgs) -> Result<Exit, Refus
         has_marks: args.marks,
         ..Snapshot::default()
     });
-    let launch = args.launch.map(Command::launch);
+    let launch = args.launch.map(InteractiveCommand::launch);
     let commands = launch.into_iter().chain([snapshot]).collect();
     let on = OnDeviceArgs::on(args.devices.device, args.devices.headed);
     let replies = in_session::execute(context, &on, &args.session, commands).await?;
     match replies.last() {
-        Some(Reply::Done { value, .. }) if args.json => print::json(value),
+        Some(CommandReply::Done { value, .. }) if args.json => print::json(value),
         Some(reply) => show(reply, args.json),
         None => {}
     }

@@ -11,7 +11,7 @@ use super::in_session::{self, SessionArgs, unexpected};
 use super::shell::OnDeviceArgs;
 use super::{Context, Refusal};
 use crate::output::print;
-use crate::sessions::service::{Answer, OpenRequest, Request, StudioAddress, StudioRequest};
+use crate::sessions::service::{OpenRequest, ServiceAnswer, ServiceRequest, StudioAddress, StudioRequest};
 
 /// What needs no encoding in the parameters of an address.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'/');
@@ -84,8 +84,8 @@ pub async fn open_page(
     params: &[(&str, String)],
     page: PageArgs,
 ) -> Result<Exit, Refusal> {
-    let StudioAddress { address, workspace, key } = match context.ask(Request::Studio(request)).await? {
-        Answer::Studio(address) => address,
+    let StudioAddress { address, workspace, key } = match context.ask(ServiceRequest::Studio(request)).await? {
+        ServiceAnswer::Studio(address) => address,
         other => return Err(unexpected(&other)),
     };
     let encoded = params.iter().map(|(name, value)| format!("&{name}={}", utf8_percent_encode(value, PLAIN)));

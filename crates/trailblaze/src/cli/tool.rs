@@ -14,10 +14,10 @@ use super::shell::{OnDeviceArgs, on_device, show};
 use super::{Context, Refusal, pairs, tool_bundle, tool_doctor, tool_install, tool_lint, tool_new, tool_test};
 use crate::output::print;
 use crate::project::loaded::Loaded;
-use crate::servers::tool_servers::Mode;
+use crate::servers::tool_servers::ServerMode;
 use crate::sessions::arguments::typed;
 use crate::sessions::editor_schema;
-use crate::sessions::interactive::{CallArguments, Command, Reply, Usage};
+use crate::sessions::interactive::{CallArguments, CommandReply, InteractiveCommand, Usage};
 use crate::sessions::wiring::{self};
 
 /// Call one tool in a session; create, test and check your own tools
@@ -95,8 +95,8 @@ pub async fn tool(context: &Context, args: ToolArgs) -> Result<Exit, Refusal> {
 async fn call_in_session(context: &Context, args: CallArgs) -> Result<Exit, Refusal> {
     let name = args.name.clone().unwrap_or_default();
     let given = CallArguments::Words(pairs("", &args.args)?);
-    let launch = args.launch.as_ref().map(Command::launch);
-    let call = Command::Call { tool: name, args: given };
+    let launch = args.launch.as_ref().map(InteractiveCommand::launch);
+    let call = InteractiveCommand::Call { tool: name, args: given };
     let commands = launch.into_iter().chain([call]).collect();
     let replies = in_session::execute(context, &args.on, &args.session, commands).await?;
     Ok(show_last(&replies, args.json))
@@ -124,7 +124,7 @@ async fn call(context: &Context, args: CallArgs) -> Result<Exit, Refusal> {
             false => help(&files, &args),
             true => {
                 let cassettes = args.on.cassettes.open(&loaded)?;
-                wiring.servers = wiring.tool_servers(Mode::Start).with_cassettes(cassettes).into();
+                wiring.servers = wiring.tool_servers(ServerMode::Start).with_cassettes(cassettes).into();
                 let target = wiring.target.as_deref();
                 let registry = wiring.prepare_whole(&device, target).await?.discard().await;
                 wiring.close().await;
@@ -143,13 +143,13 @@ async fn call(context: &Context, args: CallArgs) -> Result<Exit, Refusal> {
         }
         let calls = async {
             if let Some(app) = &args.launch {
-                let launched = session.execute(Command::launch(app), cancel).await;
-                if matches!(launched, Reply::Failed { .. }) {
+                let launched = session.execute(InteractiveCommand::launch(app), cancel).await;
+                if matches!(launched, CommandReply::Failed { .. }) {
                     return launched;
                 }
             }
             let args = CallArguments::Words(given.clone());
-            session.execute(Command::Call { tool: name.to_string(), args }, cancel).await
+            session.execute(InteractiveCommand::Call { tool: name.to_string(), args }, cancel).await
         };
         tokio::pin!(calls);
         let reply = loop {
@@ -160,7 +160,7 @@ async fn call(context: &Context, args: CallArgs) -> Result<Exit, Refusal> {
         };
         show(&reply, args.json);
         Ok(match reply {
-            Reply::Failed { exit, .. } => exit,
+            CommandReply::Failed { exit, .. } => exit,
             _ => Exit::Passed,
         })
     })

@@ -24,7 +24,7 @@ use crate::kit::lint;
 use crate::output::print;
 use crate::project::devices::DeviceSpec;
 use crate::servers::entries::{Named, entries};
-use crate::servers::tool_servers::{Mode, Outlets};
+use crate::servers::tool_servers::{Outlets, ServerMode};
 use crate::sessions::wiring::Wiring;
 
 /// The newest version of each generation.
@@ -118,7 +118,7 @@ impl Visit {
         let notes = Arc::new(Notes::default());
         let record = Redacted::new(Arc::clone(&notes) as _, Arc::clone(&wiring.secrets));
         let outlets = Outlets { events: Some(Arc::new(record)), ..Outlets::default() };
-        let servers = wiring.tool_servers(Mode::Start).with_outlets(outlets);
+        let servers = wiring.tool_servers(ServerMode::Start).with_outlets(outlets);
         let session = ids::session();
         let listed = servers.visit(server, protocol, (&session, &device.description()), &wiring.secrets).await;
         servers.close().await;

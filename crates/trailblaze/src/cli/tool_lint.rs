@@ -16,7 +16,7 @@ use super::{Context, Refusal};
 use crate::kit::lint::{self, LintFinding};
 use crate::output::print;
 use crate::output::progress::Progress;
-use crate::servers::tool_servers::{Mode, Needed, Outlets};
+use crate::servers::tool_servers::{Needed, Outlets, ServerMode};
 
 /// Check the project's own tools: names, schemas, descriptions, size for models, metadata
 #[derive(Args)]
@@ -44,7 +44,7 @@ pub async fn lint(context: &Context, args: &LintArgs) -> Result<Exit, Refusal> {
     let device = loaded.devices(&args.devices.device)?.remove(0);
     let mut wiring = context.wiring(&loaded, args.target.clone());
     wiring.check_target()?;
-    let mode = if args.offline { Mode::Remember } else { Mode::Start };
+    let mode = if args.offline { ServerMode::Remember } else { ServerMode::Start };
     let outlets = Outlets { console: Some(Arc::new(Progress::new(args.json))), ..Outlets::default() };
     wiring.servers = wiring.tool_servers(mode).with_outlets(outlets).into();
     let target = wiring.target.clone();

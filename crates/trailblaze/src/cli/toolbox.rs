@@ -19,7 +19,7 @@ use crate::output::print;
 use crate::output::progress::Progress;
 use crate::project::devices::DeviceSpec;
 use crate::run::preflight::in_order;
-use crate::servers::tool_servers::{Mode, Outlets};
+use crate::servers::tool_servers::{Outlets, ServerMode};
 use crate::sessions::toolbox::signature;
 use crate::sessions::wiring::Wiring;
 
@@ -115,7 +115,7 @@ pub async fn toolbox(context: &Context, args: ToolboxArgs) -> Result<Exit, Refus
         Some(driver) => loaded.devices_with(named, driver)?,
         None => loaded.devices(named)?,
     };
-    let mode = if args.offline { Mode::Remember } else { Mode::Start };
+    let mode = if args.offline { ServerMode::Remember } else { ServerMode::Start };
     let outlets = Outlets { console: Some(Arc::new(Progress::new(args.json))), ..Outlets::default() };
     wiring.servers = wiring.tool_servers(mode).with_outlets(outlets).for_devices(devices.len()).into();
     let registries = registries(&wiring, devices).await?;

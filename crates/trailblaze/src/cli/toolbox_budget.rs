@@ -9,7 +9,7 @@ use trailblaze_core::engine::registry::{Offer, Registry};
 use trailblaze_protocol::exit::Exit;
 
 use super::device::DeviceArgs;
-use crate::kit::cost::{self, Cost};
+use crate::kit::cost::{self, ToolCost};
 use crate::output::print;
 use crate::project::devices::DeviceSpec;
 
@@ -26,11 +26,11 @@ pub struct BudgetArgs {
 /// The cost of the tools offered on one device.
 struct ToolboxBudget<'r> {
     /// The most expensive first.
-    tools: Vec<(&'r str, Cost)>,
-    sources: Vec<(String, Cost)>,
+    tools: Vec<(&'r str, ToolCost)>,
+    sources: Vec<(String, ToolCost)>,
     /// A tool in two of them counts in both.
-    toolsets: Vec<(String, Cost)>,
-    total: Cost,
+    toolsets: Vec<(String, ToolCost)>,
+    total: ToolCost,
 }
 
 pub fn budget(registries: &[(DeviceSpec, Registry)], args: &BudgetArgs, as_json: bool) -> Exit {
@@ -65,18 +65,18 @@ pub fn budget(registries: &[(DeviceSpec, Registry)], args: &BudgetArgs, as_json:
 
 impl<'r> ToolboxBudget<'r> {
     fn of(registry: &'r Registry) -> ToolboxBudget<'r> {
-        let costs: Vec<(&str, &str, Cost)> = offer::offered(registry, &Offer::default())
+        let costs: Vec<(&str, &str, ToolCost)> = offer::offered(registry, &Offer::default())
             .iter()
             .filter_map(|tool| registry.get(&tool.name))
             .map(|tool| (tool.name.as_str(), &*tool.contributor.label, cost::of(tool)))
             .collect();
-        let mut sources: BTreeMap<String, Vec<Cost>> = BTreeMap::new();
+        let mut sources: BTreeMap<String, Vec<ToolCost>> = BTreeMap::new();
         for (_, source, cost) in &costs {
             sources.entry(source.to_string()).or_default().push(*cost);
         }
         let toolsets = registry.toolsets.iter().map(|(id, toolset)| {
             let inside = costs.iter().filter(|(name, ..)| toolset.tools.contains(*name));
-            (id.clone(), inside.map(|(.., cost)| *cost).sum::<Cost>())
+            (id.clone(), inside.map(|(.., cost)| *cost).sum::<ToolCost>())
         });
         ToolboxBudget {
             toolsets: dearest_first(toolsets.filter(|(_, cost)| cost.tools > 0)),
@@ -87,7 +87,7 @@ impl<'r> ToolboxBudget<'r> {
     }
 
     fn show(&self, device: &DeviceSpec) {
-        let Cost { tools, tokens, .. } = self.total;
+        let ToolCost { tools, tokens, .. } = self.total;
         print::data(format!("# {}: {}, about {tokens} tokens", device.id, print::count(tools, "tool")));
         rows("toolsets", &self.toolsets);
         rows("sources", &self.sources);
@@ -96,7 +96,7 @@ impl<'r> ToolboxBudget<'r> {
     }
 }
 
-fn rows(title: &str, costs: &[(impl AsRef<str>, Cost)]) {
+fn rows(title: &str, costs: &[(impl AsRef<str>, ToolCost)]) {
     if costs.is_empty() {
         return;
     }
@@ -106,13 +106,13 @@ fn rows(title: &str, costs: &[(impl AsRef<str>, Cost)]) {
     }
 }
 
-fn dearest_first<N: Ord>(costs: impl Iterator<Item = (N, Cost)>) -> Vec<(N, Cost)> {
-    let mut costs: Vec<(N, Cost)> = costs.collect();
+fn dearest_first<N: Ord>(costs: impl Iterator<Item = (N, ToolCost)>) -> Vec<(N, ToolCost)> {
+    let mut costs: Vec<(N, ToolCost)> = costs.collect();
     costs.sort_by(|(a, one), (b, other)| other.tokens.cmp(&one.tokens).then(a.cmp(b)));
     costs
 }
 
-fn named(costs: &[(impl AsRef<str>, Cost)]) -> Vec<Value> {
-    let row = |name: &str, cost: &Cost| json!({"name": name, "tools": cost.tools, "characters": cost.characters, "tokens": cost.tokens});
+fn named(costs: &[(impl AsRef<str>, ToolCost)]) -> Vec<Value> {
+    let row = |name: &str, cost: &ToolCost| json!({"name": name, "tools": cost.tools, "characters": cost.characters, "tokens": cost.tokens});
     costs.iter().map(|(name, cost)| row(name.as_ref(), cost)).collect()
 }

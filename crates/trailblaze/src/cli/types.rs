@@ -14,7 +14,7 @@ use crate::files::write_in_project;
 use crate::kit::types::{GLOBALS, declarations};
 use crate::output::print;
 use crate::output::progress::Progress;
-use crate::servers::tool_servers::{Mode, Outlets};
+use crate::servers::tool_servers::{Outlets, ServerMode};
 
 /// Write TypeScript declarations of the tools, so that editors complete them in scripts
 #[derive(Args)]
@@ -44,7 +44,7 @@ pub async fn types(context: &Context, args: TypesArgs) -> Result<Exit, Refusal> 
     let mut wiring = context.wiring(&loaded, args.target.clone());
     wiring.check_target()?;
     let devices = loaded.devices(&args.devices.device)?;
-    let mode = if args.offline { Mode::Remember } else { Mode::Start };
+    let mode = if args.offline { ServerMode::Remember } else { ServerMode::Start };
     let outlets = Outlets { console: Some(Arc::new(Progress::new(args.json))), ..Outlets::default() };
     wiring.servers = wiring.tool_servers(mode).with_outlets(outlets).for_devices(devices.len()).into();
     let registries = registries(&wiring, devices).await?;

@@ -17,9 +17,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::key_file::{DaemonFiles, FilesError, KeyFile, Version};
-use crate::api::service::{ALIVE_EVERY, Line, PATH};
+use crate::api::service::{ALIVE_EVERY, PATH, ServiceLine};
 use crate::project::environment::Environment;
-use crate::sessions::service::{Answer, NoProgress, ProgressSink, Request, Service, ServiceError};
+use crate::sessions::service::{NoProgress, ProgressSink, Service, ServiceAnswer, ServiceError, ServiceRequest};
 
 /// How long a daemon may take to start.
 const TO_START: Duration = Duration::from_secs(10);
@@ -126,7 +126,7 @@ impl DaemonClient {
     }
 
     /// Sends a request to the daemon that runs, of any version. `None` if there is none.
-    pub async fn ask_running(&self, request: Request) -> Option<Result<Answer, ServiceError>> {
+    pub async fn ask_running(&self, request: ServiceRequest) -> Option<Result<ServiceAnswer, ServiceError>> {
         let mut daemon = self.running();
         let end = Instant::now() + TO_CONNECT;
         // A daemon whose key file was removed writes it again.
@@ -174,7 +174,7 @@ impl DaemonClient {
                 Some(daemon) if daemon.version == self.version => return Ok(daemon),
                 Some(daemon) if daemon.key != asked_to_end => {
                     progress.say("replacing the daemon of another version; its sessions end");
-                    let _ = send_now(&daemon, &Request::Stop).await;
+                    let _ = send_now(&daemon, &ServiceRequest::Stop).await;
                     asked_to_end = daemon.key;
                 }
                 // It is ending.
@@ -228,10 +228,10 @@ impl DaemonClient {
 impl Service for DaemonClient {
     async fn request(
         &self,
-        request: Request,
+        request: ServiceRequest,
         progress: &dyn ProgressSink,
         cancel: &CancellationToken,
-    ) -> Result<Answer, ServiceError> {
+    ) -> Result<ServiceAnswer, ServiceError> {
         let sending = async {
             let end = Instant::now() + TO_END;
             let response = loop {
@@ -271,7 +271,7 @@ struct DaemonResponse {
 }
 
 /// Sends a request. If it fails, the daemon has done nothing.
-async fn send(daemon: &KeyFile, request: &Request) -> Result<DaemonResponse, ServiceError> {
+async fn send(daemon: &KeyFile, request: &ServiceRequest) -> Result<DaemonResponse, ServiceError> {
     let broken = |error: &dyn std::error::Error| gone(&error.to_string());
     let stream = timeout(TO_CONNECT, TcpStream::connect(authority(daemon))).await;
     let stream = stream.map_err(|_| gone("no connection"))?.map_err(|error| broken(&error))?;
@@ -302,13 +302,13 @@ async fn send(daemon: &KeyFile, request: &Request) -> Result<DaemonResponse, Ser
 }
 
 /// Sends a request to a daemon that was just found.
-async fn send_now(daemon: &KeyFile, request: &Request) -> Result<Answer, ServiceError> {
+async fn send_now(daemon: &KeyFile, request: &ServiceRequest) -> Result<ServiceAnswer, ServiceError> {
     send(daemon, request).await?.read(&NoProgress).await
 }
 
 impl DaemonResponse {
     /// Reads lines up to the answer.
-    async fn read(mut self, progress: &dyn ProgressSink) -> Result<Answer, ServiceError> {
+    async fn read(mut self, progress: &dyn ProgressSink) -> Result<ServiceAnswer, ServiceError> {
         let mut bytes = BytesMut::new();
         // Where the search for the end of the line goes on.
         let mut searched = 0;
@@ -317,11 +317,11 @@ impl DaemonResponse {
                 let line = bytes.split_to(searched + at + 1);
                 searched = 0;
                 match serde_json::from_slice(&line) {
-                    Ok(Line::Progress(text)) => progress.say(&text),
-                    Ok(Line::ToolOutput(text)) => progress.tool_output(&text),
-                    Ok(Line::Alive) => {}
-                    Ok(Line::Answer(answer)) => return Ok(*answer),
-                    Ok(Line::Error(error)) => return Err(error),
+                    Ok(ServiceLine::Progress(text)) => progress.say(&text),
+                    Ok(ServiceLine::ToolOutput(text)) => progress.tool_output(&text),
+                    Ok(ServiceLine::Alive) => {}
+                    Ok(ServiceLine::Answer(answer)) => return Ok(*answer),
+                    Ok(ServiceLine::Error(error)) => return Err(error),
                     Err(error) => return Err(gone(&format!("its answer cannot be read: {error}"))),
                 }
             }

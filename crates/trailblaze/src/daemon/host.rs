@@ -13,11 +13,11 @@ use super::log::Log;
 use super::projects::Projects;
 use super::service::LocalService;
 use super::studio::LocalStudio;
-use crate::api::Listener;
+use crate::api::ApiListener;
 use crate::api::service::{InFlight, Offered};
 use crate::project::compiled_in::CompiledIn;
 use crate::servers::callback::CallbackAddress;
-use crate::sessions::host::Host;
+use crate::sessions::host::SessionHost;
 
 /// How long a daemon that is ending, or a client that looks, may hold the lock.
 const LOCK_WAIT: Duration = Duration::from_secs(1);
@@ -74,8 +74,8 @@ pub async fn host(options: HostOptions, told_to_stop: impl Future<Output = ()>) 
     std::panic::set_hook(Box::new(|info| tracing::error!(target: "trailblaze::daemon", "a bug: {info}")));
     raise_file_limit();
     let invocations = Arc::default();
-    let listener = Listener::new(Arc::clone(&invocations), options.port);
-    let host = Host::new(invocations, Arc::clone(&listener) as Arc<dyn CallbackAddress>);
+    let listener = ApiListener::new(Arc::clone(&invocations), options.port);
+    let host = SessionHost::new(invocations, Arc::clone(&listener) as Arc<dyn CallbackAddress>);
     let log_file = options.files.log();
     let projects = Projects { host, log, compiled_in: options.compiled_in };
     let service = LocalService::new(projects, log_file, options.version.clone());

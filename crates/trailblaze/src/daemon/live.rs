@@ -20,7 +20,7 @@ use trailblaze_protocol::ids::DeviceId;
 use crate::output::console::Console;
 use crate::sessions::hot_swap;
 use crate::sessions::interactive::{
-    ClosedInteractive, Command, Handled, Interactive, Opened, Reply, StepsState, StudioCommand,
+    ClosedInteractive, CommandReply, Handled, Interactive, InteractiveCommand, Opened, StepsState, StudioCommand,
 };
 use crate::sessions::service::{ClosedSession, OpenRequest, ServiceError, SessionAccess, SessionInfo};
 use crate::sessions::viewing::Viewer;
@@ -52,7 +52,7 @@ pub struct Live {
     /// Shows the screen to people.
     pub viewer: Arc<Viewer>,
     /// The steps as people see them, and what the session is doing.
-    progress: watch::Sender<Progress>,
+    progress: watch::Sender<SessionProgress>,
     /// Stops what it is doing.
     working: Mutex<CancellationToken>,
     /// What people should know and no reply has told them yet.
@@ -63,7 +63,7 @@ pub struct Live {
 
 /// What a session has done and is doing.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Progress {
+pub struct SessionProgress {
     pub steps: StepsState,
     /// What it is doing; empty if nothing.
     pub working: String,
@@ -82,15 +82,15 @@ enum SessionJob {
         reply: oneshot::Sender<Handled>,
     },
     Execute {
-        commands: Vec<Command>,
+        commands: Vec<InteractiveCommand>,
         current_dir: Option<PathBuf>,
         cancel: CancellationToken,
-        reply: oneshot::Sender<Vec<Reply>>,
+        reply: oneshot::Sender<Vec<CommandReply>>,
     },
     Replay {
         stretch: (Option<usize>, Option<usize>),
         cancel: CancellationToken,
-        reply: oneshot::Sender<Reply>,
+        reply: oneshot::Sender<CommandReply>,
     },
     Trail {
         stretch: (Option<usize>, Option<usize>),
@@ -113,9 +113,9 @@ impl SessionJob {
                 StudioCommand::Edit { .. } | StudioCommand::Undo { .. } => String::new(),
             },
             SessionJob::Execute { commands, .. } => match commands.first() {
-                Some(Command::Do { text, .. }) => shorten(text),
-                Some(Command::Call { tool, .. }) => tool.clone(),
-                Some(Command::Ask { question }) => shorten(question),
+                Some(InteractiveCommand::Do { text, .. }) => shorten(text),
+                Some(InteractiveCommand::Call { tool, .. }) => tool.clone(),
+                Some(InteractiveCommand::Ask { question }) => shorten(question),
                 _ => String::new(),
             },
             SessionJob::Replay { .. } => "replaying".to_string(),
@@ -125,7 +125,7 @@ impl SessionJob {
 }
 
 /// What is known of a session besides its device and tools.
-pub struct About {
+pub struct SessionDetails {
     pub name: String,
     pub device: DeviceId,
     pub platform: String,
@@ -137,12 +137,12 @@ pub struct About {
 
 impl Live {
     /// Starts the task that owns the session.
-    pub fn start(mut opened: Opened, about: About) -> Arc<Live> {
+    pub fn start(mut opened: Opened, about: SessionDetails) -> Arc<Live> {
         let (jobs, waiting) = mpsc::channel(MOST_WAITING);
         let (end, ended) = watch::channel(false);
         let stop = CancellationToken::new();
         let id = opened.session.admit_calls(&stop);
-        let (progress, _) = watch::channel(Progress::default());
+        let (progress, _) = watch::channel(SessionProgress::default());
         let live = Arc::new(Live {
             name: about.name,
             id: id.to_string(),
@@ -250,10 +250,10 @@ impl Live {
 
     pub async fn execute(
         &self,
-        commands: Vec<Command>,
+        commands: Vec<InteractiveCommand>,
         current_dir: Option<PathBuf>,
         cancel: &CancellationToken,
-    ) -> Result<Vec<Reply>, ServiceError> {
+    ) -> Result<Vec<CommandReply>, ServiceError> {
         let (reply, answer) = oneshot::channel();
         self.ask(SessionJob::Execute { commands, current_dir, cancel: cancel.clone(), reply }, answer).await
     }
@@ -264,7 +264,7 @@ impl Live {
     }
 
     /// Follows the steps, and what the session is doing.
-    pub fn progress(&self) -> watch::Receiver<Progress> {
+    pub fn progress(&self) -> watch::Receiver<SessionProgress> {
         self.progress.subscribe()
     }
 
@@ -287,7 +287,7 @@ impl Live {
         let (steps, lost) = (session.steps_state(), session.lost());
         self.progress.send_if_modified(|shown| {
             let saved_as = if steps.is_saved { std::mem::take(&mut shown.saved_as) } else { String::new() };
-            let new = Progress { steps, working: String::new(), saved_as, lost, proposals: session.proposals() };
+            let new = SessionProgress { steps, working: String::new(), saved_as, lost, proposals: session.proposals() };
             let is_new = *shown != new;
             *shown = new;
             is_new
@@ -298,7 +298,7 @@ impl Live {
         &self,
         stretch: (Option<usize>, Option<usize>),
         cancel: &CancellationToken,
-    ) -> Result<Reply, ServiceError> {
+    ) -> Result<CommandReply, ServiceError> {
         let (reply, answer) = oneshot::channel();
         self.ask(SessionJob::Replay { stretch, cancel: cancel.clone(), reply }, answer).await
     }
@@ -458,10 +458,10 @@ impl SessionTask {
     async fn execute(
         &self,
         session: &mut Interactive,
-        commands: Vec<Command>,
+        commands: Vec<InteractiveCommand>,
         current_dir: Option<PathBuf>,
         cancel: &CancellationToken,
-    ) -> Vec<Reply> {
+    ) -> Vec<CommandReply> {
         if let Some(current_dir) = current_dir {
             session.set_current_dir(current_dir);
         }
@@ -474,7 +474,7 @@ impl SessionTask {
                 break;
             }
             let reply = session.execute(command, cancel).await;
-            let is_failed = matches!(reply, Reply::Failed { .. });
+            let is_failed = matches!(reply, CommandReply::Failed { .. });
             replies.push(reply);
             if is_failed {
                 break;

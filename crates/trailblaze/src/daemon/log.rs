@@ -71,20 +71,20 @@ impl LogState {
 }
 
 impl MakeWriter<'_> for Log {
-    type Writer = Line;
+    type Writer = LogLineWriter;
 
-    fn make_writer(&self) -> Line {
-        Line { log: self.clone(), bytes: Vec::new() }
+    fn make_writer(&self) -> LogLineWriter {
+        LogLineWriter { log: self.clone(), bytes: Vec::new() }
     }
 }
 
 /// A line, which is written at once when it is complete.
-pub struct Line {
+pub struct LogLineWriter {
     log: Log,
     bytes: Vec<u8>,
 }
 
-impl Write for Line {
+impl Write for LogLineWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.bytes.extend_from_slice(bytes);
         Ok(bytes.len())
@@ -95,7 +95,7 @@ impl Write for Line {
     }
 }
 
-impl Drop for Line {
+impl Drop for LogLineWriter {
     fn drop(&mut self) {
         if !self.bytes.is_empty() {
             // A full disk must not end sessions.

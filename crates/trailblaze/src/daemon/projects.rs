@@ -9,12 +9,12 @@ use crate::project::compiled_in::CompiledIn;
 use crate::project::environment::Environment;
 use crate::project::loaded::{Loaded, find_root};
 use crate::run::preflight::n_errors;
-use crate::sessions::host::Host;
+use crate::sessions::host::SessionHost;
 use crate::sessions::service::{AllowedSecrets, ClientPlace, ServiceError};
 
 /// What every project of the daemon shares.
 pub struct Projects {
-    pub host: Host,
+    pub host: SessionHost,
     pub log: Log,
     /// The tools that are compiled into the program.
     pub compiled_in: CompiledIn,

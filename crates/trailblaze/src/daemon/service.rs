@@ -13,19 +13,20 @@ use tokio_util::sync::CancellationToken;
 use trailblaze_protocol::exit::Exit;
 
 use super::key_file::Version;
-use super::live::{About, Live, LogConsole};
+use super::live::{Live, LogConsole, SessionDetails};
 use super::projects::{self, Projects, sound};
 use super::studio_access::StudioAccess;
 use super::table::{Claim, Reserved, SessionTable};
 use super::trails;
 use crate::project::devices::{DeviceError, DeviceSpec};
 use crate::project::loaded::Loaded;
-use crate::servers::tool_servers::{Mode, Needed};
+use crate::servers::tool_servers::{Needed, ServerMode};
 use crate::sessions::editor_schema;
-use crate::sessions::interactive::{self, Command, InteractiveOptions, OpenError, Reply, Usage};
+use crate::sessions::interactive::{self, CommandReply, InteractiveCommand, InteractiveOptions, OpenError, Usage};
 use crate::sessions::service::{
-    Answer, ClientPlace, ClosedSession, DaemonStatus, DeviceInfo, DevicesRequest, OpenRequest, ProgressSink, Ran,
-    ReplayRequest, Request, Service, ServiceError, SessionChoice, SessionInfo, StudioAddress, ToolboxRequest,
+    ClientPlace, ClosedSession, DaemonStatus, DeviceInfo, DevicesRequest, OpenRequest, ProgressSink, Ran,
+    ReplayRequest, Service, ServiceAnswer, ServiceError, ServiceRequest, SessionChoice, SessionInfo, StudioAddress,
+    ToolboxRequest,
 };
 use crate::sessions::toolbox::{self, Listed};
 use crate::sessions::wiring::{self, Wiring, resolve_devices};
@@ -195,7 +196,7 @@ impl LocalService {
         };
         let console = Arc::new(LogConsole::new(name));
         console.hide(&secrets);
-        let about = About {
+        let about = SessionDetails {
             name: name.to_string(),
             device: device.id.clone(),
             platform: device.platform.to_string(),
@@ -222,7 +223,7 @@ impl LocalService {
         self.projects.log.hide(&opened.wiring.secrets);
         about.console.hide(&opened.wiring.secrets);
         if about.request.follows_person
-            && let Err(Reply::Failed { message, exit }) =
+            && let Err(CommandReply::Failed { message, exit }) =
                 opened.session.follow_person(about.request.asserts_what_appears, &CancellationToken::new()).await
         {
             opened.close(exit, false).await;
@@ -244,7 +245,7 @@ impl LocalService {
         request: ReplayRequest,
         progress: &dyn ProgressSink,
         cancel: &CancellationToken,
-    ) -> Result<Answer, ServiceError> {
+    ) -> Result<ServiceAnswer, ServiceError> {
         let live = self.table.find(&request.session).await?;
         let stretch = (request.from, request.to);
         match &request.device {
@@ -254,11 +255,11 @@ impl LocalService {
                 trails::run_text(&self.projects, &live, &text, device, client, progress, cancel).await
             }
             _ => match live.replay(stretch, cancel).await? {
-                Reply::Done { text, value } => {
-                    Ok(Answer::Ran(Ran { exit: Exit::Passed, text, summary: value, report: None }))
+                CommandReply::Done { text, value } => {
+                    Ok(ServiceAnswer::Ran(Ran { exit: Exit::Passed, text, summary: value, report: None }))
                 }
-                Reply::Failed { message, exit } => {
-                    Ok(Answer::Ran(Ran { exit, text: message, summary: serde_json::Value::Null, report: None }))
+                CommandReply::Failed { message, exit } => {
+                    Ok(ServiceAnswer::Ran(Ran { exit, text: message, summary: serde_json::Value::Null, report: None }))
                 }
             },
         }
@@ -296,17 +297,21 @@ impl LocalService {
         Ok(devices.iter().map(row).collect())
     }
 
-    async fn toolbox(&self, request: &ToolboxRequest, cancel: &CancellationToken) -> Result<Answer, ServiceError> {
+    async fn toolbox(
+        &self,
+        request: &ToolboxRequest,
+        cancel: &CancellationToken,
+    ) -> Result<ServiceAnswer, ServiceError> {
         match self.table.find(&request.session).await {
             Ok(live) => {
                 let command = match &request.tool {
-                    _ if request.has_schemas => Command::AllTools,
-                    Some(tool) => Command::Describe { tool: tool.clone() },
-                    None => Command::Tools { search: request.search.clone() },
+                    _ if request.has_schemas => InteractiveCommand::AllTools,
+                    Some(tool) => InteractiveCommand::Describe { tool: tool.clone() },
+                    None => InteractiveCommand::Tools { search: request.search.clone() },
                 };
                 match live.execute(vec![command], None, cancel).await?.pop() {
-                    Some(Reply::Done { text, value }) => Ok(Answer::Toolbox(Listed { text, value })),
-                    Some(Reply::Failed { message, exit }) => Err(ServiceError::new(exit, message)),
+                    Some(CommandReply::Done { text, value }) => Ok(ServiceAnswer::Toolbox(Listed { text, value })),
+                    Some(CommandReply::Failed { message, exit }) => Err(ServiceError::new(exit, message)),
                     None => Err(ServiceError::new(Exit::Bug, "no reply")),
                 }
             }
@@ -316,7 +321,7 @@ impl LocalService {
                 sound(&loaded)?;
                 let named: Vec<String> = request.session.device.iter().cloned().collect();
                 let devices = loaded.devices(&named).map_err(unknown_device)?;
-                Ok(Answer::Toolbox(self.tools_without_session(&loaded, devices, request).await?))
+                Ok(ServiceAnswer::Toolbox(self.tools_without_session(&loaded, devices, request).await?))
             }
             Err(error) => Err(error),
         }
@@ -330,7 +335,7 @@ impl LocalService {
         request: &ToolboxRequest,
     ) -> Result<Listed, ServiceError> {
         let mut wiring = Wiring::new(loaded, &self.projects.host, None);
-        wiring.servers = wiring.tool_servers(Mode::Remember).into();
+        wiring.servers = wiring.tool_servers(ServerMode::Remember).into();
         let target = wiring.target.clone();
         let mut registries = Vec::new();
         let mut failed = None;
@@ -372,17 +377,17 @@ impl LocalService {
 impl Service for LocalService {
     async fn request(
         &self,
-        request: Request,
+        request: ServiceRequest,
         progress: &dyn ProgressSink,
         cancel: &CancellationToken,
-    ) -> Result<Answer, ServiceError> {
+    ) -> Result<ServiceAnswer, ServiceError> {
         let _counted = Counted::new(self);
         match request {
-            Request::Open(request) => tokio::select! {
-                opened = self.open(*request, progress) => Ok(Answer::Session(Box::new(opened?))),
+            ServiceRequest::Open(request) => tokio::select! {
+                opened = self.open(*request, progress) => Ok(ServiceAnswer::Session(Box::new(opened?))),
                 () = cancel.cancelled() => Err(ServiceError::environment("cancelled")),
             },
-            Request::Execute(request) => {
+            ServiceRequest::Execute(request) => {
                 let live = match (self.table.find(&request.session).await, request.opening) {
                     (Err(error), Some(opening)) if error.is_no_session => tokio::select! {
                         opened = self.open_to_use(*opening, progress) => opened?,
@@ -407,37 +412,39 @@ impl Service for LocalService {
                 progress.tool_output_dropped(said.n_dropped());
                 // Also those of this request; what was mended since it was noticed is not among them.
                 live.notices().iter().for_each(|notice| progress.say(notice));
-                Ok(Answer::Replies(replies?))
+                Ok(ServiceAnswer::Replies(replies?))
             }
-            Request::Sessions => Ok(Answer::Sessions(self.table.all().iter().map(|live| live.info(false)).collect())),
-            Request::Close { session } => {
+            ServiceRequest::Sessions => {
+                Ok(ServiceAnswer::Sessions(self.table.all().iter().map(|live| live.info(false)).collect()))
+            }
+            ServiceRequest::Close { session } => {
                 let live = self.table.find(&session).await?;
-                Ok(Answer::Closed(self.close_session(&live).await?))
+                Ok(ServiceAnswer::Closed(self.close_session(&live).await?))
             }
-            Request::Replay(request) => self.replay(request, progress, cancel).await,
-            Request::Access { session } => {
+            ServiceRequest::Replay(request) => self.replay(request, progress, cancel).await,
+            ServiceRequest::Access { session } => {
                 let live = self.table.find(&session).await?;
                 let address = self.projects.host.process.callback.base_url().await;
                 let address = address.map_err(|error| ServiceError::environment(error.to_string()))?;
-                Ok(Answer::Access(live.access(&address)))
+                Ok(ServiceAnswer::Access(live.access(&address)))
             }
-            Request::Devices(request) => Ok(Answer::Devices(self.devices(&request).await?)),
-            Request::Toolbox(request) => self.toolbox(&request, cancel).await,
-            Request::Run(request) => trails::run(&self.projects, *request, progress, cancel).await,
-            Request::Check(request) => trails::check(&self.projects, request).await,
-            Request::Edit(request) => trails::edit(&self.projects, &request),
-            Request::Report(request) => trails::report(&self.projects, &self.run_folders(), &request),
-            Request::Studio(request) => {
+            ServiceRequest::Devices(request) => Ok(ServiceAnswer::Devices(self.devices(&request).await?)),
+            ServiceRequest::Toolbox(request) => self.toolbox(&request, cancel).await,
+            ServiceRequest::Run(request) => trails::run(&self.projects, *request, progress, cancel).await,
+            ServiceRequest::Check(request) => trails::check(&self.projects, request).await,
+            ServiceRequest::Edit(request) => trails::edit(&self.projects, &request),
+            ServiceRequest::Report(request) => trails::report(&self.projects, &self.run_folders(), &request),
+            ServiceRequest::Studio(request) => {
                 let loaded = self.projects.load(&request.client)?;
                 let (workspace, key) = self.studio_access.open(request.client, &loaded.root, request.device);
                 let address = self.projects.host.process.callback.base_url().await;
                 let address = address.map_err(|error| ServiceError::environment(error.to_string()))?;
-                Ok(Answer::Studio(StudioAddress { address: format!("{address}/studio/"), workspace, key }))
+                Ok(ServiceAnswer::Studio(StudioAddress { address: format!("{address}/studio/"), workspace, key }))
             }
-            Request::Status => Ok(Answer::Status(self.status().await)),
-            Request::Stop => {
+            ServiceRequest::Status => Ok(ServiceAnswer::Status(self.status().await)),
+            ServiceRequest::Stop => {
                 self.stop.notify_one();
-                Ok(Answer::Stopping)
+                Ok(ServiceAnswer::Stopping)
             }
         }
     }

@@ -28,14 +28,14 @@ use crate::project::loaded::{LoadError, Loaded};
 use crate::project::select::{Filter, NotOwnTrail, SelectError, own_trail};
 use crate::project::source::shown;
 use crate::run::check::{self, CheckOptions};
-use crate::run::execute::{Ended, RunResult, Sinks, execute};
+use crate::run::execute::{RunCompletion, RunResult, Sinks, execute};
 use crate::run::job::{Done, Healing, Job, Replay, Rules};
 use crate::run::plan::{DeviceChoice, RunOptions, RunPlan};
 use crate::run::record::save::RecordLevel;
 use crate::run::watch::Watch;
 use crate::sessions::service::{
-    Answer, CheckRequest, Checked, ClientPlace, EditRequest, Edited, ProgressSink, Ran, ReportRequest, RunRequest,
-    ServiceError,
+    CheckRequest, Checked, ClientPlace, EditRequest, Edited, ProgressSink, Ran, ReportRequest, RunRequest,
+    ServiceAnswer, ServiceError,
 };
 use crate::sessions::wiring::{Wiring, resolve_devices};
 
@@ -48,7 +48,7 @@ pub async fn run(
     request: RunRequest,
     progress: &dyn ProgressSink,
     cancel: &CancellationToken,
-) -> Result<Answer, ServiceError> {
+) -> Result<ServiceAnswer, ServiceError> {
     only_own(&*projects.load(&request.client)?, &request.paths)?;
     run_with(projects, request, progress, cancel, None, None).await
 }
@@ -61,7 +61,7 @@ pub async fn run_with(
     cancel: &CancellationToken,
     begun: Option<oneshot::Sender<PathBuf>>,
     watch: Option<&mut Watch>,
-) -> Result<Answer, ServiceError> {
+) -> Result<ServiceAnswer, ServiceError> {
     let loaded = projects.load(&request.client)?;
     let limits = projects::agent_limits(&loaded, &request.secrets, &request.allowed_secrets)?;
     let command = command_of(&request, &loaded.root);
@@ -119,7 +119,7 @@ pub async fn run_with(
         Ok(written) => (json!(summary::summary(&written.run)), Some(written.html.clone())),
         Err(_) => (Value::Null, None),
     };
-    Ok(Answer::Ran(Ran { exit: result.exit, text, summary, report: html }))
+    Ok(ServiceAnswer::Ran(Ran { exit: result.exit, text, summary, report: html }))
 }
 
 /// The command that repeats a run. The one that asked for it, such as `trailblaze studio`, would not.
@@ -147,7 +147,7 @@ pub async fn run_text(
     client: ClientPlace,
     progress: &dyn ProgressSink,
     cancel: &CancellationToken,
-) -> Result<Answer, ServiceError> {
+) -> Result<ServiceAnswer, ServiceError> {
     let path = live.run_folder.join("replay.trail.yaml");
     private::write(&path, text)
         .map_err(|error| ServiceError::environment(format!("cannot write `{}`: {error}", path.display())))?;
@@ -180,11 +180,11 @@ fn only_own(loaded: &Loaded, paths: &[PathBuf]) -> Result<(), ServiceError> {
 fn told(result: &RunResult, said: &[String]) -> String {
     let mut lines: Vec<String> = Vec::new();
     match &result.ended {
-        Ended::Invalid { n_errors } => {
+        RunCompletion::Invalid { n_errors } => {
             lines.extend(said.iter().cloned());
             lines.push(format!("nothing ran: {}", count(*n_errors, "problem")));
         }
-        Ended::Ran { jobs, done, n_not_run } => {
+        RunCompletion::Ran { jobs, done, n_not_run } => {
             lines.extend(done.iter().map(|done| outcome(jobs, done)));
             if *n_not_run > 0 {
                 lines.push(format!("{n_not_run} not run"));
@@ -269,7 +269,7 @@ impl Console for RunConsole {
     }
 }
 
-pub async fn check(projects: &Projects, request: CheckRequest) -> Result<Answer, ServiceError> {
+pub async fn check(projects: &Projects, request: CheckRequest) -> Result<ServiceAnswer, ServiceError> {
     let loaded = projects.load(&request.client)?;
     only_own(&loaded, &request.paths)?;
     let wiring = Wiring::new(&loaded, &projects.host, None);
@@ -282,13 +282,17 @@ pub async fn check(projects: &Projects, request: CheckRequest) -> Result<Answer,
         return Err(ServiceError::environment(error.to_string()));
     }
     let (trails, errors) = (found.n_trails, found.n_errors());
-    Ok(Answer::Checked(Checked { trails, errors, problems: found.problems.iter().map(check::as_json).collect() }))
+    Ok(ServiceAnswer::Checked(Checked {
+        trails,
+        errors,
+        problems: found.problems.iter().map(check::as_json).collect(),
+    }))
 }
 
-pub fn edit(projects: &Projects, request: &EditRequest) -> Result<Answer, ServiceError> {
+pub fn edit(projects: &Projects, request: &EditRequest) -> Result<ServiceAnswer, ServiceError> {
     let loaded = projects.load(&request.client)?;
     let Some(path) = &request.path else {
-        return Ok(Answer::Trail(Edited::List(list(&loaded)?.iter().map(|trail| json!(trail)).collect())));
+        return Ok(ServiceAnswer::Trail(Edited::List(list(&loaded)?.iter().map(|trail| json!(trail)).collect())));
     };
     let file = own_trail(&loaded.root, path).map_err(|error| ServiceError::invalid(error.to_string()))?;
     let name = PathBuf::from(shown(&loaded.root, &file));
@@ -298,7 +302,7 @@ pub fn edit(projects: &Projects, request: &EditRequest) -> Result<Answer, Servic
         Err(error) => Err(ServiceError::invalid(format!("cannot read `{}`: {error}", name.display()))),
     };
     let text = match (&request.text, &request.replace) {
-        (None, None) => return Ok(Answer::Trail(Edited::Text { text: read()?, path: name })),
+        (None, None) => return Ok(ServiceAnswer::Trail(Edited::Text { text: read()?, path: name })),
         (Some(_), Some(_)) => return Err(ServiceError::invalid("pass either the whole text or a replacement")),
         (Some(text), None) => text.clone(),
         (None, Some((old, new))) => {
@@ -327,7 +331,7 @@ pub fn edit(projects: &Projects, request: &EditRequest) -> Result<Answer, Servic
     let _lock = ProjectLock::take(&loaded.root).map_err(cannot)?;
     write_in_project(&loaded.root, &file, &text).map_err(cannot)?;
     let warnings = problems.iter().map(ToString::to_string).collect();
-    Ok(Answer::Trail(Edited::Written { path: name, warnings }))
+    Ok(ServiceAnswer::Trail(Edited::Written { path: name, warnings }))
 }
 
 /// A trail in the list of a project's trails.
@@ -353,7 +357,7 @@ pub fn list(loaded: &Loaded) -> Result<Vec<ListedTrail>, ServiceError> {
     Ok(trails.iter().filter_map(|(trail, _)| trail.as_ref()).map(row).collect())
 }
 
-pub fn report(projects: &Projects, open: &[PathBuf], request: &ReportRequest) -> Result<Answer, ServiceError> {
+pub fn report(projects: &Projects, open: &[PathBuf], request: &ReportRequest) -> Result<ServiceAnswer, ServiceError> {
     let loaded = projects.load(&request.client)?;
     sound(&loaded)?;
     let logs = loaded.root.join("logs");
@@ -363,7 +367,7 @@ pub fn report(projects: &Projects, open: &[PathBuf], request: &ReportRequest) ->
         None => latest(&logs, open).ok_or_else(|| ServiceError::invalid(format!("no runs in `{}`", logs.display())))?,
     };
     let run = report::RunRecord::read(&folder).map_err(|error| ServiceError::invalid(error.to_string()))?;
-    Ok(Answer::Report(Box::new(json!(summary::summary(&run)))))
+    Ok(ServiceAnswer::Report(Box::new(json!(summary::summary(&run)))))
 }
 
 /// The latest run, apart from sessions that are still open.

@@ -2,14 +2,14 @@
 //! the same protocol.
 
 /// The package that tools import, and the one that it is built on.
-pub const PACKAGES: [Package; 2] = [
-    Package {
+pub const PACKAGES: [ScriptingPackage; 2] = [
+    ScriptingPackage {
         folder: ".trailblaze/client",
         manifest: include_str!("templates/client.package.json"),
         readme: include_str!("../../../../sdks/typescript/client/README.md"),
         sources: CLIENT,
     },
-    Package {
+    ScriptingPackage {
         folder: ".trailblaze/scripting",
         manifest: include_str!("templates/scripting.package.json"),
         readme: include_str!("../../../../sdks/typescript/scripting/README.md"),
@@ -20,7 +20,7 @@ pub const PACKAGE: &str = "@trailblaze/scripting";
 /// How a `package.json` names the copy.
 pub const DEPENDENCY: &str = "file:.trailblaze/scripting";
 
-pub struct Package {
+pub struct ScriptingPackage {
     /// The folder of the copy in a project.
     pub folder: &'static str,
     manifest: &'static str,

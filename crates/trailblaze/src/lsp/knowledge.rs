@@ -14,8 +14,8 @@ use crate::project::environment::Environment;
 use crate::project::loaded::{Loaded, PROJECT_FILE};
 use crate::run::check::{CheckOptions, check};
 use crate::servers::entries::entries;
-use crate::servers::tool_servers::{Mode, Needed};
-use crate::sessions::host::Host;
+use crate::servers::tool_servers::{Needed, ServerMode};
+use crate::sessions::host::SessionHost;
 use crate::sessions::wiring::Wiring;
 
 /// The largest file that is searched for the definition of a tool.
@@ -29,10 +29,10 @@ pub struct Knowledge {
 
 impl Knowledge {
     /// Reads the project. Starts no servers: their tools are those that they listed when they last ran.
-    pub async fn read(root: &Path, environment: &Arc<Environment>, host: &Host) -> Option<Knowledge> {
+    pub async fn read(root: &Path, environment: &Arc<Environment>, host: &SessionHost) -> Option<Knowledge> {
         let loaded = Arc::new(Loaded::read(root, environment).ok()?);
         let mut wiring = Wiring::new(&loaded, host, None);
-        wiring.servers = wiring.tool_servers(Mode::Remember).into();
+        wiring.servers = wiring.tool_servers(ServerMode::Remember).into();
         let target = wiring.target.clone();
         let mut tools = BTreeMap::new();
         for device in loaded.all_devices().unwrap_or_default() {
@@ -46,7 +46,7 @@ impl Knowledge {
     }
 
     /// The problems that `check` finds in the project's files and in these trails.
-    pub async fn problems(&self, host: &Host, trails: Vec<PathBuf>) -> Vec<Problem> {
+    pub async fn problems(&self, host: &SessionHost, trails: Vec<PathBuf>) -> Vec<Problem> {
         let without_trails = trails.is_empty();
         let options = CheckOptions { paths: trails, is_offline: true, without_trails, ..CheckOptions::default() };
         let wiring = Wiring::new(&self.loaded, host, None);

@@ -21,7 +21,7 @@ use trailblaze_core::yaml::{Problem, Severity, Source};
 
 use crate::files::in_address;
 use crate::project::environment::Environment;
-use crate::sessions::host::Host;
+use crate::sessions::host::SessionHost;
 use knowledge::Knowledge;
 use running::EditorRuns;
 use text::{LspPosition, offset, range};
@@ -44,7 +44,7 @@ pub struct LspContext<'p> {
     /// The root of the project that a folder is in.
     pub root_of: &'p (dyn Fn(&Path) -> PathBuf + Sync),
     pub environment: Arc<Environment>,
-    pub host: Host,
+    pub host: SessionHost,
 }
 
 /// Serves one editor on stdin and stdout until it says goodbye or is gone. Fails if it sends what is not a message.

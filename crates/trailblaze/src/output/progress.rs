@@ -12,7 +12,7 @@ use trailblaze_protocol::event::{Event, Level, ModelReplied, Verdict};
 use trailblaze_protocol::ids::{DeviceId, Parent};
 
 use crate::output::console::Console;
-use crate::output::print::{self, Line};
+use crate::output::print::{self, StyledLine};
 use crate::output::report::turns;
 use crate::output::tool_output::ToolOutput;
 
@@ -61,7 +61,7 @@ impl Progress {
         Progress { tool_output: Some(Mutex::default()), ..self }
     }
 
-    fn show_line(&self, line: Line) {
+    fn show_line(&self, line: StyledLine) {
         match &self.mode {
             // A closed terminal is no reason to stop.
             ProgressMode::Live(bars) if !print::is_prompt_open() => drop(bars.println(print::for_terminal(line))),
@@ -148,7 +148,7 @@ impl Progress {
 impl Console for Progress {
     fn say(&self, text: &str) {
         if !matches!(self.mode, ProgressMode::Silent) {
-            self.show_line(Line::new(text));
+            self.show_line(StyledLine::new(text));
         }
     }
 
@@ -169,7 +169,7 @@ impl Console for Progress {
     }
 
     fn tool_output(&self, text: &str) {
-        self.show_line(Line::styled(print::DIM, text));
+        self.show_line(StyledLine::styled(print::DIM, text));
     }
 
     fn rescue(&self, text: &str) {
@@ -182,7 +182,7 @@ impl Console for Progress {
 }
 
 /// What a model decided, and what that cost.
-fn replied_line(device: &DeviceId, replied: &ModelReplied) -> Line {
+fn replied_line(device: &DeviceId, replied: &ModelReplied) -> StyledLine {
     let calls: Vec<String> = replied.calls.iter().map(turns::written).collect();
     let said = match &replied.problem {
         Some(problem) => problem.clone(),
@@ -192,17 +192,17 @@ fn replied_line(device: &DeviceId, replied: &ModelReplied) -> Line {
     let cost = replied.cost.map(|cost| format!(", {}", turns::dollars(cost))).unwrap_or_default();
     let tokens = format!(" {} + {} tokens{cost}, ", replied.tokens_in, replied.tokens_out);
     let said: String = said.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(200).collect();
-    Line::styled(print::DIM, "·")
+    StyledLine::styled(print::DIM, "·")
         .then(format!(" {:<14} {said}", device.to_string()))
         .then_styled(print::DIM, tokens + &print::seconds(replied.micros))
 }
 
 /// How an attempt ended, on one line.
-fn ended(device: &DeviceId, trail: &str, verdict: Verdict, micros: u64, message: &str) -> Line {
+fn ended(device: &DeviceId, trail: &str, verdict: Verdict, micros: u64, message: &str) -> StyledLine {
     let mark = match verdict {
-        Verdict::Passed => Line::styled(print::GOOD, "✓"),
-        Verdict::Skipped => Line::styled(print::DIM, "-"),
-        _ => Line::styled(print::WORSE, "✗"),
+        Verdict::Passed => StyledLine::styled(print::GOOD, "✓"),
+        Verdict::Skipped => StyledLine::styled(print::DIM, "-"),
+        _ => StyledLine::styled(print::WORSE, "✗"),
     };
     let line =
         mark.then(format!(" {:<14} {trail} ", device.to_string())).then_styled(print::DIM, print::seconds(micros));

@@ -32,13 +32,13 @@ pub const CASSETTES: &str = "cassettes/models";
 pub struct ModelOptions {
     /// `provider/model`, or `none`.
     pub model: Option<String>,
-    pub cassette: Option<CassetteUse>,
+    pub cassette: Option<ModelCassetteMode>,
 }
 
 /// Whether replies are recorded or replayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum CassetteUse {
+pub enum ModelCassetteMode {
     Record,
     /// No model is asked.
     Replay,
@@ -46,33 +46,33 @@ pub enum CassetteUse {
 
 /// What chose a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reason {
+pub enum ModelChoiceReason {
     Flag,
     Variable,
     /// With its place, `file:line:column`.
     Config(String),
 }
 
-impl std::fmt::Display for Reason {
+impl std::fmt::Display for ModelChoiceReason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Reason::Flag => f.write_str("the command line"),
-            Reason::Variable => f.write_str(VARIABLE),
-            Reason::Config(place) => write!(f, "`llm.defaults.model`, {place}"),
+            ModelChoiceReason::Flag => f.write_str("the command line"),
+            ModelChoiceReason::Variable => f.write_str(VARIABLE),
+            ModelChoiceReason::Config(place) => write!(f, "`llm.defaults.model`, {place}"),
         }
     }
 }
 
 /// The name of the chosen model, and what chose it. `None` if no model is chosen, or `none` is.
-pub fn choice(loaded: &Loaded, flag: Option<&str>) -> Option<(String, Reason)> {
+pub fn choice(loaded: &Loaded, flag: Option<&str>) -> Option<(String, ModelChoiceReason)> {
     let variable = || loaded.environment.text(VARIABLE).map(str::trim).filter(|name| !name.is_empty());
     let default = || loaded.project.llm.as_ref()?.defaults.as_ref()?.model.as_ref();
     let chosen = match (flag, variable(), default()) {
-        (Some(name), _, _) => (name.to_string(), Reason::Flag),
-        (None, Some(name), _) => (name.to_string(), Reason::Variable),
+        (Some(name), _, _) => (name.to_string(), ModelChoiceReason::Flag),
+        (None, Some(name), _) => (name.to_string(), ModelChoiceReason::Variable),
         (None, None, Some(model)) => {
             let place = format!("{PROJECT_FILE}:{}:{}", model.span.line, model.span.column);
-            (model.value.clone(), Reason::Config(place))
+            (model.value.clone(), ModelChoiceReason::Config(place))
         }
         (None, None, None) => return None,
     };
@@ -83,9 +83,9 @@ pub fn choice(loaded: &Loaded, flag: Option<&str>) -> Option<(String, Reason)> {
 #[derive(Debug, thiserror::Error)]
 pub enum ModelChoiceError {
     #[error("expected a model as provider/model, got `{name}` from {reason}")]
-    NoProvider { name: String, reason: Reason, near: Option<String> },
+    NoProvider { name: String, reason: ModelChoiceReason, near: Option<String> },
     #[error("unknown provider `{provider}` of the model `{name}` from {reason}")]
-    UnknownProvider { provider: String, name: String, reason: Reason, near: Option<String> },
+    UnknownProvider { provider: String, name: String, reason: ModelChoiceReason, near: Option<String> },
     #[error("`{provider}` needs a key in the environment variable `{variable}`")]
     NoKey { provider: String, variable: String },
     #[error("`{provider}` needs a key, and its `auth` names no `env_var`")]
@@ -181,7 +181,7 @@ fn provider_of<'l>(id: &str, kind: ProviderKind, config: Option<&'l Provider>) -
 /// The models of a run: the chosen one, and how its replies are recorded or replayed.
 pub struct Models {
     chosen: Option<ChosenModel>,
-    cassette: Option<CassetteUse>,
+    cassette: Option<ModelCassetteMode>,
     root: PathBuf,
 }
 
@@ -201,7 +201,7 @@ impl Models {
     pub fn resolve(loaded: &Loaded, options: &ModelOptions) -> Result<Models, ModelChoiceError> {
         // A replay needs neither a key nor a network.
         let chosen = match (options.cassette, choice(loaded, options.model.as_deref())) {
-            (Some(CassetteUse::Replay), _) | (_, None) => None,
+            (Some(ModelCassetteMode::Replay), _) | (_, None) => None,
             (_, Some((name, reason))) => Some(find(loaded, &name, reason)?),
         };
         Ok(Models { chosen, cassette: options.cassette, root: loaded.root.clone() })
@@ -209,7 +209,7 @@ impl Models {
 
     /// Whether steps can be carried out by a model.
     pub fn has_any(&self) -> bool {
-        self.chosen.is_some() || self.cassette == Some(CassetteUse::Replay)
+        self.chosen.is_some() || self.cassette == Some(ModelCassetteMode::Replay)
     }
 
     /// The model without a cassette: a shell has no trail. Replies of a file start from the beginning.
@@ -226,8 +226,8 @@ impl Models {
         let file = cassette_file(trail, kind);
         match self.cassette {
             None => Ok(self.model().map(|model| TrailModel { model, recording: None })),
-            Some(CassetteUse::Replay) => Ok(Some(TrailModel { model: self.replay(file)?, recording: None })),
-            Some(CassetteUse::Record) => Ok(self.model().map(|model| {
+            Some(ModelCassetteMode::Replay) => Ok(Some(TrailModel { model: self.replay(file)?, recording: None })),
+            Some(ModelCassetteMode::Record) => Ok(self.model().map(|model| {
                 let recorder = Arc::new(Recorder::new(model));
                 let recording = Some(ModelRecording { recorder: Arc::clone(&recorder), root: self.root.clone(), file });
                 TrailModel { model: recorder, recording }
@@ -322,7 +322,7 @@ impl Model for MissingModel {
     }
 }
 
-fn find(loaded: &Loaded, name: &str, reason: Reason) -> Result<ChosenModel, ModelChoiceError> {
+fn find(loaded: &Loaded, name: &str, reason: ModelChoiceReason) -> Result<ChosenModel, ModelChoiceError> {
     let known = providers(loaded.project.llm.as_ref());
     let (provider, model) = name.split_once('/').unwrap_or((name, ""));
     let found = known.iter().find(|known| known.id == provider);

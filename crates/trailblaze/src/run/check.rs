@@ -15,7 +15,7 @@ use crate::run::job::{Job, Replay};
 use crate::run::plan::PlanError;
 use crate::run::preflight::{Rule, before_start, has_errors, in_order, strictness};
 use crate::run::record::effects_file::EffectsFile;
-use crate::servers::tool_servers::{Mode, Outlets};
+use crate::servers::tool_servers::{Outlets, ServerMode};
 use crate::sessions::models::AgentOptions;
 use crate::sessions::wiring::Wiring;
 
@@ -83,7 +83,7 @@ pub async fn check(
     devices.take_those_of(loaded, jobs.iter().map(|job| &job.trail).chain(&broken))?;
     let sets = jobs.iter().filter_map(|job| devices.in_roles(loaded, &job.trail).ok().flatten());
     let n_devices = sets.map(|set| set.n_devices()).max().unwrap_or(0).max(devices.all.len());
-    let mode = if options.is_offline { Mode::Remember } else { Mode::Start };
+    let mode = if options.is_offline { ServerMode::Remember } else { ServerMode::Start };
     let outlets = Outlets { console: Some(console), ..Outlets::default() };
     wiring.servers = wiring.tool_servers(mode).with_outlets(outlets).for_devices(n_devices).into();
     for device in &devices.all {

@@ -20,7 +20,7 @@ use crate::run::preflight;
 use crate::run::queue::{self, QueueResult, SharedRun};
 use crate::run::record::save::save_recordings;
 use crate::run::watch::Watch;
-use crate::servers::tool_servers::{Mode, Outlets};
+use crate::servers::tool_servers::{Outlets, ServerMode};
 
 /// Where a run reports to, and how it is cancelled.
 pub struct Sinks {
@@ -31,7 +31,7 @@ pub struct Sinks {
 /// How a run ended.
 pub struct RunResult {
     pub exit: Exit,
-    pub ended: Ended,
+    pub ended: RunCompletion,
     /// The folder of the run, and how long it took in microseconds.
     pub folder: PathBuf,
     pub micros: u64,
@@ -39,7 +39,7 @@ pub struct RunResult {
     pub written: Result<Written, RecordLost>,
 }
 
-pub enum Ended {
+pub enum RunCompletion {
     /// The trails ran, or as many of them as could.
     Ran { jobs: Vec<Job>, done: Vec<Done>, n_not_run: usize },
     /// The files have errors, so nothing was started.
@@ -82,7 +82,7 @@ pub async fn execute(mut plan: RunPlan, sinks: Sinks, mut watch: Option<&mut Wat
     };
     // If the files have errors, there is no need to start servers.
     let has_errors = plan.has_errors();
-    let mode = plan.mode(if has_errors { Mode::Remember } else { Mode::Start });
+    let mode = plan.mode(if has_errors { ServerMode::Remember } else { ServerMode::Start });
     let cassettes = plan.cassettes.take().filter(|_| !has_errors);
     plan.wiring.servers = plan
         .wiring
@@ -118,7 +118,7 @@ pub async fn execute(mut plan: RunPlan, sinks: Sinks, mut watch: Option<&mut Wat
         plan.wiring.close().await;
         let written = finish(&folder, Exit::Invalid, plan.wiring.supervisor.leaked());
         let (path, micros) = (folder.path.clone(), folder.micros());
-        let ended = Ended::Invalid { n_errors };
+        let ended = RunCompletion::Invalid { n_errors };
         return Ok(RunResult { exit: Exit::Invalid, ended, folder: path, micros, written });
     }
     if let Some(shard) = plan.options.shard.filter(|_| plan.kinds.is_empty()) {
@@ -192,7 +192,7 @@ async fn run_trails(
     }
     let written = finish(folder, exit, leaked);
     let jobs = Arc::into_inner(shared).map(|shared| shared.jobs).unwrap_or_default();
-    let ended = Ended::Ran { jobs, done, n_not_run };
+    let ended = RunCompletion::Ran { jobs, done, n_not_run };
     RunResult { exit, ended, folder: folder.path.clone(), micros: folder.micros(), written }
 }
 

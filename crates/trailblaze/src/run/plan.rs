@@ -20,10 +20,10 @@ use crate::run::job::{Healing, Job, Replay, Rules};
 use crate::run::preflight::{self, Jobs, Rule};
 use crate::run::queue::{self, DeviceKind};
 use crate::run::record::save::RecordLevel;
-use crate::servers::cassettes::{Cassettes, Use};
-use crate::servers::tool_servers::Mode;
+use crate::servers::cassettes::{CassetteMode, Cassettes};
+use crate::servers::tool_servers::ServerMode;
 use crate::sessions::devices::SettingError;
-use crate::sessions::host::Host;
+use crate::sessions::host::SessionHost;
 use crate::sessions::models::AgentOptions;
 use crate::sessions::wiring::{self, SecretError, UnknownTarget, Wiring};
 
@@ -47,7 +47,7 @@ pub struct RunOptions {
     /// How steps without a recording are carried out.
     pub agent: AgentOptions,
     pub healing: Healing,
-    pub cassette: Option<Use>,
+    pub cassette: Option<CassetteMode>,
     /// The severity of a tool that changed since recording.
     pub changes: Severity,
     /// Fail calls whose tools answer `success: false`, even if the project does not.
@@ -119,7 +119,7 @@ pub enum PlanError {
 }
 
 impl RunPlan {
-    pub fn new(loaded: &Arc<Loaded>, host: &Host, mut options: RunOptions) -> Result<RunPlan, PlanError> {
+    pub fn new(loaded: &Arc<Loaded>, host: &SessionHost, mut options: RunOptions) -> Result<RunPlan, PlanError> {
         options.strict_names |= loaded.project.strict_names;
         let mut devices = match &options.devices {
             DeviceChoice::All => Devices::named(loaded.all_devices()?),
@@ -168,8 +168,8 @@ impl RunPlan {
     }
 
     /// How tool servers are used. A run that plays effects needs none.
-    pub fn mode(&self, otherwise: Mode) -> Mode {
-        if self.options.replay == Replay::Effects { Mode::Absent } else { otherwise }
+    pub fn mode(&self, otherwise: ServerMode) -> ServerMode {
+        if self.options.replay == Replay::Effects { ServerMode::Absent } else { otherwise }
     }
 
     pub fn rule(&self) -> Rule {
@@ -190,7 +190,8 @@ impl RunPlan {
     /// Finds all problems, without starting a device or a server.
     pub async fn check_offline(&mut self) -> Vec<Problem> {
         let cassettes = self.cassettes.take();
-        self.wiring.servers = self.wiring.tool_servers(self.mode(Mode::Remember)).with_cassettes(cassettes).into();
+        self.wiring.servers =
+            self.wiring.tool_servers(self.mode(ServerMode::Remember)).with_cassettes(cassettes).into();
         let judgement =
             preflight::before_start(&self.wiring, (&self.jobs, &self.broken), &self.devices, &self.rule()).await;
         preflight::in_order(self.problems.iter().cloned().chain(judgement.problems).collect())

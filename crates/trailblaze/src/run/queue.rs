@@ -57,10 +57,10 @@ pub struct SharedRun {
 pub struct QueueResult {
     pub done: Vec<Done>,
     /// Trails that were never started, because the run was cancelled or stopped early.
-    pub not_run: Vec<NotRun>,
+    pub not_run: Vec<NotRunJob>,
 }
 
-pub struct NotRun {
+pub struct NotRunJob {
     /// The index of the job.
     pub job: usize,
     pub platform: Platform,
@@ -112,7 +112,7 @@ pub async fn run(shared: Arc<SharedRun>, kinds: Vec<DeviceKind>, n_workers: Opti
         let mut state = queue.state.lock();
         ran.done.append(&mut state.done);
         let missed = state.waiting.iter().filter(|task| task.number == 1);
-        ran.not_run.extend(missed.map(|task| NotRun { job: task.job, platform, repeat: task.repeat }));
+        ran.not_run.extend(missed.map(|task| NotRunJob { job: task.job, platform, repeat: task.repeat }));
     }
     ran
 }

@@ -16,14 +16,14 @@ use crate::files::{slug, unlike, write_in_project};
 use crate::project::loaded::Loaded;
 use crate::project::source::read_source;
 use crate::servers::entries::{Named, entries};
-use crate::servers::server_sources::Key;
+use crate::servers::server_sources::ServerKey;
 
 const FOLDER: &str = "cassettes";
 
 /// Whether to record cassettes or replay them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Use {
+pub enum CassetteMode {
     /// The servers are started, and their tool lists and answers are recorded
     Record,
     /// No server is started: cassettes answer instead, and repeat the callbacks of the tools
@@ -32,21 +32,21 @@ pub enum Use {
 
 /// The cassettes of a run.
 pub enum Cassettes {
-    Record(Recording),
+    Record(CassetteRecording),
     Replay(Library),
 }
 
 /// The existing cassettes, by server.
 pub struct Library {
-    players: HashMap<Key, Arc<Player>>,
-    files: HashMap<Key, String>,
+    players: HashMap<ServerKey, Arc<Player>>,
+    files: HashMap<ServerKey, String>,
 }
 
 /// The recordings in progress.
-pub struct Recording {
-    files: HashMap<Key, String>,
+pub struct CassetteRecording {
+    files: HashMap<ServerKey, String>,
     listener: Arc<CallbackListener>,
-    tapes: Mutex<Vec<(Key, Arc<Tape>)>>,
+    tapes: Mutex<Vec<(ServerKey, Arc<Tape>)>>,
 }
 
 /// A cassette that was written, or was already up to date.
@@ -73,11 +73,15 @@ pub enum NotSaved {
 
 impl Cassettes {
     /// Prepares the requested use. To replay, reads the cassettes, which must be valid.
-    pub fn open(wanted: Use, loaded: &Loaded) -> Result<Cassettes, Vec<Problem>> {
+    pub fn open(wanted: CassetteMode, loaded: &Loaded) -> Result<Cassettes, Vec<Problem>> {
         let named = entries(loaded);
         let files = files(&named);
-        if wanted == Use::Record {
-            return Ok(Cassettes::Record(Recording { files, listener: Arc::default(), tapes: Mutex::default() }));
+        if wanted == CassetteMode::Record {
+            return Ok(Cassettes::Record(CassetteRecording {
+                files,
+                listener: Arc::default(),
+                tapes: Mutex::default(),
+            }));
         }
         let (mut players, mut problems) = (HashMap::new(), Vec::new());
         for named in &named {
@@ -111,7 +115,7 @@ fn role(named: &Named, file: &str) -> ReplayedServer {
 }
 
 /// The path of each server's cassette, relative to the project's folder.
-fn files(named: &[Named]) -> HashMap<Key, String> {
+fn files(named: &[Named]) -> HashMap<ServerKey, String> {
     let mut taken = HashSet::new();
     let file = |named: &Named| {
         let target = named.target.as_deref().map(|target| format!("{}.", slug(target))).unwrap_or_default();
@@ -123,15 +127,15 @@ fn files(named: &[Named]) -> HashMap<Key, String> {
 
 impl Library {
     /// The cassette of a server, or why there is none.
-    pub fn player(&self, key: &Key) -> Result<&Arc<Player>, NoCassette> {
+    pub fn player(&self, key: &ServerKey) -> Result<&Arc<Player>, NoCassette> {
         let file = || self.files.get(key).map(String::as_str).unwrap_or(FOLDER).to_string();
         self.players.get(key).ok_or_else(|| NoCassette { file: file() })
     }
 }
 
-impl Recording {
+impl CassetteRecording {
     /// The recorder of a server, shared by all its sessions.
-    pub fn tape(&self, key: &Key) -> Arc<Tape> {
+    pub fn tape(&self, key: &ServerKey) -> Arc<Tape> {
         let mut tapes = self.tapes.lock();
         if let Some((_, tape)) = tapes.iter().find(|(known, _)| known == key) {
             return Arc::clone(tape);
@@ -154,7 +158,7 @@ impl Recording {
         saved
     }
 
-    fn save_one(&self, root: &Path, key: &Key, tape: &Tape) -> Option<Result<Saved, NotSaved>> {
+    fn save_one(&self, root: &Path, key: &ServerKey, tape: &Tape) -> Option<Result<Saved, NotSaved>> {
         let file = self.files.get(key)?.clone();
         let (path, mut cassette) = (root.join(&file), tape.cassette());
         let (is_blank, n_calls) = (cassette == Cassette::default(), cassette.calls.len());

@@ -11,12 +11,12 @@ use trailblaze_core::config::{Servers, ToolServerConfig};
 
 use crate::files::hex;
 use crate::project::loaded::Loaded;
-use crate::servers::imports::Parts;
-use crate::servers::server_sources::Key;
+use crate::servers::imports::SourceFiles;
+use crate::servers::server_sources::ServerKey;
 
 /// The digests of servers' files.
 #[derive(Debug, Clone, Default)]
-pub struct ServerFiles(BTreeMap<Key, String>);
+pub struct ServerFiles(BTreeMap<ServerKey, String>);
 
 impl ServerFiles {
     pub fn read(loaded: &Loaded) -> ServerFiles {
@@ -42,7 +42,7 @@ impl ServerFiles {
 
 /// `None` if the entry names no file of the project, or a file cannot be read.
 fn digest(root: &Path, server: &ToolServerConfig) -> Option<String> {
-    let Parts { named, imported } = Parts::of(root, server);
+    let SourceFiles { named, imported } = SourceFiles::of(root, server);
     let mut digest = Sha256::new();
     for file in &named {
         digest.update(content(file)?);

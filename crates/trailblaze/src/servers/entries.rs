@@ -11,7 +11,7 @@ use trailblaze_protocol::driver::{AgentMode, DriverKey};
 use trailblaze_script::bundle::is_bundle;
 
 use crate::project::loaded::Loaded;
-use crate::servers::server_sources::Key;
+use crate::servers::server_sources::ServerKey;
 
 /// The endings of files that a `command:` runs: the code of tools.
 const SOURCES: [&str; 7] = [".py", ".ts", ".mts", ".js", ".mjs", ".cjs", ".rb"];
@@ -28,7 +28,7 @@ pub(crate) struct Named {
 }
 
 impl Named {
-    pub fn key(&self) -> Key {
+    pub fn key(&self) -> ServerKey {
         (self.target.clone(), self.name.clone())
     }
 

@@ -15,15 +15,15 @@ const MOST: usize = 2_000;
 
 /// What a server is made of.
 #[derive(Debug, Clone, Default)]
-pub struct Parts {
+pub struct SourceFiles {
     /// The files that its entry names.
     pub named: Vec<PathBuf>,
     /// The files that these import, sorted, without the named ones.
     pub imported: Vec<PathBuf>,
 }
 
-impl Parts {
-    pub fn of(root: &Path, server: &ToolServerConfig) -> Parts {
+impl SourceFiles {
+    pub fn of(root: &Path, server: &ToolServerConfig) -> SourceFiles {
         let folder = server.working_dir.as_ref().map_or_else(|| root.to_path_buf(), |dir| root.join(dir));
         let program = server.command.iter().filter(|command| command.contains('/')).map(|command| root.join(command));
         let script = server.script.iter().map(|script| root.join(script));
@@ -32,7 +32,7 @@ impl Parts {
         let named = program.filter(|program| program.starts_with(root)).chain(script).chain(args);
         let named: Vec<PathBuf> = named.filter(|path| path.is_file()).collect();
         let imported = imported(root, &folder, &named, &server.args);
-        Parts { named, imported }
+        SourceFiles { named, imported }
     }
 }
 

@@ -10,7 +10,7 @@ use trailblaze_protocol::ids::SessionId;
 use trailblaze_toolhost::server::ToolServer;
 use trailblaze_toolhost::stderr::ServerLog;
 
-use crate::servers::server_sources::{Key, StartedFrom};
+use crate::servers::server_sources::{ServerKey, StartedFrom};
 use crate::servers::tool_servers::{Record, Started};
 
 /// A device, its driver, and a target.
@@ -24,7 +24,7 @@ pub struct KeptServers {
 }
 
 /// A server and the session that it was started for; `None` if all sessions share it.
-pub(crate) type KeptKey = (Key, Option<SessionId>);
+pub(crate) type KeptKey = (ServerKey, Option<SessionId>);
 
 pub(crate) struct Kept {
     pub server: Arc<ToolServer>,

@@ -21,7 +21,7 @@ use trailblaze_toolhost::server::{OnDeath, ToolServer};
 use crate::servers::entries::Named;
 
 /// Starts the server and lists its tools.
-pub(crate) type Starter =
+pub(crate) type ServerStarter =
     Box<dyn Fn() -> BoxFuture<'static, Result<(Arc<ToolServer>, FirstListing), SourceError>> + Send + Sync>;
 
 /// Ends the server with its session.
@@ -35,7 +35,7 @@ pub(crate) struct OnDemand {
     /// The tools that it listed when last started; `None` if it never was.
     remembered: Option<RawListing>,
     on_death: OnDeath,
-    starter: Starter,
+    starter: ServerStarter,
     ender: Ender,
     server: OnceCell<Arc<ToolServer>>,
     first: Mutex<Option<FirstListing>>,
@@ -58,7 +58,7 @@ impl OnDemand {
         named: Named,
         remembered: Option<RawListing>,
         on_death: OnDeath,
-        (starter, ender): (Starter, Ender),
+        (starter, ender): (ServerStarter, Ender),
     ) -> Arc<OnDemand> {
         let (server, phase) = (OnceCell::new(), watch::Sender::new(Phase::Idle));
         let first = Mutex::default();

@@ -20,7 +20,7 @@ const NOT_WRITTEN: [&str; 9] =
 const MOST_SOURCES: usize = 5_000;
 
 /// A target, if the server belongs to one, and its name.
-pub type Key = (Option<String>, String);
+pub type ServerKey = (Option<String>, String);
 
 /// The files that a server was started from.
 #[derive(Clone, PartialEq)]
@@ -35,7 +35,7 @@ pub struct Concerns(Vec<Concern>);
 
 #[derive(Debug, Clone)]
 struct Concern {
-    key: Key,
+    key: ServerKey,
     /// The files that its entry names.
     files: Vec<PathBuf>,
     /// The folders that contain its code.
@@ -54,9 +54,9 @@ impl Concerns {
     }
 
     /// The servers that a changed file affects.
-    pub fn servers(&self, path: &Path) -> Vec<&Key> {
+    pub fn servers(&self, path: &Path) -> Vec<&ServerKey> {
         let path = plain(path);
-        let keys = |is_it: &dyn Fn(&Concern) -> bool| -> Vec<&Key> {
+        let keys = |is_it: &dyn Fn(&Concern) -> bool| -> Vec<&ServerKey> {
             self.0.iter().filter(|concern| is_it(concern)).map(|concern| &concern.key).collect()
         };
         let named = keys(&|concern| concern.files.contains(&path));
@@ -65,7 +65,7 @@ impl Concerns {
 
     /// Changes with every file that affects the server, among them those that it imports from elsewhere. Contents are not read,
     /// so that this is cheap enough for every call.
-    pub fn stamp(&self, key: &Key, imported: &[PathBuf]) -> Stamp {
+    pub fn stamp(&self, key: &ServerKey, imported: &[PathBuf]) -> Stamp {
         let Some(concern) = self.0.iter().find(|concern| concern.key == *key) else { return Stamp::default() };
         let sources = concern.folders.iter().flat_map(|folder| {
             let mut walk = ignore::WalkBuilder::new(folder);

@@ -3,20 +3,20 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::host::Host;
+use super::host::SessionHost;
 use super::wiring::Wiring;
 use crate::files::write_in_project;
 use crate::project::loaded::Loaded;
 use crate::project::trail_schema;
-use crate::servers::tool_servers::Mode;
+use crate::servers::tool_servers::ServerMode;
 
 /// Writes the schema again if its file is there and out of date. Starts no servers: their tools are those that they listed when they
 /// last ran. A server whose tools are not known would lose them, so nothing is written then. Returns the file if it was written.
-pub async fn refresh(loaded: &Arc<Loaded>, host: &Host) -> Option<PathBuf> {
+pub async fn refresh(loaded: &Arc<Loaded>, host: &SessionHost) -> Option<PathBuf> {
     let file = loaded.root.join(trail_schema::FILE);
     let current = std::fs::read_to_string(&file).ok()?;
     let mut wiring = Wiring::new(loaded, host, None);
-    wiring.servers = wiring.tool_servers(Mode::Remember).into();
+    wiring.servers = wiring.tool_servers(ServerMode::Remember).into();
     let target = wiring.target.clone();
     let mut registries = Vec::new();
     let mut is_whole = true;

@@ -12,7 +12,7 @@ use crate::servers::process::ProcessParts;
 /// The calls in flight of the process, and what its tool servers share. A process has one, which the sessions of
 /// several commands may share.
 #[derive(Clone)]
-pub struct Host {
+pub struct SessionHost {
     pub invocations: Arc<Invocations>,
     /// What tool servers share.
     pub process: ProcessParts,
@@ -20,9 +20,9 @@ pub struct Host {
     pub files: FileWatch,
 }
 
-impl Host {
-    pub fn new(invocations: Arc<Invocations>, callback: Arc<dyn CallbackAddress>) -> Host {
+impl SessionHost {
+    pub fn new(invocations: Arc<Invocations>, callback: Arc<dyn CallbackAddress>) -> SessionHost {
         let process = ProcessParts { callback, spin_turn: SpinTurn::new() };
-        Host { invocations, process, files: FileWatch::default() }
+        SessionHost { invocations, process, files: FileWatch::default() }
     }
 }

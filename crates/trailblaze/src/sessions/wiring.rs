@@ -35,10 +35,10 @@ use crate::project::loaded::Loaded;
 use crate::project::models::{ModelChoiceError, all_key_variables};
 use crate::project::sim::SimOptions;
 use crate::servers::kept::SessionPlace;
-use crate::servers::tool_servers::{Absent, Mode, Needed, ToolServers};
+use crate::servers::tool_servers::{Absent, Needed, ServerMode, ToolServers};
 use crate::servers::transport::{declared_secrets, declared_values};
 use crate::sessions::devices::{Acquired, DeviceSources, SettingError};
-use crate::sessions::host::Host;
+use crate::sessions::host::SessionHost;
 use crate::sessions::hot_swap;
 use crate::sessions::models::{AgentOptions, SessionModels};
 
@@ -55,7 +55,7 @@ pub struct Wiring {
     /// Whether sessions collect what healing needs later.
     pub is_recording: bool,
     pub strictness: Arc<Strictness>,
-    pub host: Host,
+    pub host: SessionHost,
     pub groups: Vec<String>,
     pub prefixes: Vec<String>,
     pub models: SessionModels,
@@ -87,7 +87,7 @@ pub struct SessionSinks {
 }
 
 impl Wiring {
-    pub fn new(loaded: &Arc<Loaded>, host: &Host, target: Option<String>) -> Wiring {
+    pub fn new(loaded: &Arc<Loaded>, host: &SessionHost, target: Option<String>) -> Wiring {
         let variables = loaded.environment.variables();
         let variables: HashMap<OsString, OsString> =
             variables.map(|(name, value)| (name.to_os_string(), value.to_os_string())).collect();
@@ -112,7 +112,7 @@ impl Wiring {
             groups: Vec::new(),
             prefixes: Vec::new(),
             models: SessionModels::none(),
-            servers: ToolServers::new(loaded, Mode::Start, &supervisor, host.process.clone()).into(),
+            servers: ToolServers::new(loaded, ServerMode::Start, &supervisor, host.process.clone()).into(),
             stamp: loaded.tool_stamp(None),
             supervisor,
             ready: Mutex::default(),
@@ -165,7 +165,7 @@ impl Wiring {
     }
 
     /// The project's tool servers, for [`Wiring::servers`].
-    pub fn tool_servers(&self, mode: Mode) -> ToolServers {
+    pub fn tool_servers(&self, mode: ServerMode) -> ToolServers {
         ToolServers::new(&self.loaded, mode, &self.supervisor, self.host.process.clone())
     }
 
@@ -401,7 +401,11 @@ impl Wiring {
 }
 
 /// The devices of a command, where a platform stands for its only device.
-pub async fn resolve_devices(loaded: &Arc<Loaded>, host: &Host, names: &[String]) -> Result<Vec<String>, DeviceError> {
+pub async fn resolve_devices(
+    loaded: &Arc<Loaded>,
+    host: &SessionHost,
+    names: &[String],
+) -> Result<Vec<String>, DeviceError> {
     if names.iter().all(|name| name.contains('/')) {
         return Ok(names.to_vec());
     }

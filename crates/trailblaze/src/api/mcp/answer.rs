@@ -5,52 +5,52 @@ use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::json;
 use trailblaze_protocol::exit::Exit;
 
-use crate::sessions::service::{Answer, ServiceError};
+use crate::sessions::service::{ServiceAnswer, ServiceError};
 
 /// The longest text that a model is sent, in characters.
 pub const LONGEST: usize = 20_000;
 
 /// The content of an answer, or why there is none.
-pub type CallResult = Result<Vec<ContentBlock>, CallError>;
+pub type McpCallResult = Result<Vec<ContentBlock>, McpCallError>;
 
 #[derive(Debug)]
-pub enum CallError {
+pub enum McpCallError {
     /// The call failed, or its arguments are wrong. The model reads the text.
     Failed(String),
     /// The environment broke, or the request could not be routed.
     Broken(ErrorData),
 }
 
-impl CallError {
-    pub fn failed(text: impl Into<String>) -> CallError {
-        CallError::Failed(text.into())
+impl McpCallError {
+    pub fn failed(text: impl Into<String>) -> McpCallError {
+        McpCallError::Failed(text.into())
     }
 
     /// A failure of the given kind, as the edges of the program report it.
-    pub fn of_exit(exit: Exit, message: String) -> CallError {
+    pub fn of_exit(exit: Exit, message: String) -> McpCallError {
         let message = in_arguments(&message);
         match exit {
-            Exit::Passed | Exit::Failed | Exit::Invalid => CallError::Failed(message),
-            Exit::Environment => CallError::Broken(ErrorData::internal_error(message, Some(json!({"exit": exit})))),
+            Exit::Passed | Exit::Failed | Exit::Invalid => McpCallError::Failed(message),
+            Exit::Environment => McpCallError::Broken(ErrorData::internal_error(message, Some(json!({"exit": exit})))),
             Exit::Bug => {
                 let message = format!("{message} (this is a bug in Trailblaze)");
-                CallError::Broken(ErrorData::internal_error(message, Some(json!({"exit": exit}))))
+                McpCallError::Broken(ErrorData::internal_error(message, Some(json!({"exit": exit}))))
             }
         }
     }
 
     /// The service answered with something else than its contract says.
-    pub fn unexpected(answer: &Answer) -> CallError {
+    pub fn unexpected(answer: &ServiceAnswer) -> McpCallError {
         let name = format!("{answer:?}");
         let name = name.split(['(', ' ', '{']).next().unwrap_or_default().to_string();
-        CallError::of_exit(Exit::Bug, format!("unexpected answer `{name}`"))
+        McpCallError::of_exit(Exit::Bug, format!("unexpected answer `{name}`"))
     }
 }
 
-impl From<ServiceError> for CallError {
-    fn from(error: ServiceError) -> CallError {
+impl From<ServiceError> for McpCallError {
+    fn from(error: ServiceError) -> McpCallError {
         let ServiceError { message, hint, exit, .. } = error;
-        CallError::of_exit(exit, with_hint(message, hint.as_deref()))
+        McpCallError::of_exit(exit, with_hint(message, hint.as_deref()))
     }
 }
 
@@ -112,11 +112,11 @@ pub fn cut(text: &str, advice: &str) -> String {
     }
 }
 
-pub fn result(answer: CallResult) -> Result<CallToolResult, ErrorData> {
+pub fn result(answer: McpCallResult) -> Result<CallToolResult, ErrorData> {
     match answer {
         Ok(content) => Ok(CallToolResult::success(content)),
-        Err(CallError::Failed(message)) => Ok(CallToolResult::error(text(message))),
-        Err(CallError::Broken(error)) => Err(error),
+        Err(McpCallError::Failed(message)) => Ok(CallToolResult::error(text(message))),
+        Err(McpCallError::Broken(error)) => Err(error),
     }
 }
 

@@ -6,12 +6,12 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::answer::CallError;
+use super::answer::McpCallError;
 
 /// Reads the arguments of a tool. What is wrong with them is told to the model.
-pub fn read<T: DeserializeOwned>(tool: &str, args: Map<String, Value>) -> Result<T, CallError> {
+pub fn read<T: DeserializeOwned>(tool: &str, args: Map<String, Value>) -> Result<T, McpCallError> {
     serde_json::from_value(Value::Object(args)).map_err(|error| {
-        CallError::Failed(format!("wrong arguments of `{tool}`: {}", without_texts(&error.to_string())))
+        McpCallError::Failed(format!("wrong arguments of `{tool}`: {}", without_texts(&error.to_string())))
     })
 }
 
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn a_wrong_argument_is_not_repeated() {
         let args = json!({"calls": "hunter2\", expected secret"}).as_object().cloned().expect("an object");
-        let Err(CallError::Failed(message)) = read::<ActArgs>("act", args) else { panic!("it is refused") };
+        let Err(McpCallError::Failed(message)) = read::<ActArgs>("act", args) else { panic!("it is refused") };
         assert_eq!(message, "wrong arguments of `act`: invalid type: a string, expected a sequence");
     }
 }

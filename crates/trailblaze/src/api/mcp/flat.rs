@@ -6,10 +6,10 @@ use rmcp::ErrorData;
 use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Map, Value};
 
-use super::answer::{CallError, CallResult};
-use super::calls::{Client, at};
+use super::answer::{McpCallError, McpCallResult};
+use super::calls::{McpRequest, at};
 use super::tools;
-use crate::sessions::service::{Answer, Request, ToolboxRequest};
+use crate::sessions::service::{ServiceAnswer, ServiceRequest, ToolboxRequest};
 
 pub const INSTRUCTIONS: &str = r#"Trailblaze drives apps through their UI, in a browser or on a phone, and records what you do as a trail: a UI test that replays without a model.
 
@@ -19,7 +19,7 @@ pub const INSTRUCTIONS: &str = r#"Trailblaze drives apps through their UI, in a 
 const OURS: [&str; 3] = ["session", "snapshot", "trail"];
 
 /// The tools in the order of the list: ours, and those of the project by name.
-pub async fn list(client: &Client<'_>) -> Result<Vec<Tool>, CallError> {
+pub async fn list(client: &McpRequest<'_>) -> Result<Vec<Tool>, McpCallError> {
     let ours = tools::standard().into_iter().filter(|tool| OURS.contains(&&*tool.name));
     let theirs = offered(client).await?;
     let mut listed: Vec<Tool> = ours.chain(theirs.iter().filter_map(tool)).collect();
@@ -29,14 +29,14 @@ pub async fn list(client: &Client<'_>) -> Result<Vec<Tool>, CallError> {
 }
 
 /// The tools that models are offered.
-async fn offered(client: &Client<'_>) -> Result<Vec<Value>, CallError> {
+async fn offered(client: &McpRequest<'_>) -> Result<Vec<Value>, McpCallError> {
     let mut catalog = catalog(client).await?;
     let tools = catalog.get_mut("tools").and_then(Value::as_array_mut).map(std::mem::take).unwrap_or_default();
     Ok(tools.into_iter().filter(|tool| tool["isOffered"] == true).collect())
 }
 
 /// All tools and groups, as the service lists them.
-pub async fn catalog(client: &Client<'_>) -> Result<Value, CallError> {
+pub async fn catalog(client: &McpRequest<'_>) -> Result<Value, McpCallError> {
     let place = client.place(None).await?;
     let place = match &place.project {
         Some(project) => at(&place, project),
@@ -44,9 +44,9 @@ pub async fn catalog(client: &Client<'_>) -> Result<Value, CallError> {
     };
     let request =
         ToolboxRequest { client: place, session: client.choice(None), has_schemas: true, ..ToolboxRequest::default() };
-    match client.request(Request::Toolbox(request)).await? {
-        Answer::Toolbox(listed) => Ok(listed.value),
-        other => Err(CallError::unexpected(&other)),
+    match client.request(ServiceRequest::Toolbox(request)).await? {
+        ServiceAnswer::Toolbox(listed) => Ok(listed.value),
+        other => Err(McpCallError::unexpected(&other)),
     }
 }
 
@@ -59,7 +59,7 @@ fn tool(entry: &Value) -> Option<Tool> {
     Some(if only_reads { tool.with_annotations(ToolAnnotations::new().read_only(true)) } else { tool })
 }
 
-pub async fn call(client: &Client<'_>, name: &str, args: Map<String, Value>) -> CallResult {
+pub async fn call(client: &McpRequest<'_>, name: &str, args: Map<String, Value>) -> McpCallResult {
     if OURS.contains(&name) {
         return client.call(name, args).await;
     }
@@ -69,7 +69,7 @@ pub async fn call(client: &Client<'_>, name: &str, args: Map<String, Value>) -> 
     }
     if !is_offered() {
         let message = format!("unknown tool `{name}`");
-        return Err(CallError::Broken(ErrorData::invalid_params(message, None)));
+        return Err(McpCallError::Broken(ErrorData::invalid_params(message, None)));
     }
     client.make(name, args).await
 }

@@ -20,8 +20,8 @@ use serde_json::json;
 use tokio::sync::mpsc;
 use trailblaze_protocol::exit::Exit;
 
-use super::answer::{self, CallError, CallResult};
-use super::calls::Client;
+use super::answer::{self, McpCallError, McpCallResult};
+use super::calls::McpRequest;
 use super::{McpServer, Offering, flat, resources, tools};
 use crate::sessions::service::ProgressSink;
 
@@ -63,15 +63,15 @@ impl McpServer {
     async fn attend<T>(
         &self,
         cx: &RequestContext<RoleServer>,
-        work: impl AsyncFnOnce(Client<'_>) -> Result<T, CallError>,
-    ) -> Result<T, CallError> {
+        work: impl AsyncFnOnce(McpRequest<'_>) -> Result<T, McpCallError>,
+    ) -> Result<T, McpCallError> {
         let (sender, mut lines) = mpsc::channel(LINES);
         let work = async {
             let progress = MessageLines(sender);
-            let client = Client { server: &self.0, progress: &progress, cancel: &cx.ct };
+            let client = McpRequest { server: &self.0, progress: &progress, cancel: &cx.ct };
             let done = AssertUnwindSafe(work(client)).catch_unwind().await;
             done.unwrap_or_else(|_| {
-                Err(CallError::of_exit(Exit::Bug, "the call panicked; the log has the details".to_string()))
+                Err(McpCallError::of_exit(Exit::Bug, "the call panicked; the log has the details".to_string()))
             })
         };
         let tell = async {
@@ -87,7 +87,7 @@ impl McpServer {
         };
         tokio::select! {
             (done, ()) = async { tokio::join!(work, tell) } => done,
-            () = cancelled => Err(CallError::failed("cancelled")),
+            () = cancelled => Err(McpCallError::failed("cancelled")),
         }
     }
 
@@ -111,10 +111,10 @@ impl McpServer {
 }
 
 /// The error of a request that is not a call, for which there are no failures.
-fn error(error: CallError) -> ErrorData {
+fn error(error: McpCallError) -> ErrorData {
     match error {
-        CallError::Failed(message) => ErrorData::invalid_params(message, None),
-        CallError::Broken(error) => error,
+        McpCallError::Failed(message) => ErrorData::invalid_params(message, None),
+        McpCallError::Broken(error) => error,
     }
 }
 
@@ -152,7 +152,7 @@ impl ServerHandler for McpServer {
         cx: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let args = request.arguments.unwrap_or_default();
-        let called: CallResult = self
+        let called: McpCallResult = self
             .attend(&cx, async |client| match self.0.options.offering {
                 Offering::Standard => client.call(&request.name, args).await,
                 Offering::Flat => flat::call(&client, &request.name, args).await,
@@ -192,8 +192,8 @@ impl ServerHandler for McpServer {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let read = self.attend(&cx, async |client| resources::read(&client, &request.uri).await).await;
         let result = read.map_err(|failed| match failed {
-            CallError::Failed(message) => ErrorData::resource_not_found(message, Some(json!({"uri": request.uri}))),
-            CallError::Broken(error) => error,
+            McpCallError::Failed(message) => ErrorData::resource_not_found(message, Some(json!({"uri": request.uri}))),
+            McpCallError::Broken(error) => error,
         })?;
         Ok(result.into())
     }

@@ -8,10 +8,10 @@ use rmcp::model::{CacheScope, ReadResourceResult, Resource, ResourceContents, Re
 use serde_json::{Map, Value, json};
 use trailblaze_core::trail::is_trail;
 
-use super::answer::CallError;
-use super::calls::Client;
+use super::answer::McpCallError;
+use super::calls::McpRequest;
 use super::{Offering, flat, tools};
-use crate::sessions::service::{Answer, EditRequest, Edited, ReportRequest, Request};
+use crate::sessions::service::{EditRequest, Edited, ReportRequest, ServiceAnswer, ServiceRequest};
 
 const REGISTRY: &str = "trailblaze://registry";
 const TRAILS: &str = "trailblaze://trails/";
@@ -40,13 +40,13 @@ pub fn templates() -> Vec<ResourceTemplate> {
 }
 
 /// The registry, all trails, and the latest reports. What cannot be listed is left out.
-pub async fn list(client: &Client<'_>) -> Vec<Resource> {
+pub async fn list(client: &McpRequest<'_>) -> Vec<Resource> {
     let about = "All tools that can be called, with their sources, and the groups.";
     let mut listed = vec![Resource::new(REGISTRY, "registry").with_description(about).with_mime_type(JSON)];
     let Ok(place) = client.place(None).await else { return listed };
     let root = place.project.clone().unwrap_or_else(|| place.current_dir.clone());
-    if let Ok(Answer::Trail(Edited::List(trails))) =
-        client.request(Request::Edit(EditRequest { client: place, ..EditRequest::default() })).await
+    if let Ok(ServiceAnswer::Trail(Edited::List(trails))) =
+        client.request(ServiceRequest::Edit(EditRequest { client: place, ..EditRequest::default() })).await
     {
         let mut paths: Vec<(&str, Option<&str>)> =
             trails.iter().filter_map(|trail| Some((trail["path"].as_str()?, trail["title"].as_str()))).collect();
@@ -72,25 +72,29 @@ pub async fn list(client: &Client<'_>) -> Vec<Resource> {
     listed
 }
 
-pub async fn read(client: &Client<'_>, uri: &str) -> Result<ReadResourceResult, CallError> {
-    let not_found = || CallError::failed(format!("no resource `{uri}`"));
+pub async fn read(client: &McpRequest<'_>, uri: &str) -> Result<ReadResourceResult, McpCallError> {
+    let not_found = || McpCallError::failed(format!("no resource `{uri}`"));
     let (contents, ttl) = if uri == REGISTRY {
         let registry = registry(client).await?;
         (ResourceContents::text(registry.to_string(), uri).with_mime_type(JSON), 0)
     } else if let Some(path) = uri.strip_prefix(TRAILS) {
         let path = relative(path).filter(|path| is_trail(path)).ok_or_else(not_found)?;
         let request = EditRequest { client: client.place(None).await?, path: Some(path), ..EditRequest::default() };
-        match client.request(Request::Edit(request)).await? {
-            Answer::Trail(Edited::Text { text, .. }) => (ResourceContents::text(text, uri).with_mime_type(YAML), 0),
-            other => return Err(CallError::unexpected(&other)),
+        match client.request(ServiceRequest::Edit(request)).await? {
+            ServiceAnswer::Trail(Edited::Text { text, .. }) => {
+                (ResourceContents::text(text, uri).with_mime_type(YAML), 0)
+            }
+            other => return Err(McpCallError::unexpected(&other)),
         }
     } else if let Some(run) = uri.strip_prefix(REPORTS) {
         let run = relative(run).filter(|run| run.components().count() == 1).ok_or_else(not_found)?;
         let run = Some(run.to_string_lossy().into_owned());
         let request = ReportRequest { client: client.place(None).await?, run };
-        match client.request(Request::Report(request)).await? {
-            Answer::Report(summary) => (ResourceContents::text(summary.to_string(), uri).with_mime_type(JSON), 0),
-            other => return Err(CallError::unexpected(&other)),
+        match client.request(ServiceRequest::Report(request)).await? {
+            ServiceAnswer::Report(summary) => {
+                (ResourceContents::text(summary.to_string(), uri).with_mime_type(JSON), 0)
+            }
+            other => return Err(McpCallError::unexpected(&other)),
         }
     } else if let Some(path) = uri.strip_prefix(PICTURES) {
         let place = client.place(None).await?;
@@ -105,7 +109,7 @@ pub async fn read(client: &Client<'_>, uri: &str) -> Result<ReadResourceResult, 
 }
 
 /// The tools by name: all that can be called, whether models are offered them or not, and those of this server.
-async fn registry(client: &Client<'_>) -> Result<Value, CallError> {
+async fn registry(client: &McpRequest<'_>) -> Result<Value, McpCallError> {
     let catalog = flat::catalog(client).await?;
     let entry = |tool: &Value| {
         let name = tool["name"].as_str()?.to_string();

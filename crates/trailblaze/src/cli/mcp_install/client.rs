@@ -8,7 +8,7 @@ use super::edit::Format;
 use crate::project::environment::Environment;
 
 #[derive(clap::ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Client {
+pub enum McpClientApp {
     /// Claude Code: .mcp.json in the project
     Claude,
     /// Claude Desktop: the user's claude_desktop_config.json
@@ -25,14 +25,14 @@ pub enum Client {
 
 /// Whose file it is: the project's, which is shared with others, or the user's, for all projects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
+pub enum InstallScope {
     Project,
     User,
 }
 
 /// A server as it is written into the file.
 #[derive(Debug, Clone)]
-pub struct Entry {
+pub struct ServerEntry {
     /// The command that it contains, to be shown.
     pub command_line: String,
     /// What starts the server. It replaces what is in the file.
@@ -41,53 +41,55 @@ pub struct Entry {
     pub initial: Map<String, Value>,
 }
 
-impl Entry {
+impl ServerEntry {
     pub fn all(&self) -> Map<String, Value> {
         self.own.clone().into_iter().chain(self.initial.clone()).collect()
     }
 }
 
-impl Client {
+impl McpClientApp {
     /// Its name on the command line.
     pub fn id(self) -> &'static str {
         match self {
-            Client::Claude => "claude",
-            Client::ClaudeDesktop => "claude-desktop",
-            Client::Codex => "codex",
-            Client::Vscode => "vscode",
-            Client::Cursor => "cursor",
-            Client::Goose => "goose",
+            McpClientApp::Claude => "claude",
+            McpClientApp::ClaudeDesktop => "claude-desktop",
+            McpClientApp::Codex => "codex",
+            McpClientApp::Vscode => "vscode",
+            McpClientApp::Cursor => "cursor",
+            McpClientApp::Goose => "goose",
         }
     }
 
     pub fn format(self) -> Format {
         match self {
-            Client::Claude | Client::ClaudeDesktop | Client::Vscode | Client::Cursor => Format::Json,
-            Client::Codex => Format::Toml,
-            Client::Goose => Format::Yaml,
+            McpClientApp::Claude | McpClientApp::ClaudeDesktop | McpClientApp::Vscode | McpClientApp::Cursor => {
+                Format::Json
+            }
+            McpClientApp::Codex => Format::Toml,
+            McpClientApp::Goose => Format::Yaml,
         }
     }
 
     /// The key of the servers.
     pub fn table(self) -> &'static str {
         match self {
-            Client::Claude | Client::ClaudeDesktop | Client::Cursor => "mcpServers",
-            Client::Vscode => "servers",
-            Client::Codex => "mcp_servers",
-            Client::Goose => "extensions",
+            McpClientApp::Claude | McpClientApp::ClaudeDesktop | McpClientApp::Cursor => "mcpServers",
+            McpClientApp::Vscode => "servers",
+            McpClientApp::Codex => "mcp_servers",
+            McpClientApp::Goose => "extensions",
         }
     }
 
     /// The project's file, for a client that has one.
-    pub fn narrowest_scope(self) -> Scope {
+    pub fn narrowest_scope(self) -> InstallScope {
         match self {
-            Client::Claude | Client::Vscode | Client::Cursor => Scope::Project,
-            Client::ClaudeDesktop | Client::Codex | Client::Goose => Scope::User,
+            McpClientApp::Claude | McpClientApp::Vscode | McpClientApp::Cursor => InstallScope::Project,
+            McpClientApp::ClaudeDesktop | McpClientApp::Codex | McpClientApp::Goose => InstallScope::User,
         }
     }
 
     /// `None` if it is in the user's home folder, and that is unknown.
-    pub fn file(self, scope: Scope, root: &Path, environment: &Environment) -> Option<PathBuf> {
+    pub fn file(self, scope: InstallScope, root: &Path, environment: &Environment) -> Option<PathBuf> {
         let home = environment.home();
         let folder = |variable: &str| {
             environment
@@ -102,66 +104,68 @@ impl Client {
             false => xdg(),
         };
         Some(match (self, scope) {
-            (Client::Claude, Scope::Project) => root.join(".mcp.json"),
-            (Client::Vscode, Scope::Project) => root.join(".vscode/mcp.json"),
-            (Client::Cursor, Scope::Project) => root.join(".cursor/mcp.json"),
-            (Client::Claude, Scope::User) => folder("CLAUDE_CONFIG_DIR").or(home)?.join(".claude.json"),
-            (Client::Vscode, Scope::User) => settings()?.join("Code/User/mcp.json"),
-            (Client::Cursor, Scope::User) => home?.join(".cursor/mcp.json"),
-            (Client::ClaudeDesktop, _) => settings()?.join("Claude/claude_desktop_config.json"),
-            (Client::Codex, _) => folder("CODEX_HOME").or_else(|| Some(home?.join(".codex")))?.join("config.toml"),
+            (McpClientApp::Claude, InstallScope::Project) => root.join(".mcp.json"),
+            (McpClientApp::Vscode, InstallScope::Project) => root.join(".vscode/mcp.json"),
+            (McpClientApp::Cursor, InstallScope::Project) => root.join(".cursor/mcp.json"),
+            (McpClientApp::Claude, InstallScope::User) => folder("CLAUDE_CONFIG_DIR").or(home)?.join(".claude.json"),
+            (McpClientApp::Vscode, InstallScope::User) => settings()?.join("Code/User/mcp.json"),
+            (McpClientApp::Cursor, InstallScope::User) => home?.join(".cursor/mcp.json"),
+            (McpClientApp::ClaudeDesktop, _) => settings()?.join("Claude/claude_desktop_config.json"),
+            (McpClientApp::Codex, _) => {
+                folder("CODEX_HOME").or_else(|| Some(home?.join(".codex")))?.join("config.toml")
+            }
             // Goose uses this folder on macOS too.
-            (Client::Goose, _) => xdg()?.join("goose/config.yaml"),
+            (McpClientApp::Goose, _) => xdg()?.join("goose/config.yaml"),
         })
     }
 
     /// Whether the client is not started from a shell, and so does not find programs by name.
     pub fn lacks_path(self) -> bool {
-        self == Client::ClaudeDesktop
+        self == McpClientApp::ClaudeDesktop
     }
 
     /// `project` is the root of the project, if there is one.
-    pub fn entry(self, scope: Scope, name: &str, command: String, project: Option<String>) -> Entry {
+    pub fn entry(self, scope: InstallScope, name: &str, command: String, project: Option<String>) -> ServerEntry {
         let mut args = vec!["mcp".to_string()];
         let folder = match (self, scope) {
             // Cursor starts servers in another folder, and replaces this by the folder of the file.
-            (Client::Cursor, Scope::Project) => Some("${workspaceFolder}".to_string()),
-            (_, Scope::Project) => None,
-            (_, Scope::User) => project,
+            (McpClientApp::Cursor, InstallScope::Project) => Some("${workspaceFolder}".to_string()),
+            (_, InstallScope::Project) => None,
+            (_, InstallScope::User) => project,
         };
         args.extend(folder.into_iter().flat_map(|folder| ["-C".to_string(), folder]));
         let command_line = std::iter::once(&command).chain(&args).map(String::as_str).collect::<Vec<_>>().join(" ");
         let (own, initial) = match self {
-            Client::Vscode => (json!({"type": "stdio", "command": command, "args": args}), json!({})),
-            Client::Goose => (
+            McpClientApp::Vscode => (json!({"type": "stdio", "command": command, "args": args}), json!({})),
+            McpClientApp::Goose => (
                 json!({"name": name, "type": "stdio", "enabled": true, "cmd": command, "args": args}),
                 json!({"description": "Drives devices and runs UI tests", "timeout": 300}),
             ),
             _ => (json!({"command": command, "args": args}), json!({})),
         };
         let map = |value: Value| value.as_object().cloned().unwrap_or_default();
-        Entry { command_line, own: map(own), initial: map(initial) }
+        ServerEntry { command_line, own: map(own), initial: map(initial) }
     }
 
     pub fn next_step(self) -> &'static str {
         match self {
-            Client::Claude => "next: start `claude` in the project and approve the server; `/mcp` shows it",
-            Client::ClaudeDesktop => "next: quit Claude Desktop and start it again",
-            Client::Codex => "next: restart Codex; `/mcp` lists the server",
-            Client::Vscode => "next: run `MCP: List Servers` in VS Code and start the server",
-            Client::Cursor => "next: enable the server in Cursor's settings, under MCP",
-            Client::Goose => "next: start a new Goose session",
+            McpClientApp::Claude => "next: start `claude` in the project and approve the server; `/mcp` shows it",
+            McpClientApp::ClaudeDesktop => "next: quit Claude Desktop and start it again",
+            McpClientApp::Codex => "next: restart Codex; `/mcp` lists the server",
+            McpClientApp::Vscode => "next: run `MCP: List Servers` in VS Code and start the server",
+            McpClientApp::Cursor => "next: enable the server in Cursor's settings, under MCP",
+            McpClientApp::Goose => "next: start a new Goose session",
         }
     }
 
     pub fn after_removal(self) -> &'static str {
         match self {
-            Client::Claude => "next: restart Claude Code",
-            Client::ClaudeDesktop => "next: restart Claude Desktop",
-            Client::Codex => "next: restart Codex",
-            Client::Vscode => "next: restart VS Code, or stop the server in it",
-            Client::Cursor => "next: restart Cursor",
-            Client::Goose => "next: start a new Goose session",
+            McpClientApp::Claude => "next: restart Claude Code",
+            McpClientApp::ClaudeDesktop => "next: restart Claude Desktop",
+            McpClientApp::Codex => "next: restart Codex",
+            McpClientApp::Vscode => "next: restart VS Code, or stop the server in it",
+            McpClientApp::Cursor => "next: restart Cursor",
+            McpClientApp::Goose => "next: start a new Goose session",
         }
     }
 }

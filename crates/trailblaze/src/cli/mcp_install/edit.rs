@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::client::Entry;
+use super::client::ServerEntry;
 use super::error::EditError;
 use super::{json_file, toml_file, yaml_file};
 
@@ -16,7 +16,7 @@ pub enum Format {
 
 impl Format {
     /// Adds the entry, or changes it to what it should be. `None` if it is that already.
-    pub fn put(self, text: &str, table: &str, name: &str, entry: &Entry) -> Result<Option<String>, EditError> {
+    pub fn put(self, text: &str, table: &str, name: &str, entry: &ServerEntry) -> Result<Option<String>, EditError> {
         edited(text, |text| {
             let before = self.read(text)?;
             let servers = table_of(&before, table)?;
@@ -129,7 +129,7 @@ fn table_of<'v>(root: &'v Value, table: &str) -> Result<Option<&'v Map<String, V
 }
 
 /// The entry with what the user has added to it, such as variables.
-fn merged(old: Option<&Value>, entry: &Entry) -> Map<String, Value> {
+fn merged(old: Option<&Value>, entry: &ServerEntry) -> Map<String, Value> {
     match old.filter(|old| starts_a_program(old)).and_then(Value::as_object) {
         Some(old) => old.clone().into_iter().chain(entry.own.clone()).collect(),
         None => entry.all(),

@@ -13,7 +13,7 @@ use clap::Args;
 use serde_json::json;
 use trailblaze_protocol::exit::Exit;
 
-use self::client::{Client, Scope};
+use self::client::{InstallScope, McpClientApp};
 use self::error::EditError;
 use super::{Context, Refusal};
 use crate::files::{write_atomically, write_in_project};
@@ -26,7 +26,7 @@ use crate::project::loaded::PROJECT_FILE;
 pub struct InstallArgs {
     /// The client to set up
     #[arg(long, value_enum)]
-    client: Client,
+    client: McpClientApp,
     /// The server's name in the file [default: trailblaze]
     #[arg(long, default_value = "trailblaze", hide_default_value = true, value_parser = server_name)]
     name: String,
@@ -49,7 +49,7 @@ const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 pub fn install(context: &Context, args: &InstallArgs) -> Result<Exit, Refusal> {
     let root = root(context)?;
-    let scope = if args.global { Scope::User } else { args.client.narrowest_scope() };
+    let scope = if args.global { InstallScope::User } else { args.client.narrowest_scope() };
     let file = args.client.file(scope, &root, &context.environment).ok_or_else(|| Refusal::Usage {
         message: "`HOME` is not set, so the file of the client cannot be found".to_string(),
         hint: (!args.remove).then(|| "`--print` prints what to add to it".to_string()),
@@ -76,9 +76,9 @@ pub fn install(context: &Context, args: &InstallArgs) -> Result<Exit, Refusal> {
     let after = edited.map_err(|error| refusal(&file, args.remove, error))?;
     if let Some(after) = &after {
         let written = match scope {
-            Scope::Project => write_in_project(&root, &file, after),
+            InstallScope::Project => write_in_project(&root, &file, after),
             // Links among one's own files are one's own.
-            Scope::User => {
+            InstallScope::User => {
                 file.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| write_atomically(&file, after))
             }
         };
@@ -98,7 +98,7 @@ pub fn install(context: &Context, args: &InstallArgs) -> Result<Exit, Refusal> {
     if after.is_some() {
         print::say(if args.remove { args.client.after_removal() } else { args.client.next_step() });
     }
-    if !args.remove && scope == Scope::User && project.is_none() {
+    if !args.remove && scope == InstallScope::User && project.is_none() {
         print::say(format!("there is no {PROJECT_FILE} here, so the server starts without a project"));
     }
     Ok(Exit::Passed)
@@ -121,7 +121,7 @@ fn server_name(text: &str) -> Result<String, clap::Error> {
 }
 
 /// What starts this program: its name if a shell finds it by that, otherwise its path.
-fn command(environment: &Environment, client: Client) -> Result<String, Refusal> {
+fn command(environment: &Environment, client: McpClientApp) -> Result<String, Refusal> {
     let Some(program) = environment.program() else {
         return Err(Refusal::Environment { message: "cannot find the file of this program".to_string() });
     };

@@ -27,7 +27,9 @@ use crate::project::devices::DeviceSpec;
 use crate::project::environment::Environment;
 use crate::project::loaded::Loaded;
 use crate::sessions::hot_swap;
-use crate::sessions::interactive::{self, ClosedInteractive, Command, Interactive, InteractiveOptions, Reply, Usage};
+use crate::sessions::interactive::{
+    self, ClosedInteractive, CommandReply, Interactive, InteractiveCommand, InteractiveOptions, Usage,
+};
 use crate::sessions::wiring::{self, Wiring};
 use complete::CompletionWords;
 use history::{ShellHistory, fit_to_keep};
@@ -130,8 +132,8 @@ pub async fn shell(context: &Context, args: ShellArgs) -> Result<Exit, Refusal> 
         let root = &loaded.root;
         let conversing = async {
             if let Some(app) = &args.launch {
-                let launched = session.execute(Command::launch(app), cancel).await;
-                if let Reply::Failed { exit, .. } = &launched {
+                let launched = session.execute(InteractiveCommand::launch(app), cancel).await;
+                if let CommandReply::Failed { exit, .. } = &launched {
                     show(&launched, args.json);
                     return Ok(*exit);
                 }
@@ -250,7 +252,7 @@ async fn follow_script(session: &mut Interactive, as_json: bool, cancel: &Cancel
         };
         let Some(line) = line else { return worst };
         let reply = carry_out(session, &line, &mut signals, cancel, cancel).await;
-        if let Said::Reply(Reply::Failed { exit, .. }) = &reply {
+        if let Said::Reply(CommandReply::Failed { exit, .. }) = &reply {
             worst = worst.worst(*exit);
         }
         if let ControlFlow::Break(exit) = shown(&reply, as_json, cancel) {
@@ -261,7 +263,7 @@ async fn follow_script(session: &mut Interactive, as_json: bool, cancel: &Cancel
 
 /// The result of a line of the shell.
 enum Said {
-    Reply(Reply),
+    Reply(CommandReply),
     Quit,
     /// A blank line, or a comment.
     Nothing,
@@ -278,13 +280,13 @@ async fn carry_out(
 ) -> Said {
     let command = match parse(line) {
         Ok(Some(ShellLine::Command(command))) => command,
-        Ok(Some(ShellLine::Help)) => return Said::Reply(Reply::Done { text: help(), value: json!(help()) }),
+        Ok(Some(ShellLine::Help)) => return Said::Reply(CommandReply::Done { text: help(), value: json!(help()) }),
         Ok(Some(ShellLine::Quit)) => return Said::Quit,
         Ok(None) => return Said::Nothing,
         // A message may repeat the user's input.
         Err(error) => {
             let message = session.secrets().redact(&error.to_string()).into_owned();
-            return Said::Reply(Reply::Failed { message, exit: Exit::Invalid });
+            return Said::Reply(CommandReply::Failed { message, exit: Exit::Invalid });
         }
     };
     let reply = session.execute(command, call);
@@ -312,17 +314,17 @@ fn shown(said: &Said, as_json: bool, cancel: &CancellationToken) -> ControlFlow<
     }
 }
 
-pub fn show(reply: &Reply, as_json: bool) {
+pub fn show(reply: &CommandReply, as_json: bool) {
     match (reply, as_json) {
-        (Reply::Done { text, .. }, false) => {
+        (CommandReply::Done { text, .. }, false) => {
             print::data(text);
             for remark in reply.remarks() {
                 print::say(remark);
             }
         }
-        (Reply::Done { value, .. }, true) => print::json_line(&json!({"ok": true, "answer": value})),
-        (Reply::Failed { message, .. }, false) => print::error(message),
-        (Reply::Failed { message, exit }, true) => {
+        (CommandReply::Done { value, .. }, true) => print::json_line(&json!({"ok": true, "answer": value})),
+        (CommandReply::Failed { message, .. }, false) => print::error(message),
+        (CommandReply::Failed { message, exit }, true) => {
             print::json_line(&json!({"ok": false, "error": message, "code": exit.code()}))
         }
     }

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use trailblaze_core::trail::Merge;
 use trailblaze_protocol::event::StepKind;
 
-use crate::sessions::interactive::{CallArguments, Command, Save, Snapshot};
+use crate::sessions::interactive::{CallArguments, InteractiveCommand, Save, Snapshot};
 
 /// One line of a shell.
 #[derive(Debug, PartialEq)]
 pub enum ShellLine {
     /// A command for the session.
-    Command(Command),
+    Command(InteractiveCommand),
     Help,
     Quit,
 }
@@ -100,7 +100,7 @@ pub fn parse(text: &str) -> Result<Option<ShellLine>, CommandError> {
     }
     let step = |kind: StepKind| match rest.join(" ") {
         text if text.trim().is_empty() => Err(CommandError::NoWords { verb: first.clone() }),
-        text => Ok(Command::Step { kind, text }),
+        text => Ok(InteractiveCommand::Step { kind, text }),
     };
     let line = match first.as_str() {
         "help" | "?" => ShellLine::Help,
@@ -110,14 +110,16 @@ pub fn parse(text: &str) -> Result<Option<ShellLine>, CommandError> {
         "trailhead" => ShellLine::Command(step(StepKind::Trailhead)?),
         "do" => ShellLine::Command(match rest {
             [kind] if kind == "verify" => return Err(CommandError::NoWords { verb: "do verify".to_string() }),
-            [kind, ..] if kind == "verify" => Command::Do { kind: StepKind::Verify, text: rest[1..].join(" ") },
+            [kind, ..] if kind == "verify" => {
+                InteractiveCommand::Do { kind: StepKind::Verify, text: rest[1..].join(" ") }
+            }
             _ => match step(StepKind::Step)? {
-                Command::Step { kind, text } => Command::Do { kind, text },
+                InteractiveCommand::Step { kind, text } => InteractiveCommand::Do { kind, text },
                 other => other,
             },
         }),
         "ask" => match step(StepKind::Step)? {
-            Command::Step { text: question, .. } => ShellLine::Command(Command::Ask { question }),
+            InteractiveCommand::Step { text: question, .. } => ShellLine::Command(InteractiveCommand::Ask { question }),
             other => ShellLine::Command(other),
         },
         "snapshot" => ShellLine::Command(snapshot(rest)?),
@@ -125,16 +127,16 @@ pub fn parse(text: &str) -> Result<Option<ShellLine>, CommandError> {
             [] => return Err(CommandError::NoTool),
             [name, args @ ..] => ShellLine::Command(call(name, args)?),
         },
-        "tools" => ShellLine::Command(Command::Tools { search: rest.first().cloned() }),
-        "memory" => ShellLine::Command(Command::Memory),
-        "undo" => ShellLine::Command(Command::Undo),
+        "tools" => ShellLine::Command(InteractiveCommand::Tools { search: rest.first().cloned() }),
+        "memory" => ShellLine::Command(InteractiveCommand::Memory),
+        "undo" => ShellLine::Command(InteractiveCommand::Undo),
         "save" => ShellLine::Command(save(rest)?),
         name => ShellLine::Command(call(name, rest)?),
     };
     Ok(Some(line))
 }
 
-fn snapshot(words: &[String]) -> Result<Command, CommandError> {
+fn snapshot(words: &[String]) -> Result<InteractiveCommand, CommandError> {
     let mut wish = Snapshot::default();
     let mut words = words.iter();
     while let Some(flag) = words.next() {
@@ -174,10 +176,10 @@ fn snapshot(words: &[String]) -> Result<Command, CommandError> {
     if wish.has_marks && wish.screenshot.is_none() {
         return Err(CommandError::MarksWithoutPicture);
     }
-    Ok(Command::Snapshot(wish))
+    Ok(InteractiveCommand::Snapshot(wish))
 }
 
-fn save(words: &[String]) -> Result<Command, CommandError> {
+fn save(words: &[String]) -> Result<InteractiveCommand, CommandError> {
     let (mut paths, mut merges, mut title) = (Vec::new(), Vec::new(), None);
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -198,7 +200,7 @@ fn save(words: &[String]) -> Result<Command, CommandError> {
     merges.dedup();
     match (paths.len(), merges.as_slice()) {
         (_, [_, _, ..]) => Err(CommandError::AppendOrForce),
-        (1, merges) => Ok(Command::Save(Save {
+        (1, merges) => Ok(InteractiveCommand::Save(Save {
             path: paths.remove(0),
             merge: merges.first().copied(),
             title,
@@ -210,13 +212,13 @@ fn save(words: &[String]) -> Result<Command, CommandError> {
     }
 }
 
-fn call(name: &str, args: &[String]) -> Result<Command, CommandError> {
+fn call(name: &str, args: &[String]) -> Result<InteractiveCommand, CommandError> {
     let pair = |arg: &String| match arg.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_string(), value.to_string())),
         _ => Err(CommandError::NoPair(arg.clone())),
     };
     let args = args.iter().map(pair).collect::<Result<_, _>>()?;
-    Ok(Command::Call { tool: name.to_string(), args: CallArguments::Words(args) })
+    Ok(InteractiveCommand::Call { tool: name.to_string(), args: CallArguments::Words(args) })
 }
 
 /// Splits a line into words, as a POSIX shell does.
@@ -245,7 +247,7 @@ mod tests {
         check("", Ok(None));
         check("# a remark", Ok(None));
         let tap = || {
-            ShellLine::Command(Command::Call {
+            ShellLine::Command(InteractiveCommand::Call {
                 tool: "tap".into(),
                 args: CallArguments::Words(vec![("text".into(), "a=b".into())]),
             })
@@ -255,13 +257,13 @@ mod tests {
         check("tap Pay", Err("expected an argument as name=value, got `Pay`"));
         check("step", Err("`step` needs text: step \"Pay Ada\""));
         check("ask", Err("`ask` needs text: ask \"Pay Ada\""));
-        let act = |kind, text: &str| Ok(Some(ShellLine::Command(Command::Do { kind, text: text.into() })));
+        let act = |kind, text: &str| Ok(Some(ShellLine::Command(InteractiveCommand::Do { kind, text: text.into() })));
         check("do 'pay Ada' 5", act(StepKind::Step, "pay Ada 5"));
         check("do verify 'it is paid'", act(StepKind::Verify, "it is paid"));
         check("do verify", Err("`do verify` needs text: do verify \"Pay Ada\""));
         check("save a b", Err("`save` needs one file: save pay.trail.yaml"));
         let save = |merge, title: Option<&str>| {
-            Ok(Some(ShellLine::Command(Command::Save(Save {
+            Ok(Some(ShellLine::Command(InteractiveCommand::Save(Save {
                 path: "a".into(),
                 merge,
                 title: title.map(String::from),

@@ -29,7 +29,7 @@ use super::trails;
 use crate::files::in_address;
 use crate::output::report::served;
 use crate::project::select::own_trail;
-use crate::sessions::interactive::{Command, Handled, Reply, Save, StudioCommand};
+use crate::sessions::interactive::{CommandReply, Handled, InteractiveCommand, Save, StudioCommand};
 use crate::sessions::service::studio::{
     ActRequest, AttemptDetail, CallStudioToolRequest, CarryOutRequest, CloseSessionRequest, EditStepsRequest,
     GetAttemptRequest, InspectRequest, Inspection, ListPaletteRequest, OpenInEditorRequest, OpenSessionRequest,
@@ -39,7 +39,8 @@ use crate::sessions::service::studio::{
     WatchRunRequest, WatchSessionRequest, WatchWorkspaceRequest, Workspace, WriteTrailRequest,
 };
 use crate::sessions::service::{
-    Answer, EditRequest, Edited, NoProgress, OpenRequest, Ran, ReplayRequest, RunRequest, ServiceError, SessionChoice,
+    EditRequest, Edited, NoProgress, OpenRequest, Ran, ReplayRequest, RunRequest, ServiceAnswer, ServiceError,
+    SessionChoice,
 };
 use crate::sessions::viewing::{self, TouchRequest};
 
@@ -86,9 +87,9 @@ impl LocalStudio {
         &self,
         live: &Live,
         place: &Workplace,
-        command: Command,
+        command: InteractiveCommand,
         cancel: &CancellationToken,
-    ) -> Result<Reply, ServiceError> {
+    ) -> Result<CommandReply, ServiceError> {
         let replies = live.execute(vec![command], Some(place.root.clone()), cancel).await?;
         let none = || ServiceError::environment("stopped");
         replies.into_iter().next_back().ok_or_else(none)
@@ -101,10 +102,10 @@ fn run_folder(place: &Workplace, run: &str) -> Result<PathBuf, ServiceError> {
     folder.ok_or_else(|| ServiceError::invalid(format!("there is no run `{run}`")))
 }
 
-fn replied(reply: Reply) -> StudioReply {
+fn replied(reply: CommandReply) -> StudioReply {
     match reply {
-        Reply::Done { text, value } => StudioReply { is_done: true, text, is_stale: false, value },
-        Reply::Failed { message, .. } => {
+        CommandReply::Done { text, value } => StudioReply { is_done: true, text, is_stale: false, value },
+        CommandReply::Failed { message, .. } => {
             StudioReply { is_done: false, text: message, is_stale: false, value: Value::Null }
         }
     }
@@ -179,7 +180,7 @@ impl Studio for LocalStudio {
             let text = format!("Open {}", request.url);
             let asked = StudioCommand::Call { tool: "launchApp".to_string(), args, text };
             let Handled { reply, .. } = live.handle(asked, cancel).await?;
-            if let Reply::Failed { message, exit } = reply {
+            if let CommandReply::Failed { message, exit } = reply {
                 return Err(ServiceError::new(exit, message));
             }
         }
@@ -315,7 +316,7 @@ impl Studio for LocalStudio {
             to: step_number(request.to),
         };
         match self.service.replay(wanted, &NoProgress, cancel).await? {
-            Answer::Ran(Ran { exit, text, report, .. }) => {
+            ServiceAnswer::Ran(Ran { exit, text, report, .. }) => {
                 let run = report.as_deref().and_then(Path::parent).and_then(Path::file_name);
                 let value = run.map_or(Value::Null, |run| json!({"run": run.to_string_lossy()}));
                 Ok(StudioReply { is_done: exit == Exit::Passed, text, is_stale: false, value })
@@ -349,12 +350,12 @@ impl Studio for LocalStudio {
         // An existing trail keeps its title.
         let title = Some(request.title).filter(|title| !title.trim().is_empty() && !file.exists());
         let save = Save { path, merge: merge.filter(|_| file.exists()), title, from: None, to: None, is_own: true };
-        match self.execute(&live, &place, Command::Save(save), cancel).await? {
-            Reply::Done { text, .. } => {
+        match self.execute(&live, &place, InteractiveCommand::Save(save), cancel).await? {
+            CommandReply::Done { text, .. } => {
                 live.note_saved(&request.path);
                 Ok(SavedTrail { path: request.path, text, exists: false })
             }
-            Reply::Failed { message, exit } => Err(ServiceError::new(exit, message)),
+            CommandReply::Failed { message, exit } => Err(ServiceError::new(exit, message)),
         }
     }
 
@@ -363,7 +364,7 @@ impl Studio for LocalStudio {
         let path = Some(PathBuf::from(request.path));
         let edit = EditRequest { client: place.client, path, ..EditRequest::default() };
         match trails::edit(&self.service.projects, &edit)? {
-            Answer::Trail(Edited::Text { path, text }) => Ok(trail_text(&path, text)),
+            ServiceAnswer::Trail(Edited::Text { path, text }) => Ok(trail_text(&path, text)),
             _ => Err(ServiceError::new(Exit::Bug, "a trail was answered with something else")),
         }
     }

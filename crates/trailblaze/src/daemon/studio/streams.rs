@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use trailblaze_core::record::feed::{Feed, NextEvent};
 use trailblaze_protocol::event::{Event, StepKind};
 
-use super::super::live::{Live, Progress};
+use super::super::live::{Live, SessionProgress};
 use super::super::service::{Counted, LocalService};
 use super::log::LogFold;
 use super::runs::{READ_EVERY, Runs, size};
@@ -91,7 +91,7 @@ fn screens(live: &Arc<Live>) -> BoxStream<'static, ScreenUpdate> {
 
 fn steps(live: &Arc<Live>) -> BoxStream<'static, StepsUpdate> {
     let state = (Arc::clone(live), live.progress(), true);
-    let next = |(live, mut progress, is_first): (Arc<Live>, watch::Receiver<Progress>, bool)| async move {
+    let next = |(live, mut progress, is_first): (Arc<Live>, watch::Receiver<SessionProgress>, bool)| async move {
         if !is_first {
             tokio::select! {
                 changed = progress.changed() => changed.ok()?,
@@ -104,7 +104,7 @@ fn steps(live: &Arc<Live>) -> BoxStream<'static, StepsUpdate> {
     unfold(state, next).boxed()
 }
 
-fn steps_update(progress: Progress) -> StepsUpdate {
+fn steps_update(progress: SessionProgress) -> StepsUpdate {
     let kind = |kind: StepKind| match kind {
         StepKind::Step => "step",
         StepKind::Verify => "verify",

@@ -45,22 +45,22 @@ pub fn hide(secrets: &Arc<Secrets>) {
 
 /// Text in styles of ours. What is added to it is made safe.
 #[derive(Default)]
-pub struct Line {
+pub struct StyledLine {
     text: String,
     /// Whether only blanks came since the line began.
     has_words: bool,
 }
 
-impl Line {
-    pub fn new(text: impl Display) -> Line {
-        Line::default().then(text)
+impl StyledLine {
+    pub fn new(text: impl Display) -> StyledLine {
+        StyledLine::default().then(text)
     }
 
-    pub fn styled(style: Style, text: impl Display) -> Line {
-        Line::default().then_styled(style, text)
+    pub fn styled(style: Style, text: impl Display) -> StyledLine {
+        StyledLine::default().then_styled(style, text)
     }
 
-    pub fn then(mut self, text: impl Display) -> Line {
+    pub fn then(mut self, text: impl Display) -> StyledLine {
         let text = text.to_string();
         let hidden = HIDDEN.read();
         let text = hidden.as_ref().map_or(text.as_str().into(), |secrets| secrets.redact(&text));
@@ -68,7 +68,7 @@ impl Line {
         self
     }
 
-    pub fn then_styled(mut self, style: Style, text: impl Display) -> Line {
+    pub fn then_styled(mut self, style: Style, text: impl Display) -> StyledLine {
         self.text.push_str(&style.render().to_string());
         self = self.then(text);
         self.text.push_str(&style.render_reset().to_string());
@@ -76,15 +76,15 @@ impl Line {
     }
 }
 
-impl<T: Display> From<T> for Line {
-    fn from(text: T) -> Line {
-        Line::new(text)
+impl<T: Display> From<T> for StyledLine {
+    fn from(text: T) -> StyledLine {
+        StyledLine::new(text)
     }
 }
 
 /// Prints data to stdout. A closed pipe is not an error; data that is lost for other reasons is reported at the end of the
 /// program.
-pub fn data(line: impl Into<Line>) {
+pub fn data(line: impl Into<StyledLine>) {
     print_data(&line.into().text);
 }
 
@@ -129,7 +129,7 @@ impl Drop for AbovePrompt {
 }
 
 /// Prints a message to stderr. If it cannot be written, there is nowhere to report that.
-pub fn say(line: impl Into<Line>) {
+pub fn say(line: impl Into<StyledLine>) {
     say_raw(&line.into().text);
 }
 
@@ -151,32 +151,32 @@ pub fn workflow_command(command: &str) {
 
 /// Text for a line of which other parts are drawn elsewhere.
 pub fn one_line(text: &str) -> String {
-    Line { text: String::new(), has_words: true }.then(text).text.replace('\n', " ")
+    StyledLine { text: String::new(), has_words: true }.then(text).text.replace('\n', " ")
 }
 
 pub fn error(message: impl Display) {
     say(error_line(message));
 }
 
-pub fn error_line(message: impl Display) -> Line {
-    Line::styled(BAD, "error:").then(" ").then(message)
+pub fn error_line(message: impl Display) -> StyledLine {
+    StyledLine::styled(BAD, "error:").then(" ").then(message)
 }
 
 pub fn hint(message: impl Display) {
-    say(Line::styled(HINT, "hint:").then(" ").then(message));
+    say(StyledLine::styled(HINT, "hint:").then(" ").then(message));
 }
 
 pub fn warning(message: impl Display) {
     say(warning_line(message));
 }
 
-pub fn warning_line(message: impl Display) -> Line {
-    Line::styled(CAUTION, "warning:").then(" ").then(message)
+pub fn warning_line(message: impl Display) -> StyledLine {
+    StyledLine::styled(CAUTION, "warning:").then(" ").then(message)
 }
 
 /// A message that another component writes to the terminal, in colours if supported.
-pub fn for_terminal(line: impl Into<Line>) -> String {
-    let Line { text, .. } = line.into();
+pub fn for_terminal(line: impl Into<StyledLine>) -> String {
+    let StyledLine { text, .. } = line.into();
     match anstream::AutoStream::choice(&std::io::stderr()) {
         anstream::ColorChoice::Never => anstream::adapter::strip_str(&text).to_string(),
         _ => text,
@@ -252,7 +252,7 @@ fn rendered(renderer: &Renderer, problem: &Problem) -> String {
     let source = [before, marked, after].concat();
     let [message, path, hint] =
         [&problem.message, &problem.source.path, problem.hint.as_ref().unwrap_or(&String::new())]
-            .map(|text| Line { text: String::new(), has_words: true }.then(text).text);
+            .map(|text| StyledLine { text: String::new(), has_words: true }.then(text).text);
     let annotation = AnnotationKind::Primary.span(span);
     let snippet = Snippet::source(source).path(path).line_start(line.max(1)).annotation(annotation);
     let group = level.primary_title(message.as_str()).element(snippet);

@@ -42,7 +42,7 @@ table! {
 
 table! {
     /// What is stored next to a recorded trail, by classifier, or `role@classifier`. Written by `trailblaze run --record`.
-    pub struct Contents {
+    pub struct EffectsFileContents {
         /// The custom tools that the trail calls, as they were when it was recorded.
         "tools" => tools: Entries<Entries<Pin>> = Entries::default(),
         /// The arguments that the trail had when the effects were recorded.
@@ -60,7 +60,7 @@ table! {
 #[derive(Debug, Clone)]
 pub struct EffectsFile {
     pub source: Arc<Source>,
-    contents: Option<Contents>,
+    contents: Option<EffectsFileContents>,
 }
 
 /// What a run adds for one device.

@@ -31,11 +31,11 @@ use crate::output::console::Console;
 use crate::output::words::count;
 use crate::project::loaded::Loaded;
 use crate::servers::cache::ToolCache;
-use crate::servers::cassettes::{Cassettes, Recording};
+use crate::servers::cassettes::{CassetteRecording, Cassettes};
 use crate::servers::entries::{Named, entries};
 use crate::servers::kept::{KeptServers, SessionPlace};
 use crate::servers::process::ProcessParts;
-use crate::servers::server_sources::{Concerns, Key};
+use crate::servers::server_sources::{Concerns, ServerKey};
 
 pub use of_session::{Absent, Needed, SessionServers};
 pub(crate) use record::Record;
@@ -45,7 +45,7 @@ pub(crate) use restarting::Started;
 pub struct ToolServers {
     root: PathBuf,
     entries: Vec<Named>,
-    mode: Mode,
+    mode: ServerMode,
     /// Replayed in place of the servers, or recorded from them.
     cassettes: Option<Cassettes>,
     /// Whether more than one device is used, so that a server of the project may have to serve several.
@@ -58,13 +58,13 @@ pub struct ToolServers {
     programs: Arc<Programs>,
     process: ProcessParts,
     shared: Mutex<HashMap<String, Arc<OnceCell<Arc<ToolServer>>>>>,
-    restarts: Mutex<HashMap<Key, Arc<Restarts>>>,
+    restarts: Mutex<HashMap<ServerKey, Arc<Restarts>>>,
     /// Whether each server refuses the context argument; shared by all its sessions once one has found out.
-    refuses_context: Mutex<HashMap<Key, Arc<AtomicBool>>>,
+    refuses_context: Mutex<HashMap<ServerKey, Arc<AtomicBool>>>,
     /// Servers that did not start, and why.
-    failed: Mutex<HashMap<Key, SourceError>>,
+    failed: Mutex<HashMap<ServerKey, SourceError>>,
     /// Which builds are older than their sources, as they were last warned of.
-    stale: Mutex<HashMap<Key, String>>,
+    stale: Mutex<HashMap<ServerKey, String>>,
     /// All servers that were started, as long as they are in use.
     started: Mutex<Vec<Started>>,
     /// Where servers are kept for the next run.
@@ -80,7 +80,7 @@ pub struct ToolServers {
 
 /// Whether servers are started, taken from the cache, or left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum ServerMode {
     Start,
     /// Use the tools that they listed when last started.
     Remember,
@@ -99,7 +99,7 @@ pub struct Outlets {
 }
 
 impl ToolServers {
-    pub fn new(loaded: &Loaded, mode: Mode, supervisor: &Supervisor, process: ProcessParts) -> ToolServers {
+    pub fn new(loaded: &Loaded, mode: ServerMode, supervisor: &Supervisor, process: ProcessParts) -> ToolServers {
         ToolServers {
             root: loaded.root.clone(),
             entries: entries(loaded),
@@ -137,7 +137,7 @@ impl ToolServers {
     }
 
     /// The cassettes being recorded from the servers.
-    pub fn recording(&self) -> Option<&Recording> {
+    pub fn recording(&self) -> Option<&CassetteRecording> {
         match &self.cassettes {
             Some(Cassettes::Record(recording)) => Some(recording),
             _ => None,

@@ -16,7 +16,7 @@ use trailblaze_toolhost::server::ToolServer;
 
 use super::starting::list;
 use super::waiting::Waiting;
-use super::{Mode, ToolServers};
+use super::{ServerMode, ToolServers};
 use crate::servers::cassettes::{Cassettes, Library};
 use crate::servers::entries::Named;
 use crate::servers::on_demand::OnDemand;
@@ -89,9 +89,9 @@ impl ToolServers {
             return self.replay(target, library).await;
         }
         match self.mode {
-            Mode::Start => {}
-            Mode::Remember => return self.remember(target).await,
-            Mode::Absent => return Ok(SessionServers::default()),
+            ServerMode::Start => {}
+            ServerMode::Remember => return self.remember(target).await,
+            ServerMode::Absent => return Ok(SessionServers::default()),
         }
         let mut session_servers = SessionServers::default();
         for named in self.of(target) {

@@ -11,14 +11,14 @@ use trailblaze_toolhost::server::{Renewed, ToolServer};
 
 use super::ToolServers;
 use super::waiting::Waiting;
-use crate::servers::imports::Parts;
+use crate::servers::imports::SourceFiles;
 use crate::servers::kept::Attached;
-use crate::servers::server_sources::{Key, StartedFrom};
+use crate::servers::server_sources::{ServerKey, StartedFrom};
 
 /// A server that was started.
 #[derive(Clone)]
 pub(crate) struct Started {
-    pub key: Key,
+    pub key: ServerKey,
     pub server: Weak<ToolServer>,
     /// What its newest instance was started from.
     pub origin: Arc<Mutex<StartedFrom>>,
@@ -32,7 +32,7 @@ impl ToolServers {
     /// Restarts the servers that changed files affect, concurrently, each while the old one is still running, unless they were
     /// already started from the changed files.
     pub async fn renew(&self, paths: &[PathBuf]) -> Vec<(String, Result<Renewed, SourceError>)> {
-        let concerned: Vec<&Key> = paths.iter().flat_map(|path| self.concerns.servers(path)).collect();
+        let concerned: Vec<&ServerKey> = paths.iter().flat_map(|path| self.concerns.servers(path)).collect();
         // A server that did not start before may start now.
         self.failed.lock().retain(|key, _| !concerned.contains(&key));
         let imports = |started: &Started| {
@@ -43,9 +43,9 @@ impl ToolServers {
     }
 
     /// The files of a server as they are now.
-    pub(super) fn origin(&self, key: &Key) -> StartedFrom {
+    pub(super) fn origin(&self, key: &ServerKey) -> StartedFrom {
         let entry = self.entries.iter().find(|named| named.key() == *key).map(|named| &named.entry);
-        let imported = entry.map(|entry| Parts::of(&self.root, entry).imported).unwrap_or_default();
+        let imported = entry.map(|entry| SourceFiles::of(&self.root, entry).imported).unwrap_or_default();
         StartedFrom { stamp: self.concerns.stamp(key, &imported), imported }
     }
 
@@ -91,7 +91,7 @@ impl ToolServers {
     }
 
     /// `None` if the newest instance of a server was started from its files as they are now.
-    fn begin_restart<'o>(&self, key: &Key, origin: &'o Mutex<StartedFrom>) -> Option<FileRestart<'o>> {
+    fn begin_restart<'o>(&self, key: &ServerKey, origin: &'o Mutex<StartedFrom>) -> Option<FileRestart<'o>> {
         let mut known = origin.lock();
         if self.concerns.stamp(key, &known.imported) == known.stamp {
             return None;

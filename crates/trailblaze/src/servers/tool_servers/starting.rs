@@ -30,11 +30,11 @@ use crate::servers::callback::NoAddress;
 use crate::servers::entries::Named;
 use crate::servers::kept::{Attached, Kept};
 use crate::servers::on_demand::FirstListing;
-use crate::servers::server_sources::Key;
+use crate::servers::server_sources::ServerKey;
 use crate::servers::transport::{embedded, reach};
 
 /// A server that a session needs.
-pub(super) struct Wanted<'n> {
+pub(super) struct NeededServer<'n> {
     named: &'n Named,
     /// Whether all sessions use the same one.
     pub is_shared: bool,
@@ -90,7 +90,7 @@ impl ToolServers {
         let known = self.entries.iter().find(|named| named.name == name);
         let mut named = known.cloned().ok_or_else(|| not_started("no entry names it".to_string()))?;
         named.entry.protocol = protocol.map(str::to_string).or(named.entry.protocol);
-        let wanted = Wanted { is_shared: false, ..self.wanted(&named, session.1) };
+        let wanted = NeededServer { is_shared: false, ..self.wanted(&named, session.1) };
         let base_url = self.base_url(std::slice::from_ref(&wanted)).await?;
         let server = self.started(&wanted, &base_url, Some(session), secrets).await?;
         let listed = list(&*server).await;
@@ -99,7 +99,7 @@ impl ToolServers {
     }
 
     /// The address that these servers call back to. Those that run in this process need none, so no port is opened for them.
-    async fn base_url(&self, servers: &[Wanted<'_>]) -> Result<String, SourceError> {
+    async fn base_url(&self, servers: &[NeededServer<'_>]) -> Result<String, SourceError> {
         let Some(first) = servers.iter().find(|wanted| !wanted.is_embedded) else { return Ok(String::new()) };
         let not_started = |error: NoAddress| SourceError::NotStarted {
             source_name: first.named.name.clone(),
@@ -108,7 +108,7 @@ impl ToolServers {
         self.process.callback.base_url().await.map_err(not_started)
     }
 
-    pub(super) fn wanted<'n>(&self, named: &'n Named, device: &DeviceDescription) -> Wanted<'n> {
+    pub(super) fn wanted<'n>(&self, named: &'n Named, device: &DeviceDescription) -> NeededServer<'n> {
         let is_embedded = named.is_embedded(&device.driver);
         let is_shared = named.origin == ToolOrigin::ProjectServer
             && match named.entry.multi_device {
@@ -117,13 +117,13 @@ impl ToolServers {
                 MultiDevice::Http | MultiDevice::Stdio => true,
                 MultiDevice::PerDevice => false,
             };
-        Wanted { named, is_shared, is_embedded }
+        NeededServer { named, is_shared, is_embedded }
     }
 
     /// The server that all sessions share: started by the first session that needs it, and restarted if it died.
     async fn shared(
         &self,
-        wanted: &Wanted<'_>,
+        wanted: &NeededServer<'_>,
         base_url: &str,
         secrets: &Arc<Secrets>,
     ) -> Result<Arc<ToolServer>, SourceError> {
@@ -144,7 +144,7 @@ impl ToolServers {
 
     async fn started(
         &self,
-        Wanted { named, is_embedded, .. }: &Wanted<'_>,
+        NeededServer { named, is_embedded, .. }: &NeededServer<'_>,
         base_url: &str,
         session: Option<(&SessionId, &DeviceDescription)>,
         secrets: &Arc<Secrets>,
@@ -201,7 +201,7 @@ impl ToolServers {
     /// Warns of servers that are running and that were built before their sources changed. Each warning is given once.
     pub fn warn_of_stale_builds(&self) {
         let started = self.started.lock().clone();
-        let running: Vec<Key> =
+        let running: Vec<ServerKey> =
             started.into_iter().filter(|one| one.server.strong_count() > 0).map(|one| one.key).collect();
         self.entries
             .iter()

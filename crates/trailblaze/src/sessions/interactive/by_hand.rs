@@ -17,7 +17,7 @@ use trailblaze_protocol::ids::Parent;
 use trailblaze_protocol::outcome::{Delegate, Outcome};
 
 use super::appeared::proposals;
-use super::{Interactive, Reply};
+use super::{CommandReply, Interactive};
 use crate::sessions::viewing::{called, delegate_of};
 
 /// The person who is followed, and what appeared last.
@@ -41,7 +41,11 @@ struct MadeByHand {
 
 impl Interactive {
     /// Records what a person does on the device itself, from now on, possibly with an assertion for what appears.
-    pub async fn follow_person(&mut self, has_assertions: bool, cancel: &CancellationToken) -> Result<(), Reply> {
+    pub async fn follow_person(
+        &mut self,
+        has_assertions: bool,
+        cancel: &CancellationToken,
+    ) -> Result<(), CommandReply> {
         let cx = self.cx(cancel);
         match self.session.device.follow_person(&cx).await {
             Ok(person) => {

@@ -11,7 +11,7 @@ use trailblaze_protocol::event::StepKind;
 /// One request to a session. People type it as a line; programs build it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Command {
+pub enum InteractiveCommand {
     Step {
         kind: StepKind,
         text: String,
@@ -53,30 +53,30 @@ pub enum Command {
     Save(Save),
 }
 
-impl Command {
+impl InteractiveCommand {
     /// Starts an app, or opens a page as a new visitor.
-    pub fn launch(app: impl Into<String>) -> Command {
+    pub fn launch(app: impl Into<String>) -> InteractiveCommand {
         let args = CallArguments::Words(vec![("packageId".to_string(), app.into())]);
-        Command::Call { tool: "launchApp".to_string(), args }
+        InteractiveCommand::Call { tool: "launchApp".to_string(), args }
     }
 
     /// Whether it uses the device.
     pub fn needs_device(&self) -> bool {
         match self {
-            Command::Do { .. }
-            | Command::Ask { .. }
-            | Command::Snapshot(_)
-            | Command::Screenshot { .. }
-            | Command::Call { .. } => true,
-            Command::Step { .. }
-            | Command::Tools { .. }
-            | Command::AllTools
-            | Command::Describe { .. }
-            | Command::Memory
-            | Command::Steps
-            | Command::Undo
-            | Command::UndoStep
-            | Command::Save(_) => false,
+            InteractiveCommand::Do { .. }
+            | InteractiveCommand::Ask { .. }
+            | InteractiveCommand::Snapshot(_)
+            | InteractiveCommand::Screenshot { .. }
+            | InteractiveCommand::Call { .. } => true,
+            InteractiveCommand::Step { .. }
+            | InteractiveCommand::Tools { .. }
+            | InteractiveCommand::AllTools
+            | InteractiveCommand::Describe { .. }
+            | InteractiveCommand::Memory
+            | InteractiveCommand::Steps
+            | InteractiveCommand::Undo
+            | InteractiveCommand::UndoStep
+            | InteractiveCommand::Save(_) => false,
         }
     }
 }

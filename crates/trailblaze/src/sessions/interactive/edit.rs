@@ -12,7 +12,7 @@ use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::outcome::Delegate;
 
 use super::appeared::proposals;
-use super::{CallArguments, Interactive, Reply, done, refused};
+use super::{CallArguments, CommandReply, Interactive, done, refused};
 use crate::output::words::count;
 use crate::sessions::viewing::{Mistaken, TouchRequest, delegate_of};
 
@@ -43,7 +43,7 @@ pub enum StudioCommand {
 /// How a request ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Handled {
-    pub reply: Reply,
+    pub reply: CommandReply,
     /// Whether it was refused because what the person saw is out of date.
     pub is_stale: bool,
 }
@@ -79,7 +79,7 @@ impl Interactive {
             self.lost().filter(|_| !matches!(asked, StudioCommand::Edit { .. } | StudioCommand::Undo { .. }))
         {
             let message = format!("{lost}\nclose the session and open it again; its steps can still be saved");
-            return Handled { reply: Reply::Failed { message, exit: Exit::Environment }, is_stale: false };
+            return Handled { reply: CommandReply::Failed { message, exit: Exit::Environment }, is_stale: false };
         }
         let (reply, is_stale) = match asked {
             StudioCommand::Act(aim) => self.act(&aim, cancel).await,
@@ -129,7 +129,7 @@ impl Interactive {
         self.proposals.clone()
     }
 
-    async fn act(&mut self, aim: &TouchRequest, cancel: &CancellationToken) -> (Reply, bool) {
+    async fn act(&mut self, aim: &TouchRequest, cancel: &CancellationToken) -> (CommandReply, bool) {
         let viewer = std::sync::Arc::clone(&self.viewer);
         let aimed = viewer.aim(&self.cx(cancel), aim).await;
         let aimed = match aimed {
@@ -144,7 +144,7 @@ impl Interactive {
         let mut said = Vec::new();
         for Delegate { tool, args } in aimed.calls {
             match self.make_call(&tool, CallArguments::Json(args), cancel).await {
-                Reply::Done { text, .. } => said.push(text),
+                CommandReply::Done { text, .. } => said.push(text),
                 failed => return (failed, false),
             }
         }
@@ -158,7 +158,7 @@ impl Interactive {
         (done(aimed.text, json!({ "calls": said })), false)
     }
 
-    fn edit(&mut self, steps: Vec<EditedStep>) -> Reply {
+    fn edit(&mut self, steps: Vec<EditedStep>) -> CommandReply {
         if let Err(problem) = self.check_edit(&steps) {
             return refused(problem);
         }
@@ -201,7 +201,7 @@ impl Interactive {
         self.session.emit(Event::StepsEdited { attempt: self.attempt.id.clone(), steps });
     }
 
-    fn go_through_history(&mut self, redo: bool) -> Reply {
+    fn go_through_history(&mut self, redo: bool) -> CommandReply {
         let EditHistory { past, future, current, .. } = &mut self.history;
         let wanted = if redo { future.pop() } else { past.pop_back() };
         let Some(wanted) = wanted else {

@@ -11,7 +11,7 @@ mod replay;
 mod snapshots;
 mod undo;
 
-pub use command::{CallArguments, Command, Save, Snapshot};
+pub use command::{CallArguments, InteractiveCommand, Save, Snapshot};
 pub use edit::{Handled, StepsState, StudioCommand};
 pub use open::{ClosedInteractive, InteractiveOptions, OpenError, Opened, Usage, open};
 
@@ -105,7 +105,7 @@ struct Failures {
 /// The result of a command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Reply {
+pub enum CommandReply {
     /// The result as text, and as JSON for programs.
     Done {
         text: String,
@@ -117,10 +117,10 @@ pub enum Reply {
     },
 }
 
-impl Reply {
+impl CommandReply {
     /// The dialogs, errors and downloads of pages that it tells, one on each line.
     pub fn remarks(&self) -> Vec<String> {
-        let Reply::Done { value, .. } = self else { return Vec::new() };
+        let CommandReply::Done { value, .. } = self else { return Vec::new() };
         let told = value.get(REMARKS).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         remark_lines(&told.iter().filter_map(Value::as_str).map(str::to_string).collect::<Vec<_>>())
     }
@@ -192,7 +192,7 @@ impl Interactive {
     }
 
     /// Executes a command, unless it is cancelled. Nothing in the reply is secret.
-    pub async fn execute(&mut self, command: Command, cancel: &CancellationToken) -> Reply {
+    pub async fn execute(&mut self, command: InteractiveCommand, cancel: &CancellationToken) -> CommandReply {
         let reply = self.answer(command, cancel).await;
         let reply = self.with_remarks(reply);
         self.note_steps();
@@ -201,24 +201,24 @@ impl Interactive {
     }
 
     /// Adds the dialogs, errors and downloads of pages since the last reply that could say so.
-    fn with_remarks(&mut self, reply: Reply) -> Reply {
+    fn with_remarks(&mut self, reply: CommandReply) -> CommandReply {
         let takes_remarks = match &reply {
-            Reply::Done { value, .. } => value.is_object(),
-            Reply::Failed { .. } => true,
+            CommandReply::Done { value, .. } => value.is_object(),
+            CommandReply::Failed { .. } => true,
         };
         let new = if takes_remarks { self.session.device.remarks_since(&mut self.n_remarks) } else { Vec::new() };
         match reply {
             reply if new.is_empty() => reply,
-            Reply::Done { text, mut value } => {
+            CommandReply::Done { text, mut value } => {
                 value[REMARKS] = json!(new);
-                Reply::Done { text, value }
+                CommandReply::Done { text, value }
             }
-            Reply::Failed { message, exit } => {
+            CommandReply::Failed { message, exit } => {
                 // A script that throws is an error of the page too.
                 let is_new =
                     |remark: &&String| remark.rsplit("threw: ").next().is_none_or(|error| !message.contains(error));
                 let new: Vec<String> = new.iter().filter(is_new).cloned().collect();
-                Reply::Failed { message: [vec![message], remark_lines(&new)].concat().join("\n"), exit }
+                CommandReply::Failed { message: [vec![message], remark_lines(&new)].concat().join("\n"), exit }
             }
         }
     }
@@ -313,53 +313,53 @@ impl Interactive {
         self.session.close("").await;
     }
 
-    fn fit_to_show(&self, mut reply: Reply) -> Reply {
+    fn fit_to_show(&self, mut reply: CommandReply) -> CommandReply {
         let secrets = &self.session.secrets;
         match &mut reply {
-            Reply::Done { text, value } => {
+            CommandReply::Done { text, value } => {
                 secrets.redact_in_place(text);
                 secrets.redact_value(value);
             }
-            Reply::Failed { message, .. } => secrets.redact_in_place(message),
+            CommandReply::Failed { message, .. } => secrets.redact_in_place(message),
         }
         reply
     }
 
-    async fn answer(&mut self, command: Command, cancel: &CancellationToken) -> Reply {
+    async fn answer(&mut self, command: InteractiveCommand, cancel: &CancellationToken) -> CommandReply {
         if let Some(lost) = self.lost().filter(|_| command.needs_device() && self.usage == Usage::Daemon) {
             let message = format!("{lost}\nclose the session and open it again; its steps can still be saved");
-            return Reply::Failed { message, exit: Exit::Environment };
+            return CommandReply::Failed { message, exit: Exit::Environment };
         }
         // The call that needs a tool which cannot be loaded says why.
         let _ = cancel.run_until_cancelled(self.session.refresh(false)).await;
         match command {
-            Command::Step { kind: StepKind::Trailhead, .. } if self.n_steps() > 0 => {
+            InteractiveCommand::Step { kind: StepKind::Trailhead, .. } if self.n_steps() > 0 => {
                 refused("a trailhead must come before all steps, but a step has already begun")
             }
-            Command::Step { kind, text } => {
+            InteractiveCommand::Step { kind, text } => {
                 let number = self.n_steps() + 1;
                 self.begin(kind, &text, Plan::Interactive);
                 done(format!("step {number}: {text}"), json!({"step": number, "text": text}))
             }
-            Command::Do { kind, text } => self.carry_out(kind, &text, cancel).await,
-            Command::Ask { question } => self.ask(&question, cancel).await,
-            Command::Snapshot(wish) => self.snapshot(wish, cancel).await,
-            Command::Screenshot { has_marks } => self.screenshot(has_marks, cancel).await,
-            Command::Call { tool, args } => self.make_call(&tool, args, cancel).await,
-            Command::Tools { search } => self.tools(search.as_deref()),
-            Command::AllTools => {
+            InteractiveCommand::Do { kind, text } => self.carry_out(kind, &text, cancel).await,
+            InteractiveCommand::Ask { question } => self.ask(&question, cancel).await,
+            InteractiveCommand::Snapshot(wish) => self.snapshot(wish, cancel).await,
+            InteractiveCommand::Screenshot { has_marks } => self.screenshot(has_marks, cancel).await,
+            InteractiveCommand::Call { tool, args } => self.make_call(&tool, args, cancel).await,
+            InteractiveCommand::Tools { search } => self.tools(search.as_deref()),
+            InteractiveCommand::AllTools => {
                 let Listed { text, value } = toolbox::all(&self.session.registry());
                 done(text, value)
             }
-            Command::Describe { tool } => self.describe(&tool).await,
-            Command::Memory => {
+            InteractiveCommand::Describe { tool } => self.describe(&tool).await,
+            InteractiveCommand::Memory => {
                 let values = Value::Object(self.attempt.memory().values().clone());
                 done(yaml::block(&values, 0).trim_end().to_string(), values)
             }
-            Command::Steps => self.list_steps(),
-            Command::Undo => self.undo(),
-            Command::UndoStep => self.undo_step(),
-            Command::Save(save) => {
+            InteractiveCommand::Steps => self.list_steps(),
+            InteractiveCommand::Undo => self.undo(),
+            InteractiveCommand::UndoStep => self.undo_step(),
+            InteractiveCommand::Save(save) => {
                 self.finish_deeds(cancel).await;
                 self.save(&save)
             }
@@ -367,7 +367,7 @@ impl Interactive {
     }
 
     /// Lets the model carry out a step.
-    async fn carry_out(&mut self, kind: StepKind, text: &str, cancel: &CancellationToken) -> Reply {
+    async fn carry_out(&mut self, kind: StepKind, text: &str, cancel: &CancellationToken) -> CommandReply {
         if self.attempt.model().is_none() {
             return refused(AskError::NoModel.advice());
         }
@@ -400,7 +400,7 @@ impl Interactive {
         }
     }
 
-    async fn ask(&mut self, question: &str, cancel: &CancellationToken) -> Reply {
+    async fn ask(&mut self, question: &str, cancel: &CancellationToken) -> CommandReply {
         if self.attempt.model().is_none() {
             return refused(AskError::NoModel.advice());
         }
@@ -417,7 +417,7 @@ impl Interactive {
         self.attempt.model().map(|access| access.spent.so_far()).unwrap_or_default()
     }
 
-    fn not_carried_out(&mut self, ended: StepResult) -> Reply {
+    fn not_carried_out(&mut self, ended: StepResult) -> CommandReply {
         match ended.verdict {
             Verdict::Cancelled => self.faulted("model", &Fault::Cancelled),
             Verdict::Invalid => refused(ended.message),
@@ -459,7 +459,7 @@ impl Interactive {
         Cx::for_step(&self.session, &self.attempt, step, cancel.clone())
     }
 
-    async fn make_call(&mut self, tool: &str, args: CallArguments, cancel: &CancellationToken) -> Reply {
+    async fn make_call(&mut self, tool: &str, args: CallArguments, cancel: &CancellationToken) -> CommandReply {
         let registry = self.session.registry_with(tool).await;
         let Some(known) = registry.get(tool) else {
             let mut missing = registry.explain_missing(tool);
@@ -512,7 +512,7 @@ impl Interactive {
     }
 
     /// The reply to a call that could not be carried out.
-    fn faulted(&mut self, tool: &str, fault: &Fault) -> Reply {
+    fn faulted(&mut self, tool: &str, fault: &Fault) -> CommandReply {
         let message = fault.to_string();
         if matches!(fault, Fault::DeviceLost { .. }) {
             self.lost = Some(message.clone());
@@ -522,7 +522,7 @@ impl Interactive {
                 if let Some(step) = &mut self.step {
                     step.verdict = Verdict::Cancelled;
                 }
-                Reply::Failed { message, exit: fault.exit() }
+                CommandReply::Failed { message, exit: fault.exit() }
             }
             // The call was not made.
             Exit::Invalid => refused(message),
@@ -530,7 +530,7 @@ impl Interactive {
         }
     }
 
-    fn failed(&mut self, mut failure: Failure, exit: Exit) -> Reply {
+    fn failed(&mut self, mut failure: Failure, exit: Exit) -> CommandReply {
         self.failures.worst = self.failures.worst.worst(exit);
         if let Some(step) = &mut self.step {
             step.verdict = Verdict::Failed;
@@ -538,15 +538,15 @@ impl Interactive {
         }
         let message = failure.message.clone();
         self.failures.first.get_or_insert(failure);
-        Reply::Failed { message, exit }
+        CommandReply::Failed { message, exit }
     }
 
-    fn tools(&self, search: Option<&str>) -> Reply {
+    fn tools(&self, search: Option<&str>) -> CommandReply {
         let Listed { text, value } = toolbox::list(&self.session.registry(), search);
         done(text, value)
     }
 
-    async fn describe(&self, tool: &str) -> Reply {
+    async fn describe(&self, tool: &str) -> CommandReply {
         match toolbox::describe(&*self.session.registry_with(tool).await, tool) {
             Ok(Listed { text, value }) => done(text, value),
             Err(missing) => refused(missing),
@@ -554,7 +554,7 @@ impl Interactive {
     }
 
     /// The steps that would be saved, with the numbers by which `save` and `replay` choose some of them.
-    fn list_steps(&self) -> Reply {
+    fn list_steps(&self) -> CommandReply {
         let steps = self.steps();
         let lines: Vec<String> = steps.iter().enumerate().map(|(at, step)| keep::line(at + 1, step)).collect();
         let text = if lines.is_empty() { "no steps yet".to_string() } else { lines.join("\n") };
@@ -573,7 +573,7 @@ impl Interactive {
         steps
     }
 
-    fn save(&mut self, wish: &Save) -> Reply {
+    fn save(&mut self, wish: &Save) -> CommandReply {
         if wish.is_own
             && let Err(error) = own_trail(&self.place.root, &wish.path)
         {
@@ -581,7 +581,7 @@ impl Interactive {
         }
         let mut steps = self.steps();
         if let Err(error) = keep::cut(&mut steps, wish.from, wish.to) {
-            return Reply::Failed { exit: error.exit(), message: error.to_string() };
+            return CommandReply::Failed { exit: error.exit(), message: error.to_string() };
         }
         let lineage = lineage(&self.session.device.description().classifiers);
         let home = Home { place: &self.place, lineage: &lineage };
@@ -595,7 +595,7 @@ impl Interactive {
                 self.saved = steps;
                 done(lines.join("\n"), value)
             }
-            Err(error) => Reply::Failed { exit: error.exit(), message: error.to_string() },
+            Err(error) => CommandReply::Failed { exit: error.exit(), message: error.to_string() },
         }
     }
 
@@ -622,10 +622,10 @@ impl Interactive {
     }
 }
 
-fn done(text: String, value: Value) -> Reply {
-    Reply::Done { text, value }
+fn done(text: String, value: Value) -> CommandReply {
+    CommandReply::Done { text, value }
 }
 
-fn refused(why: impl ToString) -> Reply {
-    Reply::Failed { message: why.to_string(), exit: Exit::Invalid }
+fn refused(why: impl ToString) -> CommandReply {
+    CommandReply::Failed { message: why.to_string(), exit: Exit::Invalid }
 }

@@ -20,11 +20,11 @@ use crate::project::devices::DeviceSpec;
 use crate::project::loaded::Loaded;
 use crate::project::models::ModelChoiceError;
 use crate::project::sim::SimOptions;
-use crate::servers::cassettes::{Cassettes, Use};
-use crate::servers::tool_servers::{Mode, Outlets};
+use crate::servers::cassettes::{CassetteMode, Cassettes};
+use crate::servers::tool_servers::{Outlets, ServerMode};
 use crate::sessions::device_log::DeviceLog;
 use crate::sessions::devices::SettingError;
-use crate::sessions::host::Host;
+use crate::sessions::host::SessionHost;
 use crate::sessions::models::AgentOptions;
 use crate::sessions::wiring::{NotOpened, NotOpenedError, SessionSinks, UnknownTarget, Wiring};
 
@@ -73,7 +73,7 @@ pub struct InteractiveOptions {
     pub secrets: Arc<Secrets>,
     /// How the model acts, if one is chosen.
     pub agent: AgentOptions,
-    pub cassette: Option<Use>,
+    pub cassette: Option<CassetteMode>,
     pub sim: SimOptions,
     /// The folder in which run folders are created.
     pub logs: PathBuf,
@@ -120,7 +120,7 @@ pub struct ClosedInteractive {
 /// Opens a device with all of its tool servers.
 pub async fn open(
     loaded: &Arc<Loaded>,
-    host: &Host,
+    host: &SessionHost,
     options: InteractiveOptions,
     console: Arc<dyn Console>,
 ) -> Result<Opened, OpenError> {
@@ -146,7 +146,7 @@ pub async fn open(
     let _ = report::write_unfinished(&folder.path);
     let outlets =
         Outlets { events: Some(record), console: Some(Arc::clone(&console)), folder: Some(folder.path.clone()) };
-    let servers = wiring.tool_servers(Mode::Start).with_outlets(outlets).with_cassettes(cassettes);
+    let servers = wiring.tool_servers(ServerMode::Start).with_outlets(outlets).with_cassettes(cassettes);
     wiring.servers = servers.interactive().into();
     let device = options.device;
     // The caller receives everything else in replies, so the console does not repeat it.

@@ -13,7 +13,7 @@ use trailblaze_core::yaml::Source;
 use trailblaze_protocol::event::{TrailRef, Verdict};
 use trailblaze_protocol::exit::Exit;
 
-use super::{Interactive, Reply, done, keep};
+use super::{CommandReply, Interactive, done, keep};
 use crate::output::words::count;
 
 impl Interactive {
@@ -28,14 +28,14 @@ impl Interactive {
     }
 
     /// Runs the steps from their start. What it does is in the record, but not among the session's steps.
-    pub async fn replay(&mut self, from: Option<usize>, to: Option<usize>, cancel: &CancellationToken) -> Reply {
+    pub async fn replay(&mut self, from: Option<usize>, to: Option<usize>, cancel: &CancellationToken) -> CommandReply {
         let text = match self.trail_text(from, to) {
             Ok(text) => text,
-            Err(error) => return Reply::Failed { exit: error.exit(), message: error.to_string() },
+            Err(error) => return CommandReply::Failed { exit: error.exit(), message: error.to_string() },
         };
         let source: Arc<Source> = Source::new("session.trail.yaml", text.as_str());
         let (Some(trail), _) = Trail::read(&source) else {
-            return Reply::Failed { message: "the steps cannot be read back".to_string(), exit: Exit::Bug };
+            return CommandReply::Failed { message: "the steps cannot be read back".to_string(), exit: Exit::Bug };
         };
         self.end_step();
         let about = TrailRef {
@@ -66,7 +66,7 @@ impl Interactive {
                 let text = format!("replayed {}", count(n_steps, "step"));
                 done(text, json!({"steps": n_steps, "verdict": ended.verdict}))
             }
-            verdict => Reply::Failed { message: ended.message, exit: verdict.exit() },
+            verdict => CommandReply::Failed { message: ended.message, exit: verdict.exit() },
         };
         self.fit_to_show(reply)
     }

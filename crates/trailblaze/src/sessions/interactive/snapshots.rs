@@ -17,7 +17,7 @@ use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::geometry::Rect;
 
 use super::command::Snapshot;
-use super::{Interactive, Reply, done};
+use super::{CommandReply, Interactive, done};
 use crate::files::check_links;
 use crate::output::screenshot;
 
@@ -85,7 +85,7 @@ impl ShownSnapshots {
 }
 
 impl Interactive {
-    pub(super) async fn snapshot(&mut self, wish: Snapshot, cancel: &CancellationToken) -> Reply {
+    pub(super) async fn snapshot(&mut self, wish: Snapshot, cancel: &CancellationToken) -> CommandReply {
         let cx = self.cx(cancel);
         let seen = see(&cx, &wish.details, wish.screenshot.is_some(), wish.settles).await;
         let (screen, masks) = match seen {
@@ -97,7 +97,7 @@ impl Interactive {
             let found = screen.root.walk().find(|node| node.reference.as_ref() == Some(reference));
             let Some(found) = found else {
                 let message = format!("no element on the screen has the ref `{reference}`");
-                return Reply::Failed { message, exit: Exit::Failed };
+                return CommandReply::Failed { message, exit: Exit::Failed };
             };
             details.within = Some(found.id);
         }
@@ -136,13 +136,13 @@ impl Interactive {
         let written = check_links(&self.place.root, &file);
         if let Err(error) = written.and_then(|()| screenshot::write(&file, &screen, &masks, wish.has_marks)) {
             let message = format!("cannot write {}: {error}", path.display());
-            return Reply::Failed { message, exit: Exit::Environment };
+            return CommandReply::Failed { message, exit: Exit::Environment };
         }
         value["screenshot"] = json!(path);
         done(format!("{text}\nScreenshot: {}", path.display()), value)
     }
 
-    pub(super) async fn screenshot(&mut self, has_marks: bool, cancel: &CancellationToken) -> Reply {
+    pub(super) async fn screenshot(&mut self, has_marks: bool, cancel: &CancellationToken) -> CommandReply {
         let cx = self.cx(cancel);
         // Only the marks show refs.
         let seen = match has_marks {
@@ -160,12 +160,12 @@ impl Interactive {
                 done("a screenshot".to_string(), json!({"app": screen.app, "size": size, "url": url}))
             }
             Err(error) => {
-                Reply::Failed { message: format!("cannot take a screenshot: {error}"), exit: Exit::Environment }
+                CommandReply::Failed { message: format!("cannot take a screenshot: {error}"), exit: Exit::Environment }
             }
         }
     }
 
-    pub(super) fn not_seen(&mut self, what: &str, stop: Stop) -> Reply {
+    pub(super) fn not_seen(&mut self, what: &str, stop: Stop) -> CommandReply {
         match stop {
             Stop::Fault(fault) => self.faulted(what, &fault),
             Stop::Failed(outcome) => self.failed(failure(Some(what), &outcome.text, None), Exit::Failed),

@@ -6,11 +6,11 @@ use trailblaze_protocol::ids::{Parent, StepId};
 
 use super::edit;
 use super::keep::{self, EXPLORE};
-use super::{Interactive, Reply, done, refused};
+use super::{CommandReply, Interactive, done, refused};
 
 impl Interactive {
     /// Removes the last step with all of its calls.
-    pub(super) fn undo_step(&mut self) -> Reply {
+    pub(super) fn undo_step(&mut self) -> CommandReply {
         let recorded = self.sink.recording(&self.attempt.id);
         let Some(last) = recorded.iter().rev().find(|step| !keep::is_empty(step)) else {
             return refused("there is nothing to undo");
@@ -30,7 +30,7 @@ impl Interactive {
     }
 
     /// Removes the last call that would be saved from the steps, or the last step if it has none.
-    pub(super) fn undo(&mut self) -> Reply {
+    pub(super) fn undo(&mut self) -> CommandReply {
         loop {
             let Some((what, about)) = self.sink.last_recorded(&self.attempt.id) else {
                 return refused("there is nothing to undo");

@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use trailblaze_protocol::exit::Exit;
 
-use crate::sessions::interactive::Reply;
+use crate::sessions::interactive::CommandReply;
 use crate::sessions::toolbox::Listed;
 
 /// The answer to a request. Nothing in it is secret, except the keys in `Access` and `Studio`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Answer {
+pub enum ServiceAnswer {
     Session(Box<SessionInfo>),
     /// One for each command that was executed; only the last one can be a failure.
-    Replies(Vec<Reply>),
+    Replies(Vec<CommandReply>),
     Sessions(Vec<SessionInfo>),
     Closed(ClosedSession),
     Ran(Ran),

@@ -7,12 +7,12 @@ mod request;
 pub mod studio;
 
 pub use answer::{
-    Answer, Checked, ClosedSession, DaemonStatus, DeviceInfo, Edited, Ran, ServiceError, SessionAccess, SessionInfo,
-    StudioAddress,
+    Checked, ClosedSession, DaemonStatus, DeviceInfo, Edited, Ran, ServiceAnswer, ServiceError, SessionAccess,
+    SessionInfo, StudioAddress,
 };
 pub use request::{
     AllowedSecrets, CheckRequest, ClientPlace, DevicesRequest, EditRequest, ExecuteRequest, OpenRequest, ReplayRequest,
-    ReportRequest, Request, RunRequest, SessionChoice, StudioRequest, ToolboxRequest,
+    ReportRequest, RunRequest, ServiceRequest, SessionChoice, StudioRequest, ToolboxRequest,
 };
 
 use std::path::PathBuf;
@@ -25,10 +25,10 @@ use tokio_util::sync::CancellationToken;
 pub trait Service: Send + Sync {
     async fn request(
         &self,
-        request: Request,
+        request: ServiceRequest,
         progress: &dyn ProgressSink,
         cancel: &CancellationToken,
-    ) -> Result<Answer, ServiceError>;
+    ) -> Result<ServiceAnswer, ServiceError>;
 }
 
 /// Decides who may use the studio.

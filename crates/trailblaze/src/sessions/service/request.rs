@@ -7,14 +7,14 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::project::sim::SimOptions;
-use crate::servers::cassettes::Use;
-use crate::sessions::interactive::Command;
+use crate::servers::cassettes::CassetteMode;
+use crate::sessions::interactive::InteractiveCommand;
 use crate::sessions::models::AgentOptions;
 
 /// One request of a client.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Request {
+pub enum ServiceRequest {
     /// Open a session, or return the one that is open. Answered by `Session`.
     Open(Box<OpenRequest>),
     /// Execute commands in a session, in order, until one fails. Answered by `Replies`.
@@ -47,16 +47,16 @@ pub enum Request {
     Stop,
 }
 
-impl Request {
+impl ServiceRequest {
     /// Where the client is, if the request may start processes, which get the client's variables.
     pub fn starting_place(&mut self) -> Option<&mut ClientPlace> {
         match self {
-            Request::Open(request) => Some(&mut request.client),
-            Request::Execute(request) => request.opening.as_mut().map(|opening| &mut opening.client),
-            Request::Run(request) => Some(&mut request.client),
-            Request::Replay(request) => Some(&mut request.client),
-            Request::Check(request) => Some(&mut request.client),
-            Request::Studio(request) => Some(&mut request.client),
+            ServiceRequest::Open(request) => Some(&mut request.client),
+            ServiceRequest::Execute(request) => request.opening.as_mut().map(|opening| &mut opening.client),
+            ServiceRequest::Run(request) => Some(&mut request.client),
+            ServiceRequest::Replay(request) => Some(&mut request.client),
+            ServiceRequest::Check(request) => Some(&mut request.client),
+            ServiceRequest::Studio(request) => Some(&mut request.client),
             _ => None,
         }
     }
@@ -119,7 +119,7 @@ pub struct OpenRequest {
     pub secrets: Vec<String>,
     pub allowed_secrets: AllowedSecrets,
     pub agent: AgentOptions,
-    pub cassette: Option<Use>,
+    pub cassette: Option<CassetteMode>,
     pub sim: SimOptions,
     /// The folder in which run folders are created [default: logs/ in the project].
     pub logs: Option<PathBuf>,
@@ -133,7 +133,7 @@ pub struct ExecuteRequest {
     pub session: SessionChoice,
     /// The folder that paths in the commands are relative to; without one, the folder in which the session was opened.
     pub current_dir: Option<PathBuf>,
-    pub commands: Vec<Command>,
+    pub commands: Vec<InteractiveCommand>,
     /// Opens the session first, if it is not open. A daemon that is about to end finishes a request, but not the next one.
     #[serde(default)]
     pub opening: Option<Box<OpenRequest>>,

@@ -11,23 +11,24 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::Inner;
-use super::answer::{CallError, CallResult};
+use super::answer::{McpCallError, McpCallResult};
 use super::arguments::read;
-use crate::sessions::interactive::{Command, Reply};
+use crate::sessions::interactive::{CommandReply, InteractiveCommand};
 use crate::sessions::service::{
-    Answer, ClientPlace, ExecuteRequest, OpenRequest, ProgressSink, Request, ServiceError, SessionChoice, SessionInfo,
+    ClientPlace, ExecuteRequest, OpenRequest, ProgressSink, ServiceAnswer, ServiceError, ServiceRequest, SessionChoice,
+    SessionInfo,
 };
 
 /// One request of a client, and how it is told what goes on.
-pub struct Client<'c> {
+pub struct McpRequest<'c> {
     pub server: &'c Inner,
     pub progress: &'c dyn ProgressSink,
     pub cancel: &'c CancellationToken,
 }
 
-impl Client<'_> {
+impl McpRequest<'_> {
     /// Calls one of the tools in the fixed list.
-    pub async fn call(&self, tool: &str, args: Map<String, Value>) -> CallResult {
+    pub async fn call(&self, tool: &str, args: Map<String, Value>) -> McpCallResult {
         match tool {
             "devices" => self.devices(read(tool, args)?).await,
             "session" => self.session(read(tool, args)?).await,
@@ -41,12 +42,12 @@ impl Client<'_> {
             "screenshot" => self.screenshot(read(tool, args)?).await,
             _ => {
                 let message = format!("unknown tool `{tool}`; tools that `toolbox` finds are called through `act`");
-                Err(CallError::Broken(ErrorData::invalid_params(message, None)))
+                Err(McpCallError::Broken(ErrorData::invalid_params(message, None)))
             }
         }
     }
 
-    pub async fn request(&self, request: Request) -> Result<Answer, ServiceError> {
+    pub async fn request(&self, request: ServiceRequest) -> Result<ServiceAnswer, ServiceError> {
         self.server.service.request(request, self.progress, self.cancel).await
     }
 
@@ -63,7 +64,11 @@ impl Client<'_> {
     }
 
     /// Executes commands in a session. If none is named and none is open, the default one is opened.
-    pub async fn execute(&self, session: Option<&str>, commands: Vec<Command>) -> Result<Vec<Reply>, CallError> {
+    pub async fn execute(
+        &self,
+        session: Option<&str>,
+        commands: Vec<InteractiveCommand>,
+    ) -> Result<Vec<CommandReply>, McpCallError> {
         match self.execute_in(self.choice(session), commands.clone()).await {
             Err(error) if error.is_no_session && session.is_none() && !self.is_homeless() => {
                 let opened = self.open(self.opening()).await?;
@@ -76,24 +81,35 @@ impl Client<'_> {
         }
     }
 
-    async fn execute_in(&self, session: SessionChoice, commands: Vec<Command>) -> Result<Vec<Reply>, ServiceError> {
+    async fn execute_in(
+        &self,
+        session: SessionChoice,
+        commands: Vec<InteractiveCommand>,
+    ) -> Result<Vec<CommandReply>, ServiceError> {
         let current_dir = &self.server.options.place.current_dir;
         let current_dir = (!current_dir.as_os_str().is_empty()).then(|| current_dir.clone());
-        match self.request(Request::Execute(ExecuteRequest { session, current_dir, commands, opening: None })).await? {
-            Answer::Replies(replies) => Ok(replies),
+        match self
+            .request(ServiceRequest::Execute(ExecuteRequest { session, current_dir, commands, opening: None }))
+            .await?
+        {
+            ServiceAnswer::Replies(replies) => Ok(replies),
             other => Err(unexpected(&other)),
         }
     }
 
     /// Executes commands in a session that is open.
-    pub async fn execute_open(&self, session: Option<&str>, commands: Vec<Command>) -> Result<Vec<Reply>, CallError> {
+    pub async fn execute_open(
+        &self,
+        session: Option<&str>,
+        commands: Vec<InteractiveCommand>,
+    ) -> Result<Vec<CommandReply>, McpCallError> {
         self.execute_in(self.choice(session), commands).await.map_err(|error| self.explained(error))
     }
 
-    pub async fn open(&self, request: OpenRequest) -> Result<SessionInfo, CallError> {
-        match self.request(Request::Open(Box::new(request))).await? {
-            Answer::Session(info) => Ok(*info),
-            other => Err(CallError::unexpected(&other)),
+    pub async fn open(&self, request: OpenRequest) -> Result<SessionInfo, McpCallError> {
+        match self.request(ServiceRequest::Open(Box::new(request))).await? {
+            ServiceAnswer::Session(info) => Ok(*info),
+            other => Err(McpCallError::unexpected(&other)),
         }
     }
 
@@ -111,7 +127,7 @@ impl Client<'_> {
     }
 
     /// Says how to get a session, if there is none.
-    pub fn explained(&self, error: ServiceError) -> CallError {
+    pub fn explained(&self, error: ServiceError) -> McpCallError {
         if !error.is_no_session {
             return error.into();
         }
@@ -127,26 +143,26 @@ impl Client<'_> {
     }
 
     /// Where the project of a request is: the client's own, or that of its session.
-    pub async fn place(&self, session: Option<&str>) -> Result<ClientPlace, CallError> {
+    pub async fn place(&self, session: Option<&str>) -> Result<ClientPlace, McpCallError> {
         let own = &self.server.options.place;
         if !self.is_homeless() && session.is_none() {
             return Ok(own.clone());
         }
-        let sessions = match self.request(Request::Sessions).await? {
-            Answer::Sessions(sessions) => sessions,
-            other => return Err(CallError::unexpected(&other)),
+        let sessions = match self.request(ServiceRequest::Sessions).await? {
+            ServiceAnswer::Sessions(sessions) => sessions,
+            other => return Err(McpCallError::unexpected(&other)),
         };
         let name = session.or(self.server.options.session.as_deref());
         let mut found = sessions.into_iter().filter(|open| name.is_none_or(|name| open.name == name));
         match (found.next(), found.next(), name) {
             (Some(one), None, _) => Ok(at(own, &one.project)),
-            (None, _, Some(name)) => Err(CallError::failed(format!(
+            (None, _, Some(name)) => Err(McpCallError::failed(format!(
                 "no session is named `{name}`\nhint: `session` {{\"action\":\"list\"}} lists the open ones"
             ))),
-            (None, _, None) => Err(CallError::failed(
+            (None, _, None) => Err(McpCallError::failed(
                 "there is no project\nhint: open a session with `session` {\"action\":\"open\",\"project\":\"/the/project's/folder\"}",
             )),
-            _ => Err(CallError::failed("several sessions are open\nhint: name one with `session`")),
+            _ => Err(McpCallError::failed("several sessions are open\nhint: name one with `session`")),
         }
     }
 }
@@ -157,22 +173,22 @@ pub fn at(place: &ClientPlace, project: &Path) -> ClientPlace {
     ClientPlace { current_dir: project.clone(), project: Some(project), ..place.clone() }
 }
 
-fn unexpected(answer: &Answer) -> ServiceError {
-    match CallError::unexpected(answer) {
-        CallError::Failed(message) => ServiceError::environment(message),
-        CallError::Broken(error) => ServiceError::environment(error.message),
+fn unexpected(answer: &ServiceAnswer) -> ServiceError {
+    match McpCallError::unexpected(answer) {
+        McpCallError::Failed(message) => ServiceError::environment(message),
+        McpCallError::Broken(error) => ServiceError::environment(error.message),
     }
 }
 
 /// The text of a reply, or its failure.
-pub fn said(reply: Reply) -> Result<String, CallError> {
+pub fn said(reply: CommandReply) -> Result<String, McpCallError> {
     match reply {
-        Reply::Done { text, .. } => Ok(text),
-        Reply::Failed { message, exit } => Err(CallError::of_exit(exit, message)),
+        CommandReply::Done { text, .. } => Ok(text),
+        CommandReply::Failed { message, exit } => Err(McpCallError::of_exit(exit, message)),
     }
 }
 
 /// The last of some replies.
-pub fn last(replies: Vec<Reply>) -> Result<Reply, CallError> {
-    replies.into_iter().next_back().ok_or_else(|| CallError::failed("nothing was done"))
+pub fn last(replies: Vec<CommandReply>) -> Result<CommandReply, McpCallError> {
+    replies.into_iter().next_back().ok_or_else(|| McpCallError::failed("nothing was done"))
 }

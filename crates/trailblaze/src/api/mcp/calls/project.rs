@@ -4,20 +4,20 @@ use serde_json::Value;
 use trailblaze_core::trail::Merge;
 use trailblaze_protocol::exit::Exit;
 
-use super::super::answer::{CallError, CallResult, text};
+use super::super::answer::{McpCallError, McpCallResult, text};
 use super::super::arguments::{DevicesArgs, McpReportArgs, McpToolboxArgs, MergeWord, TrailAction, TrailArgs};
-use super::{Client, last, said};
-use crate::sessions::interactive::{Command, Save};
+use super::{McpRequest, last, said};
+use crate::sessions::interactive::{InteractiveCommand, Save};
 use crate::sessions::service::{
-    Answer, CheckRequest, Checked, DevicesRequest, EditRequest, Edited, Ran, ReportRequest, Request, RunRequest,
-    ToolboxRequest,
+    CheckRequest, Checked, DevicesRequest, EditRequest, Edited, Ran, ReportRequest, RunRequest, ServiceAnswer,
+    ServiceRequest, ToolboxRequest,
 };
 
-impl Client<'_> {
-    pub(super) async fn devices(&self, args: DevicesArgs) -> CallResult {
+impl McpRequest<'_> {
+    pub(super) async fn devices(&self, args: DevicesArgs) -> McpCallResult {
         let client = self.place(args.session.as_deref()).await?;
-        match self.request(Request::Devices(DevicesRequest { client })).await? {
-            Answer::Devices(devices) => {
+        match self.request(ServiceRequest::Devices(DevicesRequest { client })).await? {
+            ServiceAnswer::Devices(devices) => {
                 let lines = devices.iter().map(|device| {
                     let used = match device.sessions.as_slice() {
                         [] => String::new(),
@@ -27,11 +27,11 @@ impl Client<'_> {
                 });
                 Ok(text(lines.collect::<Vec<_>>().join("\n")))
             }
-            other => Err(CallError::unexpected(&other)),
+            other => Err(McpCallError::unexpected(&other)),
         }
     }
 
-    pub(super) async fn toolbox(&self, args: McpToolboxArgs) -> CallResult {
+    pub(super) async fn toolbox(&self, args: McpToolboxArgs) -> McpCallResult {
         let session = args.session.as_deref();
         let request = ToolboxRequest {
             client: self.place(session).await?,
@@ -40,26 +40,26 @@ impl Client<'_> {
             tool: args.tool,
             ..ToolboxRequest::default()
         };
-        match self.request(Request::Toolbox(request)).await? {
-            Answer::Toolbox(listed) if listed.text.is_empty() => {
+        match self.request(ServiceRequest::Toolbox(request)).await? {
+            ServiceAnswer::Toolbox(listed) if listed.text.is_empty() => {
                 Ok(text("no tool has these words in its name or description\nhint: fewer words find more"))
             }
-            Answer::Toolbox(listed) => Ok(text(listed.text)),
-            other => Err(CallError::unexpected(&other)),
+            ServiceAnswer::Toolbox(listed) => Ok(text(listed.text)),
+            other => Err(McpCallError::unexpected(&other)),
         }
     }
 
-    pub(super) async fn report(&self, args: McpReportArgs) -> CallResult {
+    pub(super) async fn report(&self, args: McpReportArgs) -> McpCallResult {
         let client = self.place(args.session.as_deref()).await?;
-        match self.request(Request::Report(ReportRequest { client, run: args.run })).await? {
-            Answer::Report(summary) => Ok(text(result_of_run(&summary))),
-            other => Err(CallError::unexpected(&other)),
+        match self.request(ServiceRequest::Report(ReportRequest { client, run: args.run })).await? {
+            ServiceAnswer::Report(summary) => Ok(text(result_of_run(&summary))),
+            other => Err(McpCallError::unexpected(&other)),
         }
     }
 
-    pub(super) async fn trail(&self, args: TrailArgs) -> CallResult {
+    pub(super) async fn trail(&self, args: TrailArgs) -> McpCallResult {
         let session = args.session.as_deref();
-        let need = |what: &str| CallError::failed(format!("`{what}` is needed for this action"));
+        let need = |what: &str| McpCallError::failed(format!("`{what}` is needed for this action"));
         match args.action {
             TrailAction::Save => {
                 let save = Save {
@@ -73,7 +73,7 @@ impl Client<'_> {
                     to: args.to,
                     is_own: true,
                 };
-                Ok(text(said(last(self.execute_open(session, vec![Command::Save(save)]).await?)?)?))
+                Ok(text(said(last(self.execute_open(session, vec![InteractiveCommand::Save(save)]).await?)?)?))
             }
             TrailAction::Run => {
                 let request = RunRequest {
@@ -86,18 +86,18 @@ impl Client<'_> {
                     allowed_secrets: Some(self.server.options.allowed_secrets.clone()),
                     ..RunRequest::default()
                 };
-                match self.request(Request::Run(Box::new(request))).await? {
-                    Answer::Ran(ran) => outcome(&ran),
-                    other => Err(CallError::unexpected(&other)),
+                match self.request(ServiceRequest::Run(Box::new(request))).await? {
+                    ServiceAnswer::Ran(ran) => outcome(&ran),
+                    other => Err(McpCallError::unexpected(&other)),
                 }
             }
             TrailAction::Check => {
                 let client = self.place(session).await?;
                 let paths = args.path.into_iter().collect();
-                match self.request(Request::Check(CheckRequest { client, paths })).await? {
-                    Answer::Checked(checked) if checked.errors == 0 => Ok(text(problems(&checked))),
-                    Answer::Checked(checked) => Err(CallError::failed(problems(&checked))),
-                    other => Err(CallError::unexpected(&other)),
+                match self.request(ServiceRequest::Check(CheckRequest { client, paths })).await? {
+                    ServiceAnswer::Checked(checked) if checked.errors == 0 => Ok(text(problems(&checked))),
+                    ServiceAnswer::Checked(checked) => Err(McpCallError::failed(problems(&checked))),
+                    other => Err(McpCallError::unexpected(&other)),
                 }
             }
             TrailAction::List | TrailAction::Read | TrailAction::Edit => {
@@ -110,13 +110,15 @@ impl Client<'_> {
                         match (args.text, args.old, args.new) {
                             (Some(text), None, None) => request.text = Some(text),
                             (None, Some(old), Some(new)) => request.replace = Some((old, new)),
-                            _ => return Err(CallError::failed("to edit, give `old` and `new`, or the whole `text`")),
+                            _ => {
+                                return Err(McpCallError::failed("to edit, give `old` and `new`, or the whole `text`"));
+                            }
                         }
                     }
                 }
-                match self.request(Request::Edit(request)).await? {
-                    Answer::Trail(edited) => Ok(text(described(&edited))),
-                    other => Err(CallError::unexpected(&other)),
+                match self.request(ServiceRequest::Edit(request)).await? {
+                    ServiceAnswer::Trail(edited) => Ok(text(described(&edited))),
+                    other => Err(McpCallError::unexpected(&other)),
                 }
             }
         }
@@ -167,7 +169,7 @@ fn problems(checked: &Checked) -> String {
 }
 
 /// The answer to a run: it failed if a trail did.
-pub fn outcome(ran: &Ran) -> CallResult {
+pub fn outcome(ran: &Ran) -> McpCallResult {
     let mut lines = vec![ran.text.trim_end().to_string()];
     let failures = failures(&ran.summary);
     lines.extend(failures.into_iter().filter(|line| !ran.text.contains(line.trim())));
@@ -176,7 +178,7 @@ pub fn outcome(ran: &Ran) -> CallResult {
     let said = lines.into_iter().filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
     match ran.exit {
         Exit::Passed => Ok(text(said)),
-        _ => Err(CallError::failed(said)),
+        _ => Err(McpCallError::failed(said)),
     }
 }
 

@@ -8,39 +8,40 @@ use trailblaze_core::refs;
 use trailblaze_protocol::event::StepKind;
 use trailblaze_protocol::exit::Exit;
 
-use super::super::answer::{CallError, CallResult, cut, text};
+use super::super::answer::{McpCallError, McpCallResult, cut, text};
 use super::super::arguments::{ActArgs, McpSnapshotArgs, McpToolCall, ScreenshotArgs, WordsArgs};
-use super::{Client, last};
-use crate::sessions::interactive::{CallArguments, Command, Reply, Snapshot};
+use super::{McpRequest, last};
+use crate::sessions::interactive::{CallArguments, CommandReply, InteractiveCommand, Snapshot};
 
 const NARROWER: &str = "narrow it with `find`, `within` or `depth`";
 
-impl Client<'_> {
-    pub(super) async fn snapshot(&self, args: McpSnapshotArgs) -> CallResult {
+impl McpRequest<'_> {
+    pub(super) async fn snapshot(&self, args: McpSnapshotArgs) -> McpCallResult {
         let within = args.within.map(|reference| reference.trim_matches(['[', ']']).to_string());
         let mut wish = Snapshot { within, find: args.find, since: args.since, ..Snapshot::default() };
         wish.details.depth = args.depth;
         // What is searched for may be anywhere on the page.
         wish.details.offscreen = args.offscreen || wish.find.is_some();
-        let replies = self.execute(args.session.as_deref(), vec![Command::Snapshot(wish)]).await?;
+        let replies = self.execute(args.session.as_deref(), vec![InteractiveCommand::Snapshot(wish)]).await?;
         let shown = shown(last(replies)?)?;
         Ok(vec![ContentBlock::text(cut(&shown.text, NARROWER)), ContentBlock::text(shown.numbered())])
     }
 
-    pub(super) async fn act(&self, args: ActArgs) -> CallResult {
+    pub(super) async fn act(&self, args: ActArgs) -> McpCallResult {
         if args.calls.is_empty() {
-            return Err(CallError::failed("`calls` must have at least one call"));
+            return Err(McpCallError::failed("`calls` must have at least one call"));
         }
         let begin = match (args.step, args.verify) {
-            (Some(_), Some(_)) => return Err(CallError::failed("give `step` or `verify`, not both")),
-            (Some(text), None) => Some(Command::Step { kind: StepKind::Step, text }),
-            (None, Some(text)) => Some(Command::Step { kind: StepKind::Verify, text }),
+            (Some(_), Some(_)) => return Err(McpCallError::failed("give `step` or `verify`, not both")),
+            (Some(text), None) => Some(InteractiveCommand::Step { kind: StepKind::Step, text }),
+            (None, Some(text)) => Some(InteractiveCommand::Step { kind: StepKind::Verify, text }),
             (None, None) => None,
         };
         let names: Vec<String> = args.calls.iter().map(|call| call.tool.clone()).collect();
         let n_before = usize::from(begin.is_some());
         let calls = args.calls.into_iter();
-        let calls = calls.map(|call| Command::Call { tool: call.tool, args: CallArguments::Json(call.args) });
+        let calls =
+            calls.map(|call| InteractiveCommand::Call { tool: call.tool, args: CallArguments::Json(call.args) });
         let commands = begin.into_iter().chain(calls).chain([look_for_changes()]).collect();
         let session = args.session.as_deref();
         let replies = self.execute(session, commands).await?;
@@ -48,9 +49,9 @@ impl Client<'_> {
         let mut lines = Vec::new();
         for (at, name) in names.iter().enumerate() {
             let reply = replies.next();
-            let remarks = reply.as_ref().map(Reply::remarks).unwrap_or_default();
+            let remarks = reply.as_ref().map(CommandReply::remarks).unwrap_or_default();
             match reply {
-                Some(Reply::Done { text, value }) => {
+                Some(CommandReply::Done { text, value }) => {
                     // What an action was recorded as says nothing new.
                     let is_recorded = value["delegates"].as_array().is_some_and(|calls| !calls.is_empty());
                     lines.extend((text != "done" && !is_recorded).then(|| format!("{name}: {text}")));
@@ -58,16 +59,16 @@ impl Client<'_> {
                     let warning = value["warning"].as_str().filter(|_| is_recorded);
                     lines.extend(warning.map(|warning| format!("{name}: warning: {warning}")));
                 }
-                Some(Reply::Failed { message, exit }) => {
+                Some(CommandReply::Failed { message, exit }) => {
                     return Err(self.stopped(session, &names, at, lines, message, exit).await);
                 }
-                None => return Err(CallError::failed(format!("`{name}` was not called"))),
+                None => return Err(McpCallError::failed(format!("`{name}` was not called"))),
             }
         }
         match replies.next() {
-            Some(Reply::Failed { message, exit }) => {
+            Some(CommandReply::Failed { message, exit }) => {
                 lines.push(format!("all calls were made, but the screen could not be read: {message}"));
-                Err(CallError::of_exit(exit, lines.join("\n")))
+                Err(McpCallError::of_exit(exit, lines.join("\n")))
             }
             Some(reply) => {
                 lines.extend(reply.remarks());
@@ -79,7 +80,7 @@ impl Client<'_> {
     }
 
     /// Makes a single call in the default session.
-    pub async fn make(&self, tool: &str, args: Map<String, Value>) -> CallResult {
+    pub async fn make(&self, tool: &str, args: Map<String, Value>) -> McpCallResult {
         let calls = vec![McpToolCall { tool: tool.to_string(), args }];
         self.act(ActArgs { calls, step: None, verify: None, session: None }).await
     }
@@ -93,7 +94,7 @@ impl Client<'_> {
         mut lines: Vec<String>,
         message: String,
         exit: Exit,
-    ) -> CallError {
+    ) -> McpCallError {
         lines.push(format!("`{}` failed: {message}", names[at]));
         if names.len() > 1 {
             let number = at + 1;
@@ -115,21 +116,21 @@ impl Client<'_> {
         {
             lines.push(seen.whole());
         }
-        CallError::of_exit(exit, lines.join("\n"))
+        McpCallError::of_exit(exit, lines.join("\n"))
     }
 
-    pub(super) async fn step(&self, args: WordsArgs) -> CallResult {
+    pub(super) async fn step(&self, args: WordsArgs) -> McpCallResult {
         self.carry_out(StepKind::Step, args).await
     }
 
-    pub(super) async fn verify(&self, args: WordsArgs) -> CallResult {
+    pub(super) async fn verify(&self, args: WordsArgs) -> McpCallResult {
         self.carry_out(StepKind::Verify, args).await
     }
 
-    async fn carry_out(&self, kind: StepKind, args: WordsArgs) -> CallResult {
-        let commands = vec![Command::Do { kind, text: args.text }, look_for_changes()];
+    async fn carry_out(&self, kind: StepKind, args: WordsArgs) -> McpCallResult {
+        let commands = vec![InteractiveCommand::Do { kind, text: args.text }, look_for_changes()];
         let mut replies = self.execute(args.session.as_deref(), commands).await?.into_iter();
-        let done = replies.next().ok_or_else(|| CallError::failed("nothing was done"))?;
+        let done = replies.next().ok_or_else(|| McpCallError::failed("nothing was done"))?;
         let mut lines = done.remarks();
         lines.insert(0, super::said(done)?);
         if let Some(reply) = replies.next() {
@@ -139,39 +140,44 @@ impl Client<'_> {
         Ok(text(lines.join("\n")))
     }
 
-    pub(super) async fn screenshot(&self, args: ScreenshotArgs) -> CallResult {
-        let command = Command::Screenshot { has_marks: args.marks };
+    pub(super) async fn screenshot(&self, args: ScreenshotArgs) -> McpCallResult {
+        let command = InteractiveCommand::Screenshot { has_marks: args.marks };
         match last(self.execute(args.session.as_deref(), vec![command]).await?)? {
-            Reply::Done { value, .. } => {
+            CommandReply::Done { value, .. } => {
                 let url = value["url"].as_str().unwrap_or_default();
                 let picture = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
-                let (mime, data) = picture.ok_or_else(|| CallError::failed("there is no picture"))?;
+                let (mime, data) = picture.ok_or_else(|| McpCallError::failed("there is no picture"))?;
                 Ok(vec![ContentBlock::image(data, mime)])
             }
-            Reply::Failed { message, exit } => Err(CallError::of_exit(exit, message)),
+            CommandReply::Failed { message, exit } => Err(McpCallError::of_exit(exit, message)),
         }
     }
 }
 
 /// The command that shows the whole screen.
-pub(super) fn look(settles: bool) -> Command {
+pub(super) fn look(settles: bool) -> InteractiveCommand {
     // Without an earlier snapshot of it, everything is shown.
-    Command::Snapshot(Snapshot { whole_if_new: true, settles, ..Snapshot::default() })
+    InteractiveCommand::Snapshot(Snapshot { whole_if_new: true, settles, ..Snapshot::default() })
 }
 
 /// The command that says what changed on the screen, once it has settled.
-fn look_for_changes() -> Command {
-    Command::Snapshot(Snapshot { only_changes: true, whole_if_new: true, settles: true, ..Snapshot::default() })
+fn look_for_changes() -> InteractiveCommand {
+    InteractiveCommand::Snapshot(Snapshot {
+        only_changes: true,
+        whole_if_new: true,
+        settles: true,
+        ..Snapshot::default()
+    })
 }
 
 /// What a snapshot shows.
-pub(super) struct Shown {
+pub(super) struct ShownSnapshot {
     text: String,
     number: Option<u64>,
     is_whole: bool,
 }
 
-impl Shown {
+impl ShownSnapshot {
     fn numbered(&self) -> String {
         self.number.map(|number| format!("snapshot {number}")).unwrap_or_default()
     }
@@ -186,15 +192,15 @@ impl Shown {
     }
 }
 
-pub(super) fn shown(reply: Reply) -> Result<Shown, CallError> {
+pub(super) fn shown(reply: CommandReply) -> Result<ShownSnapshot, McpCallError> {
     match reply {
-        Reply::Done { text, value } => {
+        CommandReply::Done { text, value } => {
             let is_whole = value["isWhole"] == true;
             let text = text.replace("use --offscreen to show", "`offscreen` shows them");
             let text = if is_whole { text } else { without_replaced(&text) };
-            Ok(Shown { text, number: value["snapshot"].as_u64(), is_whole })
+            Ok(ShownSnapshot { text, number: value["snapshot"].as_u64(), is_whole })
         }
-        Reply::Failed { message, exit } => Err(CallError::of_exit(exit, message)),
+        CommandReply::Failed { message, exit } => Err(McpCallError::of_exit(exit, message)),
     }
 }
 

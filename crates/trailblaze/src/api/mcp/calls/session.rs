@@ -2,29 +2,33 @@
 
 use serde_json::{Map, json};
 
-use super::super::answer::{CallError, CallResult, text};
+use super::super::answer::{McpCallError, McpCallResult, text};
 use super::super::arguments::{McpSessionArgs, SessionAction};
 use super::screen::{look, shown};
-use super::{Client, at, last, said};
-use crate::sessions::interactive::{CallArguments, Command, Reply};
-use crate::sessions::service::{Answer, ClientPlace, DevicesRequest, OpenRequest, ReplayRequest, Request, SessionInfo};
+use super::{McpRequest, at, last, said};
+use crate::sessions::interactive::{CallArguments, CommandReply, InteractiveCommand};
+use crate::sessions::service::{
+    ClientPlace, DevicesRequest, OpenRequest, ReplayRequest, ServiceAnswer, ServiceRequest, SessionInfo,
+};
 
-impl Client<'_> {
-    pub(super) async fn session(&self, args: McpSessionArgs) -> CallResult {
+impl McpRequest<'_> {
+    pub(super) async fn session(&self, args: McpSessionArgs) -> McpCallResult {
         let session = args.session.as_deref();
         match args.action {
             SessionAction::Open => self.open_session(args).await,
-            SessionAction::List => match self.request(Request::Sessions).await? {
-                Answer::Sessions(sessions) if sessions.is_empty() => {
+            SessionAction::List => match self.request(ServiceRequest::Sessions).await? {
+                ServiceAnswer::Sessions(sessions) if sessions.is_empty() => {
                     Ok(text("no session is open\nhint: {\"action\":\"open\"} opens one"))
                 }
-                Answer::Sessions(sessions) => Ok(text(sessions.iter().map(described).collect::<Vec<_>>().join("\n"))),
-                other => Err(CallError::unexpected(&other)),
+                ServiceAnswer::Sessions(sessions) => {
+                    Ok(text(sessions.iter().map(described).collect::<Vec<_>>().join("\n")))
+                }
+                other => Err(McpCallError::unexpected(&other)),
             },
             SessionAction::Close => {
-                let closed = self.request(Request::Close { session: self.choice(session) }).await;
+                let closed = self.request(ServiceRequest::Close { session: self.choice(session) }).await;
                 match closed.map_err(|error| self.explained(error))? {
-                    Answer::Closed(closed) => {
+                    ServiceAnswer::Closed(closed) => {
                         let mut lines = vec![format!("closed session `{}`", closed.name)];
                         lines.extend(closed.unsaved.map(|file| {
                             format!("its steps were not saved as a trail; they are in {}", file.display())
@@ -32,11 +36,15 @@ impl Client<'_> {
                         lines.extend(closed.report.map(|report| format!("report: {}", report.display())));
                         Ok(text(lines.join("\n")))
                     }
-                    other => Err(CallError::unexpected(&other)),
+                    other => Err(McpCallError::unexpected(&other)),
                 }
             }
-            SessionAction::Steps => Ok(text(said(last(self.execute_open(session, vec![Command::Steps]).await?)?)?)),
-            SessionAction::Undo => Ok(text(said(last(self.execute_open(session, vec![Command::UndoStep]).await?)?)?)),
+            SessionAction::Steps => {
+                Ok(text(said(last(self.execute_open(session, vec![InteractiveCommand::Steps]).await?)?)?))
+            }
+            SessionAction::Undo => {
+                Ok(text(said(last(self.execute_open(session, vec![InteractiveCommand::UndoStep]).await?)?)?))
+            }
             SessionAction::Replay => {
                 let request = ReplayRequest {
                     session: self.choice(session),
@@ -45,19 +53,19 @@ impl Client<'_> {
                     from: args.from,
                     to: args.to,
                 };
-                let ran = self.request(Request::Replay(request)).await;
+                let ran = self.request(ServiceRequest::Replay(request)).await;
                 match ran.map_err(|error| self.explained(error))? {
-                    Answer::Ran(ran) => super::project::outcome(&ran),
-                    other => Err(CallError::unexpected(&other)),
+                    ServiceAnswer::Ran(ran) => super::project::outcome(&ran),
+                    other => Err(McpCallError::unexpected(&other)),
                 }
             }
         }
     }
 
     /// The browser of a project.
-    async fn browser(&self, client: &ClientPlace) -> Result<String, CallError> {
-        let Answer::Devices(devices) =
-            self.request(Request::Devices(DevicesRequest { client: client.clone() })).await?
+    async fn browser(&self, client: &ClientPlace) -> Result<String, McpCallError> {
+        let ServiceAnswer::Devices(devices) =
+            self.request(ServiceRequest::Devices(DevicesRequest { client: client.clone() })).await?
         else {
             return Ok("web/chromium".to_string());
         };
@@ -65,17 +73,17 @@ impl Client<'_> {
         Ok(browser.map_or_else(|| "web/chromium".to_string(), |browser| browser.id))
     }
 
-    async fn open_session(&self, args: McpSessionArgs) -> CallResult {
+    async fn open_session(&self, args: McpSessionArgs) -> McpCallResult {
         let default = self.opening();
         let place = &self.server.options.place;
         let client = match &args.project {
             Some(project) if self.is_homeless() && project.is_relative() => {
                 let text = format!("`project` must be an absolute path, got `{}`", project.display());
-                return Err(CallError::failed(text));
+                return Err(McpCallError::failed(text));
             }
             Some(project) => at(place, project),
             None if self.is_homeless() => {
-                return Err(CallError::failed(
+                return Err(McpCallError::failed(
                     "`project` is needed: the folder of the project, such as one with a trailblaze.yaml",
                 ));
             }
@@ -103,7 +111,7 @@ impl Client<'_> {
             .await?;
         self.server.secrets.lock().extend(args.secrets);
         let name = opened.name.clone();
-        let mut commands: Vec<Command> = args.url.iter().map(|url| start(&opened, url)).collect();
+        let mut commands: Vec<InteractiveCommand> = args.url.iter().map(|url| start(&opened, url)).collect();
         commands.push(look(args.url.is_some()));
         let replies = self.execute_open(Some(&name), commands).await?;
         let word = if opened.is_new { "opened" } else { "is open already:" };
@@ -115,12 +123,14 @@ impl Client<'_> {
             }
         }
         match last(replies)? {
-            Reply::Failed { message, exit } if opened.is_new => {
+            CommandReply::Failed { message, exit } if opened.is_new => {
                 // A session that could not be used is not left open.
-                let _ = self.request(Request::Close { session: self.choice(Some(&name)) }).await;
-                Err(CallError::of_exit(exit, format!("no session was opened: {message}")))
+                let _ = self.request(ServiceRequest::Close { session: self.choice(Some(&name)) }).await;
+                Err(McpCallError::of_exit(exit, format!("no session was opened: {message}")))
             }
-            Reply::Failed { message, exit } => Err(CallError::of_exit(exit, format!("{head}\nbut: {message}"))),
+            CommandReply::Failed { message, exit } => {
+                Err(McpCallError::of_exit(exit, format!("{head}\nbut: {message}")))
+            }
             seen => Ok(text(format!("{head}\n{}", shown(seen)?.whole()))),
         }
     }
@@ -132,7 +142,7 @@ fn is_page(url: &str) -> bool {
 }
 
 /// The call that opens a page, a link, or an app by its id. A new session begins as a new visitor, so that its trail does too.
-fn start(session: &SessionInfo, url: &str) -> Command {
+fn start(session: &SessionInfo, url: &str) -> InteractiveCommand {
     let is_web = session.platform == "web";
     let (tool, argument) = match url.contains("://") {
         _ if is_web && !session.is_new => ("navigate", "url"),
@@ -141,7 +151,7 @@ fn start(session: &SessionInfo, url: &str) -> Command {
         false => ("launchApp", "packageId"),
     };
     let args = Map::from_iter([(argument.to_string(), json!(url))]);
-    Command::Call { tool: tool.to_string(), args: CallArguments::Json(args) }
+    InteractiveCommand::Call { tool: tool.to_string(), args: CallArguments::Json(args) }
 }
 
 fn described(session: &SessionInfo) -> String {

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze::project::environment::Environment;
 use trailblaze::project::loaded::Loaded;
-use trailblaze::project::models::{CassetteUse, ModelOptions, Models};
+use trailblaze::project::models::{ModelCassetteMode, ModelOptions, Models};
 use trailblaze_core::driver::Budget;
 use trailblaze_core::model::{ChatMessage, ModelRequest, OfferedTool};
 use trailblaze_core::values::secret::Secrets;
@@ -198,7 +198,7 @@ fn exit_codes_tell_a_wrong_setup_from_a_provider_that_fails() {
     }
 }
 
-fn models(project: &Project, model: Option<&str>, cassette: Option<CassetteUse>) -> Models {
+fn models(project: &Project, model: Option<&str>, cassette: Option<ModelCassetteMode>) -> Models {
     let loaded = Loaded::read(project.root(), &Arc::new(Environment::default())).expect("a project");
     let options = ModelOptions { model: model.map(String::from), cassette };
     Models::resolve(&loaded, &options).expect("a usable choice")
@@ -212,7 +212,7 @@ async fn a_cassette_belongs_to_one_trail_on_one_kind_of_device() {
     let request =
         ModelRequest { tools: [tool].into(), ..ModelRequest::new("Be brief.", vec![ChatMessage::user("Greet Ada.")]) };
 
-    let recorded = models(&project, Some("demo"), Some(CassetteUse::Record));
+    let recorded = models(&project, Some("demo"), Some(ModelCassetteMode::Record));
     let trail = recorded.for_trail("pay/by card", "android-phone").expect("no problem").expect("a model");
     assert!(trail.model.describe().is_replayed, "requests must be the same when they are recorded");
     let reply = trail.model.complete(&budget, &request).await.expect("a reply");
@@ -258,7 +258,7 @@ async fn a_cassette_belongs_to_one_trail_on_one_kind_of_device() {
 
     // Neither the file of replies nor a choice is needed any more.
     project.write("demo.replies.yaml", "");
-    let replayed = models(&project, None, Some(CassetteUse::Replay));
+    let replayed = models(&project, None, Some(ModelCassetteMode::Replay));
     assert!(replayed.has_any());
     let trail = replayed.for_trail("pay/by card", "android-phone").expect("no problem").expect("a model");
     assert_eq!(trail.model.describe().id, "demo/file");

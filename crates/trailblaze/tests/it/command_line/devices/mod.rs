@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use trailblaze::project::compiled_in::CompiledIn;
 use trailblaze::project::environment::Environment;
 use trailblaze::project::loaded::Loaded;
-use trailblaze::sessions::host::Host;
+use trailblaze::sessions::host::SessionHost;
 use trailblaze::sessions::wiring::{NotOpened, SessionSinks, Wiring};
 use trailblaze_core::driver::{Action, ActionTarget, Budget, ObserveOptions};
 use trailblaze_core::snapshot::{Details, text};
@@ -47,8 +47,8 @@ impl Room {
 
     fn wiring(&self) -> Wiring {
         let invocations = Arc::default();
-        let listener = trailblaze::api::Listener::new(Arc::clone(&invocations), None);
-        Wiring::new(&self.loaded, &Host::new(invocations, listener), None)
+        let listener = trailblaze::api::ApiListener::new(Arc::clone(&invocations), None);
+        Wiring::new(&self.loaded, &SessionHost::new(invocations, listener), None)
     }
 }
 

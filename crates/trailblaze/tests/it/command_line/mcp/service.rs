@@ -8,16 +8,16 @@ use async_trait::async_trait;
 use serde_json::json;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
-use trailblaze::api::Listener;
+use trailblaze::api::ApiListener;
 use trailblaze::api::mcp::{McpOptions, McpServer};
 use trailblaze::output::console::Quiet;
 use trailblaze::project::environment::Environment;
 use trailblaze::project::loaded::Loaded;
-use trailblaze::sessions::host::Host;
-use trailblaze::sessions::interactive::{self, InteractiveOptions, Opened, Reply, Usage};
+use trailblaze::sessions::host::SessionHost;
+use trailblaze::sessions::interactive::{self, CommandReply, InteractiveOptions, Opened, Usage};
 use trailblaze::sessions::service::{
-    Answer, Checked, ClientPlace, ClosedSession, DeviceInfo, Edited, OpenRequest, ProgressSink, Ran, Request, Service,
-    ServiceError, SessionInfo,
+    Checked, ClientPlace, ClosedSession, DeviceInfo, Edited, OpenRequest, ProgressSink, Ran, Service, ServiceAnswer,
+    ServiceError, ServiceRequest, SessionInfo,
 };
 use trailblaze::sessions::{toolbox, wiring};
 use trailblaze_protocol::exit::Exit;
@@ -73,7 +73,7 @@ impl OneSession {
         let device = loaded.devices(&["android/sim-1".to_string()]).expect("the device exists").remove(0);
         let loaded = Arc::new(loaded);
         let invocations = Arc::default();
-        let host = Host::new(Arc::clone(&invocations), Listener::new(invocations, None));
+        let host = SessionHost::new(Arc::clone(&invocations), ApiListener::new(invocations, None));
         let options = InteractiveOptions {
             usage: Usage::Serve,
             device,
@@ -102,39 +102,39 @@ fn no_session() -> ServiceError {
 impl Service for OneSession {
     async fn request(
         &self,
-        request: Request,
+        request: ServiceRequest,
         progress: &dyn ProgressSink,
         cancel: &CancellationToken,
-    ) -> Result<Answer, ServiceError> {
+    ) -> Result<ServiceAnswer, ServiceError> {
         match request {
-            Request::Open(request) => Ok(Answer::Session(Box::new(self.open(*request).await?))),
-            Request::Execute(request) => {
+            ServiceRequest::Open(request) => Ok(ServiceAnswer::Session(Box::new(self.open(*request).await?))),
+            ServiceRequest::Execute(request) => {
                 let mut opened = self.opened.lock().await;
                 let opened = opened.as_mut().filter(|_| request.session.name.is_none_or(|name| name == NAME));
                 let Some(opened) = opened else { return Err(no_session()) };
                 let mut replies = Vec::new();
                 for command in request.commands {
                     replies.push(opened.session.execute(command, cancel).await);
-                    if matches!(replies.last(), Some(Reply::Failed { .. })) {
+                    if matches!(replies.last(), Some(CommandReply::Failed { .. })) {
                         break;
                     }
                 }
-                Ok(Answer::Replies(replies))
+                Ok(ServiceAnswer::Replies(replies))
             }
-            Request::Sessions => {
+            ServiceRequest::Sessions => {
                 let is_open = self.opened.lock().await.is_some();
-                Ok(Answer::Sessions(is_open.then(|| self.info(false)).into_iter().collect()))
+                Ok(ServiceAnswer::Sessions(is_open.then(|| self.info(false)).into_iter().collect()))
             }
-            Request::Close { .. } => match self.opened.lock().await.take() {
+            ServiceRequest::Close { .. } => match self.opened.lock().await.take() {
                 None => Err(no_session()),
                 Some(opened) => {
                     let unsaved = opened.session.unsaved();
                     let closed = opened.close(Exit::Passed, false).await;
                     let report = closed.written.ok().map(|written| written.html);
-                    Ok(Answer::Closed(ClosedSession { name: NAME.to_string(), report, unsaved }))
+                    Ok(ServiceAnswer::Closed(ClosedSession { name: NAME.to_string(), report, unsaved }))
                 }
             },
-            Request::Toolbox(request) => {
+            ServiceRequest::Toolbox(request) => {
                 let opened = self.opened.lock().await;
                 let Some(opened) = opened.as_ref() else { return Err(no_session()) };
                 let registry = opened.session.registry();
@@ -144,9 +144,9 @@ impl Service for OneSession {
                         .map_err(|missing| ServiceError::invalid(missing.to_string()))?,
                     None => toolbox::list(&registry, request.search.as_deref()),
                 };
-                Ok(Answer::Toolbox(listed))
+                Ok(ServiceAnswer::Toolbox(listed))
             }
-            Request::Devices(_) => Ok(Answer::Devices(vec![DeviceInfo {
+            ServiceRequest::Devices(_) => Ok(ServiceAnswer::Devices(vec![DeviceInfo {
                 id: "android/sim-1".to_string(),
                 platform: "android".to_string(),
                 driver: "sim".to_string(),
@@ -155,7 +155,7 @@ impl Service for OneSession {
                 height: 2400,
                 sessions: vec![NAME.to_string()],
             }])),
-            Request::Run(_) => {
+            ServiceRequest::Run(_) => {
                 for at in 1..=3 {
                     progress.say(&format!("trail {at} of 3"));
                 }
@@ -165,10 +165,10 @@ impl Service for OneSession {
                     return Err(ServiceError::environment("cancelled"));
                 }
                 let summary = summary();
-                Ok(Answer::Ran(Ran { exit: Exit::Failed, text: "1 failed".to_string(), summary, report: None }))
+                Ok(ServiceAnswer::Ran(Ran { exit: Exit::Failed, text: "1 failed".to_string(), summary, report: None }))
             }
-            Request::Report(_) => Ok(Answer::Report(Box::new(summary()))),
-            Request::Check(_) => Ok(Answer::Checked(Checked {
+            ServiceRequest::Report(_) => Ok(ServiceAnswer::Report(Box::new(summary()))),
+            ServiceRequest::Check(_) => Ok(ServiceAnswer::Checked(Checked {
                 trails: 1,
                 errors: 1,
                 problems: vec![json!({
@@ -176,7 +176,7 @@ impl Service for OneSession {
                     "hint": "did you mean `tap`?",
                 })],
             })),
-            Request::Edit(request) => Ok(Answer::Trail(match request.path {
+            ServiceRequest::Edit(request) => Ok(ServiceAnswer::Trail(match request.path {
                 None => Edited::List(vec![
                     json!({"path": "a.trail.yaml", "title": "First"}),
                     json!({"path": "b/c d.trail.yaml"}),
