@@ -7,14 +7,16 @@ use trailblaze_core::config::{Cost, Dimensions, ModelEntry};
 use trailblaze_core::model::{
     Arguments, ModelError, ModelErrorKind, ModelInfo, Price, Reply, RequestedCall, StopReason, Usage,
 };
-use trailblaze_core::yaml::{self, Decode, Node, Problem, Problems, Source, Spanned, decode, loose};
-use trailblaze_core::{limits, table, words};
+use trailblaze_core::yaml::{
+    self, Decode, Node, Problem, Problems, ReadBackError, Source, Spanned, decode, loose, read_back,
+};
+use trailblaze_core::{table, words};
 
 use super::{CannedAnswer, CannedReplies, Expectation, Fingerprint, ReplyEntry};
 
 table! {
     /// Replies of a language model: for the provider scripted, and recorded by --model-cassette record.
-    pub struct Written {
+    pub struct WrittenReplies {
         /// What is known about the model, as in llm.providers of trailblaze.yaml.
         "model" => model: Option<ModelEntry> = None,
         /// The replies. Each request gets the first unused one whose expectations hold.
@@ -199,22 +201,11 @@ impl Decode for WrittenCall {
     }
 }
 
-/// Why replies cannot be written: it would not read back the same.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum NotFit {
-    #[error("it would have {bytes} bytes; the limit is {}", limits::FILE_BYTES)]
-    TooLarge { bytes: usize },
-    #[error("it would not read back the same")]
-    Different,
-    #[error("it would not read back: {0}")]
-    Broken(String),
-}
-
 impl CannedReplies {
     /// Parses a file of replies, or returns everything that is wrong with it.
     pub fn read(source: &Arc<Source>) -> Result<CannedReplies, Vec<Problem>> {
         let mut problems = Problems::new(source);
-        let written: Option<Written> = decode(source, &mut problems);
+        let written: Option<WrittenReplies> = decode(source, &mut problems);
         let replies = written.and_then(|written| {
             let entries: Vec<Option<ReplyEntry>> =
                 written.replies.into_iter().map(|entry| from_entry(entry, &source.path, &mut problems)).collect();
@@ -231,19 +222,10 @@ impl CannedReplies {
     }
 
     /// The text of the file. Guaranteed to read back as these replies.
-    pub fn text(&self) -> Result<String, NotFit> {
+    pub fn text(&self) -> Result<String, ReadBackError> {
         let head = "# What a language model replied. Written by `--model-cassette record`.\n";
         let text = format!("{head}{}", yaml::block(&self.json(), 0));
-        if text.len() > limits::FILE_BYTES {
-            return Err(NotFit::TooLarge { bytes: text.len() });
-        }
-        match CannedReplies::read(&Source::new(self.file.as_str(), text.as_str())) {
-            Ok(read) if read.json() == self.json() => Ok(text),
-            Ok(_) => Err(NotFit::Different),
-            Err(problems) => {
-                Err(NotFit::Broken(problems.first().map(|problem| problem.message.clone()).unwrap_or_default()))
-            }
-        }
+        read_back(text, CannedReplies::read, |read| read.json() == self.json())
     }
 
     fn json(&self) -> Value {

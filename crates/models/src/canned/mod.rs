@@ -7,7 +7,7 @@ mod model;
 
 use trailblaze_core::model::{ModelError, ModelInfo, Reply, Usage};
 
-pub use file::{NotFit, Written};
+pub use file::WrittenReplies;
 pub use model::CannedModel;
 pub use recorder::Recorder;
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use trailblaze_core::limits;
 use trailblaze_core::table;
-use trailblaze_core::yaml::decode_root;
-use trailblaze_core::yaml::{self, Decode, Entries, Node, Problem, Problems, Source, loose};
+use trailblaze_core::yaml::{
+    self, Decode, Entries, Node, Problem, Problems, ReadBackError, Source, decode_root, loose, read_back,
+};
 
 use super::{Answer, Callback, Cassette, RecordedCall};
 use crate::listing::RawListing;
@@ -19,7 +19,7 @@ const HINT: &str = "record it with --cassette record";
 
 table! {
     /// The listing and answers of a tool server. Written by `--cassette record`.
-    pub struct Written {
+    pub struct WrittenCassette {
         /// The version of the format: 1.
         "cassette" => version: u32,
         /// The tools, as the server listed them.
@@ -75,17 +75,6 @@ impl Decode for Given {
     }
 }
 
-/// Why a cassette cannot be written: it would not read back the same.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum NotFit {
-    #[error("it would have {bytes} bytes; the limit is {}", limits::FILE_BYTES)]
-    TooLarge { bytes: usize },
-    #[error("it would not read back the same")]
-    Different,
-    #[error("it would not read back: {0}")]
-    Broken(String),
-}
-
 impl Cassette {
     /// Parses a cassette, or returns everything that is wrong with it.
     pub fn read(source: &Arc<Source>) -> Result<Cassette, Vec<Problem>> {
@@ -100,7 +89,7 @@ impl Cassette {
             problems.error_with_hint(node.span, text, HINT);
             return Err(problems.into_vec());
         }
-        let written: Option<Written> = decode_root(root.as_ref(), &mut problems);
+        let written: Option<WrittenCassette> = decode_root(root.as_ref(), &mut problems);
         let cassette = written.and_then(|written| from_written(written, &mut problems));
         match cassette {
             Some(cassette) if !problems.has_errors() => Ok(cassette),
@@ -109,22 +98,13 @@ impl Cassette {
     }
 
     /// The text of the file. Guaranteed to read back as this cassette.
-    pub fn text(&self, server: &str) -> Result<String, NotFit> {
+    pub fn text(&self, server: &str) -> Result<String, ReadBackError> {
         // The name goes into a comment, so it must not contain a line break.
         let server = server.replace(char::is_control, " ");
         let head =
             format!("# The listing and answers of the tool server `{server}`. Written by `--cassette record`.\n");
         let text = format!("{head}{}", yaml::block(&self.json(), 0));
-        if text.len() > limits::FILE_BYTES {
-            return Err(NotFit::TooLarge { bytes: text.len() });
-        }
-        match Cassette::read(&Source::new("cassette", text.as_str())) {
-            Ok(read) if read == *self => Ok(text),
-            Ok(_) => Err(NotFit::Different),
-            Err(problems) => {
-                Err(NotFit::Broken(problems.first().map(|problem| problem.message.clone()).unwrap_or_default()))
-            }
-        }
+        read_back(text, Cassette::read, |read| read == self)
     }
 
     fn json(&self) -> Value {
@@ -172,7 +152,7 @@ fn called_json(tool: &str, args: &Map<String, Value>) -> Map<String, Value> {
     json
 }
 
-fn from_written(written: Written, problems: &mut Problems) -> Option<Cassette> {
+fn from_written(written: WrittenCassette, problems: &mut Problems) -> Option<Cassette> {
     let calls: Vec<Option<RecordedCall>> = written.calls.into_iter().map(|call| from_call(call, problems)).collect();
     Some(Cassette {
         listing: RawListing { tools: written.tools.iter().map(loose).collect(), registry: written.registry },

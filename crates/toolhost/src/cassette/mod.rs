@@ -10,7 +10,7 @@ mod scrub;
 
 use serde_json::{Map, Value};
 
-pub use file::{NotFit, Written};
+pub use file::WrittenCassette;
 pub use player::{Player, Role};
 pub use recorder::{CallbackListener, Tape};
 

@@ -10,9 +10,9 @@ use trailblaze_core::config::{Target, ToolFile, Toolset};
 use trailblaze_core::trail::Trail;
 use trailblaze_core::yaml::{Decode, nearest};
 use trailblaze_drivers::sim::App;
-use trailblaze_models::canned;
+use trailblaze_models::canned::WrittenReplies;
 use trailblaze_protocol::exit::Exit;
-use trailblaze_toolhost::cassette::Written;
+use trailblaze_toolhost::cassette::WrittenCassette;
 
 use super::device::DeviceArgs;
 use super::interrupt::Signals;
@@ -74,8 +74,8 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("tool", named(ToolFile::schema(), "Trailblaze tool")),
         ("app", named(App::schema(), "Trailblaze simulated app")),
         ("effects", named(Contents::schema(), "Trailblaze effects")),
-        ("cassette", named(Written::schema(), "Trailblaze cassette")),
-        ("replies", named(canned::Written::schema(), "Trailblaze replies of a model")),
+        ("cassette", named(WrittenCassette::schema(), "Trailblaze cassette")),
+        ("replies", named(WrittenReplies::schema(), "Trailblaze replies of a model")),
     ]
 }
 

@@ -10,8 +10,8 @@ use trailblaze_core::driver::Budget;
 use trailblaze_core::model::{Model, ModelError, ModelErrorKind, ModelInfo, Price, Reply, Request};
 use trailblaze_core::template::tokens;
 use trailblaze_core::values::secret::Secrets;
-use trailblaze_core::yaml::{Problem, nearest};
-use trailblaze_models::canned::{CannedModel, CannedReplies, NotFit, Recorder};
+use trailblaze_core::yaml::{Problem, ReadBackError, nearest};
+use trailblaze_models::canned::{CannedModel, CannedReplies, Recorder};
 use trailblaze_models::{Endpoint, Secret, Settings, open};
 
 use crate::files::{slug, write_in_project};
@@ -274,7 +274,7 @@ pub enum CassetteError {
     #[error("cannot write `{file}`: {source}")]
     Write { file: String, source: std::io::Error },
     #[error("cannot write `{file}`: {source}")]
-    Unfit { file: String, source: NotFit },
+    Unfit { file: String, source: ReadBackError },
 }
 
 impl TrailModel {
