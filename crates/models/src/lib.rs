@@ -20,6 +20,5 @@ mod retry;
 mod provider;
 
 pub use estimate::estimated_tokens;
-pub use http::ProxySettings;
 pub use provider::open;
 pub use settings::{Endpoint, Secret, Settings};

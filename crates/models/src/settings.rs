@@ -4,9 +4,9 @@ use std::fmt;
 
 use trailblaze_core::config::{ModelEntry, ProviderKind};
 use trailblaze_core::model::{ModelInfo, ModelRequest, Price};
+use trailblaze_http::ProxySettings;
 
 use crate::api::Api;
-use crate::http::ProxySettings;
 
 /// How a provider is reached.
 #[derive(Debug, Clone)]

@@ -6,6 +6,7 @@ mod node;
 mod place;
 mod problem;
 mod read;
+mod read_back;
 mod scalar;
 mod table;
 
@@ -15,6 +16,7 @@ pub use node::{Source, Span, Style, YamlKind, YamlNode};
 pub(crate) use place::{behind_colon, line_end};
 pub use problem::{Problem, Problems, Severity};
 pub use read::read;
+pub use read_back::{ReadBackError, read_back};
 pub use scalar::{Reading, loose, plain, scalar, to_json};
 pub use table::{Decode, Entries, Millis, Spanned, Table};
 

@@ -7,8 +7,10 @@ use trailblaze_core::config::{Cost, Dimensions, ModelEntry};
 use trailblaze_core::model::{
     ModelError, ModelErrorKind, ModelInfo, ModelReply, Price, RequestedArguments, RequestedCall, StopReason, TokenUsage,
 };
-use trailblaze_core::yaml::{self, Decode, Problem, Problems, Source, Spanned, YamlNode, decode, loose};
-use trailblaze_core::{limits, table, words};
+use trailblaze_core::yaml::{
+    self, Decode, Problem, Problems, ReadBackError, Source, Spanned, YamlNode, decode, loose, read_back,
+};
+use trailblaze_core::{table, words};
 
 use super::{CannedAnswer, CannedReplies, Expectation, Fingerprint, ReplyEntry};
 
@@ -199,17 +201,6 @@ impl Decode for CannedCall {
     }
 }
 
-/// Why replies cannot be written: it would not read back the same.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum RepliesWriteError {
-    #[error("it would have {bytes} bytes; the limit is {}", limits::FILE_BYTES)]
-    TooLarge { bytes: usize },
-    #[error("it would not read back the same")]
-    Different,
-    #[error("it would not read back: {0}")]
-    Broken(String),
-}
-
 impl CannedReplies {
     /// Parses a file of replies, or returns everything that is wrong with it.
     pub fn read(source: &Arc<Source>) -> Result<CannedReplies, Vec<Problem>> {
@@ -231,19 +222,10 @@ impl CannedReplies {
     }
 
     /// The text of the file. Guaranteed to read back as these replies.
-    pub fn text(&self) -> Result<String, RepliesWriteError> {
+    pub fn text(&self) -> Result<String, ReadBackError> {
         let head = "# What a language model replied. Written by `--model-cassette record`.\n";
         let text = format!("{head}{}", yaml::block(&self.json(), 0));
-        if text.len() > limits::FILE_BYTES {
-            return Err(RepliesWriteError::TooLarge { bytes: text.len() });
-        }
-        match CannedReplies::read(&Source::new(self.file.as_str(), text.as_str())) {
-            Ok(read) if read.json() == self.json() => Ok(text),
-            Ok(_) => Err(RepliesWriteError::Different),
-            Err(problems) => Err(RepliesWriteError::Broken(
-                problems.first().map(|problem| problem.message.clone()).unwrap_or_default(),
-            )),
-        }
+        read_back(text, CannedReplies::read, |read| read.json() == self.json())
     }
 
     fn json(&self) -> Value {

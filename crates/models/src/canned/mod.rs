@@ -7,7 +7,7 @@ mod model;
 
 use trailblaze_core::model::{ModelError, ModelInfo, ModelReply, TokenUsage};
 
-pub use file::{RepliesFile, RepliesWriteError};
+pub use file::RepliesFile;
 pub use model::CannedModel;
 pub use recorder::Recorder;
 

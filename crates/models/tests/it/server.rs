@@ -9,7 +9,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use trailblaze_core::config::ProviderKind;
 use trailblaze_core::model::{Model, ModelError};
-use trailblaze_models::{Endpoint, ProxySettings, Secret, Settings, open};
+use trailblaze_http::ProxySettings;
+use trailblaze_models::{Endpoint, Secret, Settings, open};
 
 pub const KEY: &str = "sk-canary-0123456789";
 

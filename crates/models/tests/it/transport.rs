@@ -8,7 +8,8 @@ use tokio_util::sync::CancellationToken;
 use trailblaze_core::config::ProviderKind;
 use trailblaze_core::driver::Budget;
 use trailblaze_core::model::{ModelError, ModelErrorKind};
-use trailblaze_models::{Endpoint, ProxySettings, Secret, Settings, open};
+use trailblaze_http::ProxySettings;
+use trailblaze_models::{Endpoint, Secret, Settings, open};
 
 use crate::server::*;
 use crate::support::*;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use trailblaze_core::limits;
 use trailblaze_core::table;
-use trailblaze_core::yaml::decode_root;
-use trailblaze_core::yaml::{self, Decode, Entries, Problem, Problems, Source, YamlNode, loose};
+use trailblaze_core::yaml::{
+    self, Decode, Entries, Problem, Problems, ReadBackError, Source, YamlNode, decode_root, loose, read_back,
+};
 
 use super::{Callback, Cassette, RecordedAnswer, RecordedCall};
 use crate::listing::RawListing;
@@ -75,17 +75,6 @@ impl Decode for Given {
     }
 }
 
-/// Why a cassette cannot be written: it would not read back the same.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum CassetteWriteError {
-    #[error("it would have {bytes} bytes; the limit is {}", limits::FILE_BYTES)]
-    TooLarge { bytes: usize },
-    #[error("it would not read back the same")]
-    Different,
-    #[error("it would not read back: {0}")]
-    Broken(String),
-}
-
 impl Cassette {
     /// Parses a cassette, or returns everything that is wrong with it.
     pub fn read(source: &Arc<Source>) -> Result<Cassette, Vec<Problem>> {
@@ -109,22 +98,13 @@ impl Cassette {
     }
 
     /// The text of the file. Guaranteed to read back as this cassette.
-    pub fn text(&self, server: &str) -> Result<String, CassetteWriteError> {
+    pub fn text(&self, server: &str) -> Result<String, ReadBackError> {
         // The name goes into a comment, so it must not contain a line break.
         let server = server.replace(char::is_control, " ");
         let head =
             format!("# The listing and answers of the tool server `{server}`. Written by `--cassette record`.\n");
         let text = format!("{head}{}", yaml::block(&self.json(), 0));
-        if text.len() > limits::FILE_BYTES {
-            return Err(CassetteWriteError::TooLarge { bytes: text.len() });
-        }
-        match Cassette::read(&Source::new("cassette", text.as_str())) {
-            Ok(read) if read == *self => Ok(text),
-            Ok(_) => Err(CassetteWriteError::Different),
-            Err(problems) => Err(CassetteWriteError::Broken(
-                problems.first().map(|problem| problem.message.clone()).unwrap_or_default(),
-            )),
-        }
+        read_back(text, Cassette::read, |read| read == self)
     }
 
     fn json(&self) -> Value {

@@ -10,7 +10,7 @@ mod scrub;
 
 use serde_json::{Map, Value};
 
-pub use file::{CassetteFile, CassetteWriteError};
+pub use file::CassetteFile;
 pub use player::{Player, ReplayedServer};
 pub use recorder::{CallbackListener, Tape};
 

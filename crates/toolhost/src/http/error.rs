@@ -1,7 +1,5 @@
 //! Why a request over HTTP got no answer.
 
-use std::io::ErrorKind;
-
 use hyper::StatusCode;
 
 use crate::connection::Closed;
@@ -43,28 +41,4 @@ fn refused(status: StatusCode, url: &str, said: &str) -> String {
 
 fn quoted(said: &str) -> String {
     if said.is_empty() { String::new() } else { format!(": `{said}`") }
-}
-
-/// The root cause of an error.
-pub(crate) fn reason(error: &(dyn std::error::Error + 'static)) -> String {
-    match io_kind(error) {
-        Some(ErrorKind::ConnectionRefused) => "connection refused".to_string(),
-        Some(ErrorKind::TimedOut) => "no answer in time".to_string(),
-        _ => causes(error).last().map(ToString::to_string).unwrap_or_default(),
-    }
-}
-
-/// Whether the peer closed the connection without reading all that was sent to it.
-pub(crate) fn is_reset(error: &(dyn std::error::Error + 'static)) -> bool {
-    matches!(io_kind(error), Some(ErrorKind::ConnectionReset | ErrorKind::BrokenPipe))
-}
-
-fn io_kind(error: &(dyn std::error::Error + 'static)) -> Option<ErrorKind> {
-    causes(error).find_map(|cause| cause.downcast_ref::<std::io::Error>()).map(std::io::Error::kind)
-}
-
-fn causes<'e>(
-    error: &'e (dyn std::error::Error + 'static),
-) -> impl Iterator<Item = &'e (dyn std::error::Error + 'static)> {
-    std::iter::successors(Some(error), |error| error.source())
 }

@@ -12,6 +12,7 @@ use hyper::header::{self, HeaderMap};
 use hyper::{Method, Response, StatusCode};
 use serde_json::Value;
 use trailblaze_core::foreign_json;
+use trailblaze_http::reason;
 
 use super::sse::{Events, TooLong};
 use super::{Http, HttpError, RequestParts, SESSION, STREAM};
@@ -147,7 +148,7 @@ fn kind(headers: &HeaderMap) -> String {
 async fn body(mut response: Response<Incoming>, limit: usize) -> Result<Vec<u8>, HttpError> {
     let mut body = Vec::new();
     while let Some(frame) = response.frame().await {
-        let frame = frame.map_err(|error| HttpError::BrokeOff { reason: super::error::reason(&error) })?;
+        let frame = frame.map_err(|error| HttpError::BrokeOff { reason: reason(&error) })?;
         if let Some(data) = frame.data_ref() {
             body.extend_from_slice(data);
         }
@@ -233,7 +234,7 @@ async fn read(
         } else {
             match response.frame().await {
                 Some(Ok(frame)) => frame,
-                Some(Err(error)) => return Err(HttpError::BrokeOff { reason: super::error::reason(&error) }),
+                Some(Err(error)) => return Err(HttpError::BrokeOff { reason: reason(&error) }),
                 None => return Ok(()),
             }
         };

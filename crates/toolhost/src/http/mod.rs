@@ -13,26 +13,26 @@ use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, Uri};
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
 use parking_lot::Mutex;
 use tokio::task::{AbortHandle, JoinHandle};
 use tokio_util::task::AbortOnDropHandle;
+use trailblaze_http::{HttpClient, Proxy, ProxyError, ProxySettings, RequestErrorKind, Timeouts, USER_AGENT};
 
 use crate::connection::Shared;
 use crate::limits;
 
 pub use error::HttpError;
-pub(crate) use error::reason;
 pub(crate) use exchange::Post;
 
-/// The URL of a server, and the headers sent with every request.
+/// Many servers close an idle connection after 5 s.
+pub(crate) const TIMEOUTS: Timeouts = Timeouts { connect: limits::CONNECT, idle: Duration::from_secs(4) };
+
+/// The URL of a server, the headers sent with every request, and the proxy on the way.
 #[derive(Debug, Clone)]
 pub struct Address {
     uri: Uri,
     headers: HeaderMap,
+    proxy: Option<Proxy>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -45,11 +45,17 @@ pub enum AddressError {
     NoHeader { name: String },
     #[error("the value of `{name}` in its `headers:` cannot be sent: it contains a line break or a control character")]
     NoValue { name: String },
+    #[error("{0}; see HTTPS_PROXY, HTTP_PROXY and ALL_PROXY, or name its host in NO_PROXY to reach it directly")]
+    Proxy(#[from] ProxyError),
 }
 
 impl Address {
     /// A URL without a path gets `/mcp`, the default of the common libraries; one that ends in `/` is used unchanged.
-    pub fn parse(url: &str, headers: impl IntoIterator<Item = (String, String)>) -> Result<Address, AddressError> {
+    pub fn parse(
+        url: &str,
+        headers: impl IntoIterator<Item = (String, String)>,
+        proxies: &ProxySettings,
+    ) -> Result<Address, AddressError> {
         let Some(rest) = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://")) else {
             return Err(AddressError::NoScheme { url: url.to_string() });
         };
@@ -68,21 +74,29 @@ impl Address {
             value.set_sensitive(true);
             map.append(key, value);
         }
-        Ok(Address { uri, headers: map })
+        let uri = without_credentials(uri);
+        Ok(Address { proxy: proxies.proxy_for(&uri)?, uri, headers: map })
     }
 
     /// The URL of a server that we started on a local port.
     pub(crate) fn of_port(port: u16) -> Address {
         let uri = format!("http://127.0.0.1:{port}/mcp").parse().expect("this is a URL");
-        Address { uri, headers: HeaderMap::new() }
+        Address { uri, headers: HeaderMap::new(), proxy: None }
     }
 
+    /// The URL without its query, which may contain a key.
     fn shown(&self) -> String {
-        // Credentials before an `@` must not be shown.
         let authority = self.uri.authority().map_or("", |authority| authority.as_str());
-        let host = authority.rsplit('@').next().unwrap_or_default();
-        format!("{}://{host}{}", self.uri.scheme_str().unwrap_or_default(), self.uri.path())
+        format!("{}://{authority}{}", self.uri.scheme_str().unwrap_or_default(), self.uri.path())
     }
+}
+
+/// Credentials before an `@` are not used, and neither a message nor a proxy may get them.
+fn without_credentials(uri: Uri) -> Uri {
+    let mut parts = uri.clone().into_parts();
+    let host = parts.authority.as_ref().and_then(|authority| authority.as_str().rsplit('@').next()?.parse().ok());
+    parts.authority = host;
+    Uri::from_parts(parts).unwrap_or(uri)
 }
 
 /// The negotiated protocol.
@@ -97,7 +111,7 @@ pub struct Protocol {
 /// An HTTP client for one peer.
 pub struct Http {
     address: Address,
-    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    client: HttpClient,
     protocol: Mutex<Option<Protocol>>,
     /// The session id that the peer assigned.
     session: Mutex<Option<HeaderValue>>,
@@ -107,26 +121,9 @@ pub struct Http {
     event_stream: Mutex<Option<AbortOnDropHandle<()>>>,
 }
 
-/// A client that follows no redirects and uses no proxies.
-pub(crate) fn client(is_https: bool) -> Client<HttpsConnector<HttpConnector>, Full<Bytes>> {
-    let mut tcp = HttpConnector::new();
-    tcp.enforce_http(false);
-    tcp.set_nodelay(true);
-    tcp.set_connect_timeout(Some(limits::CONNECT));
-    // Loading the system's certificates is slow, and only https needs them.
-    let tls = tls(is_https);
-    let connector =
-        HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1().wrap_connector(tcp);
-    Client::builder(TokioExecutor::new())
-        .pool_timer(TokioTimer::new())
-        // Many servers close an idle connection after 5 s; a connection about to be closed must not be reused.
-        .pool_idle_timeout(Duration::from_secs(4))
-        .build(connector)
-}
-
 impl Http {
     pub fn new(address: Address) -> Http {
-        let client = client(address.uri.scheme_str() == Some("https"));
+        let client = HttpClient::new(&address.uri, address.proxy.clone(), TIMEOUTS);
         Http {
             address,
             client,
@@ -152,15 +149,20 @@ impl Http {
         let mut tries = 0;
         loop {
             tries += 1;
-            match self.client.request(self.request(parts)).await {
+            let error = match self.client.request(self.request(parts)).await {
                 Ok(response) => return Ok(response),
-                Err(error) if (error.is_connect() || error::is_reset(&error)) && tries == 1 => {
+                Err(error) => error,
+            };
+            match error.kind {
+                RequestErrorKind::Unreachable | RequestErrorKind::Reset if tries == 1 => {
                     tokio::time::sleep(limits::RECONNECT_PAUSE).await;
                 }
-                Err(error) if error.is_connect() => {
-                    return Err(HttpError::Unreachable { url: self.address.shown(), reason: error::reason(&error) });
+                RequestErrorKind::Unreachable => {
+                    return Err(HttpError::Unreachable { url: self.address.shown(), reason: error.reason });
                 }
-                Err(error) => return Err(HttpError::BrokeOff { reason: error::reason(&error) }),
+                RequestErrorKind::Reset | RequestErrorKind::BrokeOff => {
+                    return Err(HttpError::BrokeOff { reason: error.reason });
+                }
             }
         }
     }
@@ -248,30 +250,19 @@ struct RequestParts<'a> {
 }
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
-const USER_AGENT: HeaderValue = HeaderValue::from_static(concat!("trailblaze/", env!("CARGO_PKG_VERSION")));
 const STREAM: &str = "text/event-stream";
-
-fn tls(is_needed: bool) -> rustls::ClientConfig {
-    let mut roots = rustls::RootCertStore::empty();
-    if is_needed {
-        // Certificates that cannot be parsed are skipped; a server that needs one fails with its own error.
-        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    }
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .expect("the provider has the versions that are the default")
-        .with_root_certificates(roots)
-        .with_no_client_auth()
-}
 
 #[cfg(test)]
 mod tests {
+    use hyper::StatusCode;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
     use super::*;
 
     #[track_caller]
     fn check(url: &str, expected: &str) {
-        let shown = Address::parse(url, []).map(|address| address.shown());
+        let shown = Address::parse(url, [], &ProxySettings::default()).map(|address| address.shown());
         assert_eq!(shown.unwrap_or_else(|error| error.to_string()), expected);
     }
 
@@ -292,12 +283,47 @@ mod tests {
 
     #[test]
     fn a_header_that_cannot_be_sent_is_refused_without_its_value() {
-        let error = Address::parse("http://x", [("a".to_string(), "top\nsecret".to_string())]).unwrap_err();
+        let headers = [("a".to_string(), "top\nsecret".to_string())];
+        let error = Address::parse("http://x", headers, &ProxySettings::default()).unwrap_err();
         assert!(!error.to_string().contains("secret"), "{error}");
     }
 
     #[test]
     fn credentials_in_a_url_are_not_shown() {
         check("http://ada:secret@tools/mcp", "http://tools/mcp");
+    }
+
+    #[test]
+    fn a_proxy_of_another_kind_is_refused_for_servers_elsewhere() {
+        let proxies = ProxySettings { all: "socks5://ada:pw@proxy:1080".into(), ..ProxySettings::default() };
+        let error = Address::parse("https://tools.example", [], &proxies).expect_err("not supported").to_string();
+        assert!(error.contains("`socks5://`; see HTTPS_PROXY") && !error.contains("pw"), "{error}");
+        assert!(Address::parse("http://localhost:8080", [], &proxies).is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_proxy_of_the_environment_is_used() {
+        let proxy = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let port = proxy.local_addr().expect("an address").port();
+        let arrived = tokio::spawn(async move {
+            let (mut stream, _) = proxy.accept().await.expect("a connection");
+            let mut head = Vec::new();
+            while !head.ends_with(b"\r\n\r\n") {
+                head.push(stream.read_u8().await.expect("a request"));
+            }
+            stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await.expect("it is read");
+            String::from_utf8(head).expect("it is text").to_lowercase()
+        });
+        let http = format!("http://ada:pw@127.0.0.1:{port}");
+        let proxies = ProxySettings { http, ..ProxySettings::default() };
+        let headers = [("x-key".to_string(), "canary".to_string())];
+        let address = Address::parse("http://user:secret@tools.example/mcp?key=x", headers, &proxies).expect("valid");
+        let parts = RequestParts { method: Method::GET, body: Bytes::new(), headers: Vec::new() };
+        let response = Http::new(address).send(&parts).await.expect("a response");
+        assert_eq!(response.status(), StatusCode::OK);
+        let head = arrived.await.expect("no panic");
+        assert!(head.starts_with("get http://tools.example/mcp?key=x http/1.1\r\n"), "{head}");
+        assert!(head.contains("x-key: canary") && head.contains("proxy-authorization: basic ywrhonb3"), "{head}");
+        assert!(!head.contains("secret"), "{head}");
     }
 }

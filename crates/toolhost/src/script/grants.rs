@@ -10,10 +10,12 @@ use http_body_util::{BodyExt, Full, Limited};
 use hyper::header::{HeaderName, HeaderValue};
 use hyper::{Method, Request, Uri};
 use serde_json::{Value, json};
+use trailblaze_http::HttpClient;
 use trailblaze_script::HostError;
 use trailblaze_script::link::normalized;
 
-use crate::{http, limits};
+use crate::http::TIMEOUTS;
+use crate::limits;
 
 /// What a script was granted.
 #[derive(Debug, Clone, Default)]
@@ -155,10 +157,10 @@ impl Granted {
         if !self.origins.contains(&origin) {
             return Err(refuse(format!("`{origin}` is not granted; add it to `fetch:` under `grants:`")));
         }
+        let client = HttpClient::new(&uri, None, TIMEOUTS);
         let request = request(uri, asked).map_err(refuse)?;
-        let client = http::client(origin.scheme == "https");
         let exchange = async {
-            let response = client.request(request).await.map_err(|error| refuse(http::reason(&error)))?;
+            let response = client.request(request).await.map_err(|error| refuse(error.reason))?;
             let (parts, body) = response.into_parts();
             let body = Limited::new(body, limits::SCRIPT_INPUT_BYTES).collect().await;
             let body = body.map_err(|error| refuse(error.to_string()))?.to_bytes();

@@ -70,18 +70,22 @@ pub fn quantile(times: &mut [Duration], share: f64) -> Duration {
     times[((times.len() - 1) as f64 * share) as usize]
 }
 
-/// What sessions of a benchmark share.
-#[allow(dead_code, reason = "not every benchmark opens sessions")]
 /// A device, as a session gets it.
+#[allow(dead_code, reason = "not every benchmark opens sessions")]
 pub fn driver(wiring: &Wiring, device: &DeviceSpec) -> Arc<dyn Driver> {
     // In a thread of its own, because callers may be in a runtime.
     let acquired = std::thread::scope(|scope| {
-        let runtime = || tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
-        scope.spawn(|| runtime().block_on(wiring.devices.acquire(device))).join().expect("no panic")
+        let acquire = || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+            runtime.block_on(wiring.devices.acquire(device))
+        };
+        scope.spawn(acquire).join().expect("no panic")
     });
     acquired.expect("a device").driver
 }
 
+/// What sessions of a benchmark share.
+#[allow(dead_code, reason = "not every benchmark opens sessions")]
 pub fn host() -> trailblaze::sessions::host::SessionHost {
     let invocations = std::sync::Arc::default();
     let listener = trailblaze::api::ApiListener::new(std::sync::Arc::clone(&invocations), None);

@@ -6,6 +6,8 @@ use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use trailblaze_http::ProxySettings;
+
 use crate::project::compiled_in::CompiledIn;
 
 #[derive(Debug, Default)]
@@ -66,6 +68,20 @@ impl Environment {
     /// A variable whose value is Unicode.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.var(name)?.to_str()
+    }
+
+    /// The proxies to other machines; the variables are in upper or in lower case.
+    pub fn proxies(&self) -> ProxySettings {
+        let value = |name: &str| {
+            let lower = name.to_ascii_lowercase();
+            self.text(name).or_else(|| self.text(&lower)).unwrap_or_default().to_string()
+        };
+        ProxySettings {
+            https: value("HTTPS_PROXY"),
+            http: value("HTTP_PROXY"),
+            all: value("ALL_PROXY"),
+            no: value("NO_PROXY"),
+        }
     }
 
     /// The folders that are searched for programs.

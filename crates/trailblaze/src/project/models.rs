@@ -10,9 +10,9 @@ use trailblaze_core::driver::Budget;
 use trailblaze_core::model::{Model, ModelError, ModelErrorKind, ModelInfo, ModelReply, ModelRequest, Price};
 use trailblaze_core::template::tokens;
 use trailblaze_core::values::secret::Secrets;
-use trailblaze_core::yaml::{Problem, nearest};
-use trailblaze_models::canned::{CannedModel, CannedReplies, Recorder, RepliesWriteError};
-use trailblaze_models::{Endpoint, ProxySettings, Secret, Settings, open};
+use trailblaze_core::yaml::{Problem, ReadBackError, nearest};
+use trailblaze_models::canned::{CannedModel, CannedReplies, Recorder};
+use trailblaze_models::{Endpoint, Secret, Settings, open};
 
 use crate::files::{slug, write_in_project};
 use crate::project::environment::Environment;
@@ -274,7 +274,7 @@ pub enum CassetteError {
     #[error("cannot write `{file}`: {source}")]
     Write { file: String, source: std::io::Error },
     #[error("cannot write `{file}`: {source}")]
-    Unfit { file: String, source: RepliesWriteError },
+    Unfit { file: String, source: ReadBackError },
 }
 
 impl TrailModel {
@@ -415,21 +415,8 @@ fn endpoint(provider: &KnownProvider<'_>, environment: &Environment) -> Result<E
         in_headers,
         key: key.map(|key| Secret(key.to_string())),
         key_variable: provider.variable.clone(),
-        proxies: proxies(environment),
+        proxies: environment.proxies(),
     })
-}
-
-fn proxies(environment: &Environment) -> ProxySettings {
-    let value = |name: &str| {
-        let lower = name.to_ascii_lowercase();
-        environment.text(name).or_else(|| environment.text(&lower)).unwrap_or_default().to_string()
-    };
-    ProxySettings {
-        https: value("HTTPS_PROXY"),
-        http: value("HTTP_PROXY"),
-        all: value("ALL_PROXY"),
-        no: value("NO_PROXY"),
-    }
 }
 
 /// The variables that contain keys or parts of headers of the chosen model and of the providers that the project configures.

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use trailblaze_core::record::events::EventSink;
-use trailblaze_core::yaml::{Millis, Problem};
+use trailblaze_core::yaml::{Millis, Problem, ReadBackError};
 use trailblaze_protocol::event::Event;
-use trailblaze_toolhost::cassette::{CallbackListener, Cassette, CassetteWriteError, Player, ReplayedServer, Tape};
+use trailblaze_toolhost::cassette::{CallbackListener, Cassette, Player, ReplayedServer, Tape};
 
 use crate::files::{slug, unlike, write_in_project};
 use crate::project::loaded::Loaded;
@@ -68,7 +68,7 @@ pub enum NotSaved {
     #[error("cannot write `{file}`: {source}")]
     Write { file: String, source: std::io::Error },
     #[error("cannot write `{file}`: {source}")]
-    Unfit { file: String, source: CassetteWriteError },
+    Unfit { file: String, source: ReadBackError },
 }
 
 impl Cassettes {

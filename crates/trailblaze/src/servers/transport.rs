@@ -7,6 +7,7 @@ use trailblaze_core::config::{MultiDevice, Servers, ToolServerConfig as Entry};
 use trailblaze_core::limits;
 use trailblaze_core::template::tokens;
 use trailblaze_core::values::secret::Secrets;
+use trailblaze_http::ProxySettings;
 use trailblaze_toolhost::embedded::{Embedded, Programs};
 use trailblaze_toolhost::http::{Address, AddressError};
 use trailblaze_toolhost::instance::{InstanceTransport, PortFallback};
@@ -51,6 +52,7 @@ pub async fn reach(
     place: &LaunchPlace<'_>,
     runtimes: &Runtimes,
     secrets: &Secrets,
+    proxies: &ProxySettings,
     is_shared: bool,
 ) -> Result<InstanceTransport, NoReach> {
     if let Some(url) = &entry.url {
@@ -59,7 +61,7 @@ pub async fn reach(
             Ok((name.value.clone(), value))
         });
         let headers: Vec<(String, String)> = headers.collect::<Result<_, NoReach>>()?;
-        return Ok(InstanceTransport::Url(Address::parse(url, headers)?));
+        return Ok(InstanceTransport::Url(Address::parse(url, headers, proxies)?));
     }
     let launch = launch(entry, place, runtimes).await?;
     Ok(match entry.multi_device {

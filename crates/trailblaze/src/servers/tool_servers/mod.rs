@@ -18,6 +18,7 @@ use tokio::sync::OnceCell;
 use trailblaze_core::engine::source::SourceError;
 use trailblaze_core::ids;
 use trailblaze_core::record::events::EventSink;
+use trailblaze_http::ProxySettings;
 use trailblaze_protocol::event::{Event, Level};
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::SessionId;
@@ -54,6 +55,8 @@ pub struct ToolServers {
     is_interactive: bool,
     supervisor: Arc<Supervisor>,
     runtimes: Runtimes,
+    /// For servers that are reached at a URL.
+    proxies: ProxySettings,
     /// The programs of scripts that run in this process.
     programs: Arc<Programs>,
     process: ProcessParts,
@@ -109,6 +112,7 @@ impl ToolServers {
             is_interactive: false,
             supervisor: Arc::new(supervisor.clone()),
             runtimes: Runtimes::new(loaded.environment.path().to_os_string(), supervisor.clone()),
+            proxies: loaded.environment.proxies(),
             programs: Arc::default(),
             process,
             shared: Mutex::default(),

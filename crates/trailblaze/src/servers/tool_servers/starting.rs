@@ -165,7 +165,7 @@ impl ToolServers {
         }
         let reach = match is_embedded {
             true => embedded(entry, &place, secrets, &self.programs),
-            false => reach(entry, &place, &self.runtimes, secrets, session.is_none()).await,
+            false => reach(entry, &place, &self.runtimes, secrets, &self.proxies, session.is_none()).await,
         };
         let reach = reach
             .map_err(|error| SourceError::NotStarted { source_name: name.clone(), evidence: error.to_string() })?;

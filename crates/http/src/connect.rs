@@ -15,7 +15,8 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tower_service::Service;
 
-use super::proxy::Proxy;
+use crate::error::reason;
+use crate::proxy::Proxy;
 
 #[derive(Clone)]
 pub struct Connector {
@@ -47,19 +48,29 @@ impl Service<Uri> for Connector {
     fn call(&mut self, to: Uri) -> Self::Future {
         let (mut tcp, proxy) = (self.tcp.clone(), self.proxy.clone());
         Box::pin(async move {
-            match proxy {
-                None => Ok(Stream { io: tcp.call(to).await?, is_forwarded: false }),
-                Some(proxy) if to.scheme_str() == Some("https") => {
-                    let mut tunnel = Tunnel::new(proxy.uri, tcp);
-                    if let Some(authorization) = proxy.authorization {
-                        tunnel = tunnel.with_auth(authorization);
-                    }
-                    Ok(Stream { io: tunnel.call(to).await?, is_forwarded: false })
-                }
-                Some(proxy) => Ok(Stream { io: tcp.call(proxy.uri).await?, is_forwarded: true }),
+            let Some(proxy) = proxy else { return Ok(Stream { io: tcp.call(to).await?, is_forwarded: false }) };
+            let shown = proxy.shown();
+            let failed = |error: &(dyn Error + 'static)| ProxyFailed { proxy: shown, reason: reason(error) };
+            if to.scheme_str() != Some("https") {
+                let io = tcp.call(proxy.uri).await.map_err(|error| failed(&error))?;
+                return Ok(Stream { io, is_forwarded: true });
             }
+            let mut tunnel = Tunnel::new(proxy.uri, tcp);
+            if let Some(authorization) = proxy.authorization {
+                tunnel = tunnel.with_auth(authorization);
+            }
+            let io = tunnel.call(to).await.map_err(|error| failed(&error))?;
+            Ok(Stream { io, is_forwarded: false })
         })
     }
+}
+
+/// The peer may be well: it is the way to it that is closed.
+#[derive(Debug, thiserror::Error)]
+#[error("{reason} (through the proxy {proxy})")]
+struct ProxyFailed {
+    proxy: String,
+    reason: String,
 }
 
 /// A connection that tells hyper whether a proxy forwards its requests, which then need a full URL.
@@ -106,10 +117,11 @@ impl Write for Stream {
     }
 }
 
+/// TLS with the certificates that the system trusts. Loading them is slow, so it is left out where they are not needed.
 pub fn tls(is_needed: bool) -> rustls::ClientConfig {
     let mut roots = rustls::RootCertStore::empty();
     if is_needed {
-        // Certificates that cannot be parsed are skipped; a provider that needs one fails with its own error.
+        // Certificates that cannot be parsed are skipped; a peer that needs one fails with its own error.
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     }
     let provider = Arc::new(rustls::crypto::ring::default_provider());

@@ -31,15 +31,23 @@ pub enum ProxyError {
     Scheme { scheme: String },
 }
 
+/// A proxy that was found for a URL.
 #[derive(Debug, Clone)]
 pub struct Proxy {
-    pub uri: Uri,
-    pub authorization: Option<HeaderValue>,
+    pub(crate) uri: Uri,
+    pub(crate) authorization: Option<HeaderValue>,
+}
+
+impl Proxy {
+    /// Its host and port, for messages.
+    pub(crate) fn shown(&self) -> String {
+        self.uri.authority().map(ToString::to_string).unwrap_or_default()
+    }
 }
 
 impl ProxySettings {
     /// The proxy for a URL. This machine is always reached directly.
-    pub(super) fn proxy_for(&self, url: &Uri) -> Result<Option<Proxy>, ProxyError> {
+    pub fn proxy_for(&self, url: &Uri) -> Result<Option<Proxy>, ProxyError> {
         if url.host().is_none_or(is_loopback) {
             return Ok(None);
         }
@@ -76,10 +84,7 @@ mod tests {
             no: "internal.corp, 10.0.0.0/8".into(),
         };
         let proxy = settings.proxy_for(&url.parse().expect("a URL")).expect("a usable proxy");
-        assert_eq!(
-            proxy.map(|proxy| proxy.uri.authority().map(ToString::to_string).unwrap_or_default()).as_deref(),
-            expected
-        );
+        assert_eq!(proxy.map(|proxy| proxy.shown()).as_deref(), expected);
     }
 
     #[test]
