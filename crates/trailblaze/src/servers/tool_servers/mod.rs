@@ -38,7 +38,7 @@ use crate::servers::process::ProcessParts;
 use crate::servers::server_sources::{Concerns, Key};
 
 pub use of_session::{Absent, Needed, SessionServers};
-pub(crate) use record::Record;
+pub(crate) use record::{Record, about};
 pub(crate) use restarting::Started;
 
 /// The tool servers of a run.

@@ -23,7 +23,7 @@ use trailblaze_toolhost::python::missing_module;
 use trailblaze_toolhost::server::{OnDeath, Server, Spec};
 
 use super::ToolServers;
-use super::record::RecordPlace;
+use super::record::{RecordPlace, about};
 use super::restarting::Started;
 use crate::files::slug;
 use crate::servers::callback::NoAddress;
@@ -227,7 +227,7 @@ impl ToolServers {
         let stale = build.and_then(|build| Some((build.stale()?, named.build_advice(&build))));
         let Some((stale, advice)) = stale else { return drop(self.stale.lock().remove(&named.key())) };
         if self.stale.lock().insert(named.key(), stale.clone()).is_none_or(|told| told != stale) {
-            let about = format!("server `{}`", named.name);
+            let about = about(&named.name);
             self.tell(&about, Level::Warning, &format!("{about}: {stale}; {advice}"));
         }
     }
