@@ -20,7 +20,15 @@ impl EntryPlace {
 
     /// Where the entry has this value of a key, for messages: `trailblaze.yaml:4:16`.
     pub fn of(&self, key: &str, value: &str) -> String {
-        let Span { line, column, .. } = self.span(key, value);
+        self.shown(self.span(key, value))
+    }
+
+    /// The same of the entry itself.
+    pub fn of_entry(&self) -> String {
+        self.shown(self.name.span)
+    }
+
+    fn shown(&self, Span { line, column, .. }: Span) -> String {
         format!("{}:{line}:{column}", self.source.path)
     }
 

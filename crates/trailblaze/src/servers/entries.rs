@@ -56,6 +56,11 @@ impl Named {
         }
     }
 
+    /// Where it is: `trailblaze.yaml:3:3`.
+    pub fn place(&self) -> Option<String> {
+        self.place.as_ref().map(EntryPlace::of_entry)
+    }
+
     /// What to do about the build that it is started from, if that has a problem.
     pub fn build_advice(&self, build: &ServerBuild) -> String {
         let key = if self.entry.command.as_deref() == Some(build.file()) { "command" } else { "args" };

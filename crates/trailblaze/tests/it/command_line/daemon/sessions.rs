@@ -269,3 +269,21 @@ fn a_call_that_says_why_a_new_version_of_a_server_is_broken_is_the_only_one_to_s
     let other = home.run(&["tool", "launchApp", "packageId=com.example.counter"]).exits(0);
     assert_eq!(other.stderr.matches("another half").count(), 1, "{}", other.stderr);
 }
+
+#[test]
+fn a_changed_entry_of_a_server_takes_effect_when_the_session_is_opened_again() {
+    let home = with_server("");
+    assert_eq!(home.run(&["tool", "acme_say"]).exits(0).stdout, "one\n");
+    let entry = home.project.read("trailblaze.yaml");
+    let said = || home.run(&["tool", "acme_say"]).exits(0).stderr;
+    let about = "the entry of server `acme`";
+    home.project.write("trailblaze.yaml", format!("# A comment.\n{entry}"));
+    assert!(!said().contains(about), "only its place is another one");
+    home.project.write("trailblaze.yaml", entry.replace("embedded}", "embedded, callTimeout: 5s}"));
+    let changed = format!("{about} changed (trailblaze.yaml:4:3); it takes effect when the session is opened again");
+    let told = said();
+    assert_eq!(told.matches(&changed).count(), 1, "{told}");
+    assert!(!said().contains(about), "it is told once");
+    home.project.write("trailblaze.yaml", &entry);
+    assert!(!said().contains(about), "it is as before");
+}
