@@ -46,6 +46,11 @@ impl ServerBuild {
         })
     }
 
+    /// The file, as the entry names it.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
     /// The problem with a build that does not exist.
     pub fn missing(&self) -> Option<String> {
         if self.dir.join(&self.file).exists() {
@@ -75,14 +80,14 @@ impl ServerBuild {
         Some(format!("`{}` is older than `{newer}`, so it has old code", self.file))
     }
 
-    /// What to do about a build with a problem.
-    pub fn advice(&self) -> String {
+    /// What to do about a build with a problem. `entry` says where its file is named, as in `at trailblaze.yaml:4:16`.
+    pub fn advice(&self, entry: &str) -> String {
         match &self.command {
             _ if self.missing().is_some() && self.meant().is_some() => {
-                "correct the path in the server's entry".to_string()
+                format!("correct the path {entry}")
             }
             Some(command) => format!("run `{command}` in `{}`", self.dir.display()),
-            None => "build it, or correct `args` in the server's entry".to_string(),
+            None => format!("build it, or correct `args` {entry}"),
         }
     }
 }
@@ -111,6 +116,8 @@ mod tests {
     use trailblaze_core::yaml::{Problems, Source, decode};
 
     use super::*;
+
+    const ENTRY: &str = "at a.yaml:1:2";
 
     fn build(root: &Path, entry: &str) -> Option<ServerBuild> {
         let yaml = Source::new("a.yaml", entry);
@@ -148,7 +155,7 @@ mod tests {
             let build = build(root, entry).unwrap();
             assert_eq!(build.missing(), Some(format!("`{file}` does not exist")));
             assert_eq!(build.stale(), None);
-            assert_eq!(build.advice(), format!("run `{command}` in `{}`", root.display()));
+            assert_eq!(build.advice(ENTRY), format!("run `{command}` in `{}`", root.display()));
             write(root.join(file), "").unwrap();
             touched(&source, 20);
             touched(&root.join(file), 10);
@@ -168,7 +175,7 @@ mod tests {
         let build = build(folder.path(), "command: tools/target/debug/rust-tolls\n").unwrap();
         let missing = "`tools/target/debug/rust-tolls` does not exist; did you mean `tools/target/debug/rust-tools`?";
         assert_eq!(build.missing().as_deref(), Some(missing));
-        assert_eq!(build.advice(), "correct the path in the server's entry");
+        assert_eq!(build.advice(ENTRY), "correct the path at a.yaml:1:2");
     }
 
     #[test]
@@ -177,7 +184,7 @@ mod tests {
         let build_of = |entry: &str| build(folder.path(), entry);
         let jar = build_of("command: java\nargs: [-jar, acme.jar]\n").unwrap();
         assert_eq!(jar.missing(), Some("`acme.jar` does not exist".to_string()));
-        assert_eq!(jar.advice(), "build it, or correct `args` in the server's entry");
+        assert_eq!(jar.advice(ENTRY), "build it, or correct `args` at a.yaml:1:2");
         write(folder.path().join("acme.jar"), "").unwrap();
         assert_eq!((jar.missing(), jar.stale()), (None, None));
         assert!(build_of("command: target/debug/acme\n").is_none());

@@ -306,7 +306,7 @@ impl NpmPackage {
 }
 
 /// A program on PATH.
-pub(crate) fn find(path: &OsStr, name: &str) -> Option<PathBuf> {
+pub fn find(path: &OsStr, name: &str) -> Option<PathBuf> {
     std::env::split_paths(path).map(|folder| folder.join(name)).find(|place| is_program(place))
 }
 

@@ -24,6 +24,9 @@ pub trait ServerEvents: Send + Sync {
     fn started(&self, server: &str, version: &str);
 
     fn ended(&self, server: &str, how: String);
+
+    /// A call has failed with the reason why the new version of a server cannot be used, so that nobody needs to be told again.
+    fn explained(&self, server: &str);
 }
 
 /// Receives a server's notifications and knows the calls that they may belong to.

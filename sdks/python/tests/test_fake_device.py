@@ -190,3 +190,70 @@ def test_a_result_that_trailblaze_would_refuse_fails_the_test(part: str, tmp_pat
     words = "the result of a tool is malformed: unknown key `memory_deltas` in `_meta.trailblaze`; did you mean `memoryDelta`?"
     assert malformed == f"{words} (test_pay.py:{line})"
     assert "an object of the type `object`, which JSON does not have" in unsendable
+
+
+LATE = """
+import asyncio
+from fastmcp import Client, Context, FastMCP
+from trailblaze import ApiError, SyncTrailblazeClient, TrailblazeClient
+from trailblaze.testing import FakeDevice
+
+tools = FastMCP("acme")
+left = []
+
+@tools.tool
+async def acme_pay(ctx: Context) -> str:
+    tb = TrailblazeClient.from_context(ctx)
+    await tb.tap(text="Pay")
+
+    async def receipt() -> None:
+        await tb.tap(text="Receipt")
+
+    left.append(receipt)
+    return "paid"
+
+async def test(device):
+    async with Client(tools) as client:
+        meta = device.meta
+        for _ in range(2):
+            await client.call_tool("acme_pay", {}, meta=meta)
+        try:
+            await left[0]()
+        except ApiError as error:
+            print(error)
+    try:
+        SyncTrailblazeClient(context=meta["trailblaze"]).input_text("Ada")
+    except ApiError as error:
+        print(error)
+
+with FakeDevice() as device:
+    device.show("Pay", "Receipt")
+    asyncio.run(test(device))
+    try:
+        device.calls
+    except AssertionError as error:
+        print(error)
+    assert [call.args for call in device.calls] == [{"text": "Pay"}, {"text": "Pay"}]
+    SyncTrailblazeClient(device.address).tap(text="Receipt")
+    assert len(device.calls) == 3
+"""
+
+
+@pytest.mark.parametrize("part", ["python", "fastmcp2"])
+def test_a_call_after_the_tool_has_ended_is_refused_and_fails_the_test(part: str, tmp_path: Path):
+    script = tmp_path / "test_pay.py"
+    script.write_text(LATE, encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent / "src")}
+    python = need(PARTS / part / "bin" / "python")
+    ran = subprocess.run([python, script], env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    first, second, mistakes = ran.stdout.splitlines()
+
+    def words(method: str, code: str) -> str:
+        line = next(number for number, line in enumerate(LATE.splitlines(), 1) if code in line)
+        text = f"`acme_pay` called `{method}` after it had ended, so nothing was done (test_pay.py:{line})"
+        return f"{text}; wait for everything that the tool starts before it returns"
+
+    tap, typed = words("tap", 'tap(text="Receipt")'), words("input_text", "input_text(")
+    assert (first, second) == (f"{tap} (not_found)", f"{typed} (not_found)")
+    assert mistakes == f"{tap}; {typed}"

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::yaml::{Decode, Entries, Millis, Problems, Spanned, YamlKind, YamlNode};
+use crate::yaml::{Decode, Entries, Millis, Problems, Span, Spanned, YamlKind, YamlNode};
 use crate::{table, words};
 
 table! {
@@ -50,6 +50,20 @@ table! {
         "toolset" => toolset: Option<String> = None,
         /// Whether its tools may have reserved prefixes such as `web_`; otherwise such a tool is left out.
         "allowReserved" => allow_reserved: bool = false,
+    }
+}
+
+impl ToolServerConfig {
+    /// Whether another entry has the same settings, wherever the two are.
+    pub fn says_the_same_as(&self, other: &ToolServerConfig) -> bool {
+        self.without_places() == other.without_places()
+    }
+
+    fn without_places(&self) -> ToolServerConfig {
+        let mut server = ToolServerConfig { span: Span::default(), ..self.clone() };
+        let keys = server.headers.0.iter_mut().chain(&mut server.env.0).map(|(key, _)| key);
+        keys.chain(&mut server.name).for_each(|key| key.span = Span::default());
+        server
     }
 }
 
@@ -167,4 +181,28 @@ fn decode_one(node: &YamlNode, problems: &mut Problems) -> Option<ToolServerConf
     };
     problems.error(server.span, wrong);
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::yaml::{Source, decode};
+
+    use super::*;
+
+    fn server(text: &str) -> ToolServerConfig {
+        let source = Source::new("a.yaml", text);
+        decode(&source, &mut Problems::new(&source)).unwrap()
+    }
+
+    #[test]
+    fn entries_are_compared_without_their_places() {
+        let one = server("{name: a, command: x, args: [y], env: {A: b}}");
+        let same = server("# moved\nname: a\ncommand: x\nargs:\n  - y\nenv:\n  A: b\n");
+        assert!(one != same && one.says_the_same_as(&same));
+        for other in ["{name: a, command: x, args: [y], env: {A: c}}", "{name: a, command: x, args: [y], env: {B: b}}"]
+        {
+            assert!(!one.says_the_same_as(&server(other)), "{other}");
+        }
+        assert!(!one.says_the_same_as(&server("{name: a, command: x, args: [y], env: {A: b}, callTimeout: 1s}")));
+    }
 }

@@ -44,14 +44,18 @@ pub struct Renewed {
 impl ToolServer {
     /// Starts a new instance next to the running one. A dead server comes back. Calls wait for the new instance; if it does
     /// not start, they fail with the reason until a later `renew` succeeds. Returns `None` if there is nothing to start: the
-    /// server runs elsewhere, was never started, is stopping, or a later `renew` superseded this one.
-    pub async fn renew(&self) -> Result<Option<Renewed>, SourceError> {
+    /// server runs elsewhere, was never started, is stopping, or a later `renew` superseded this one. `failed` is called before
+    /// the calls that wait for it fail.
+    pub async fn renew(&self, failed: impl FnOnce(&SourceError)) -> Result<Option<Renewed>, SourceError> {
         let _under_way = UnderWay::begin(&self.n_renewals);
         let renewed = self.replace().await;
         match &renewed {
             Ok(None) => {}
             Ok(Some(_)) => *self.outdated.lock() = None,
-            Err(error) => *self.outdated.lock() = Some(error.clone()),
+            Err(error) => {
+                *self.outdated.lock() = Some(error.clone());
+                failed(error);
+            }
         }
         renewed
     }
@@ -71,6 +75,7 @@ impl ToolServer {
             None => Ok(()),
             Some(error) => {
                 let (name, why) = (&self.spec.name, error.evidence());
+                self.spec.events.explained(name);
                 Err(Outcome::failed(format!("server `{name}` changed, and its new version cannot be used: {why}")))
             }
         }
@@ -112,7 +117,7 @@ impl ToolServer {
             self.checked().await;
             if self.is_outdated() && *self.n_renewals.borrow() == 0 {
                 // The call itself fails with the reason.
-                let _ = self.renew().await;
+                let _ = self.renew(|_| {}).await;
             }
             self.revive().await
         };

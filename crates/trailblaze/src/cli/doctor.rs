@@ -15,9 +15,10 @@ use super::{Context, Refusal};
 use crate::api::PORT;
 use crate::output::print;
 use crate::project::devices::DeviceSpec;
-use crate::project::loaded::{Loaded, PROJECT_FILE, missing_files};
+use crate::project::loaded::{Loaded, PROJECT_FILE};
 use crate::project::models::{self, ModelChoiceReason, ModelOptions, Models};
-use crate::servers::entries::entries;
+use crate::project::server_entry::missing_files;
+use crate::servers::entries::{Named, entries};
 use crate::sessions::service::{ServiceAnswer, ServiceRequest};
 
 /// What findings about the project's files are about.
@@ -100,9 +101,9 @@ impl Doctor<'_> {
                 findings.push(Finding::note("server", format!("server `{name}` at `{url}` was not contacted")));
                 continue;
             }
-            if let Some(path) = missing_files(&self.loaded.root, &named.entry).first() {
+            if let Some((key, path)) = missing_files(&self.loaded.root, &named.entry).first() {
                 let message = format!("server `{name}` cannot start: `{path}` does not exist");
-                let hint = "correct the path in the server's entry; `trailblaze check` shows its line";
+                let hint = format!("correct `{key}` {}", named.at(key, path));
                 findings.push(Finding::bad("server", message).hint(hint));
                 continue;
             }
@@ -114,24 +115,28 @@ impl Doctor<'_> {
                 }
                 None => match launch(&named.entry, &place, &runtimes).await {
                     Err(error) => Finding::bad("server", format!("server `{name}` cannot start: {error}")),
-                    Ok(found) => self.server(name, &found, ServerBuild::of(&named.entry, &self.loaded.root).as_ref()),
+                    Ok(found) => self.server(&named, &found),
                 },
             });
         }
         findings
     }
 
-    fn server(&self, name: &str, found: &Launch, build: Option<&ServerBuild>) -> Finding {
+    fn server(&self, named: &Named, found: &Launch) -> Finding {
+        let (name, build) = (&named.name, ServerBuild::of(&named.entry, &self.loaded.root));
+        let build = build.as_ref();
         if let Some((build, missing)) = build.and_then(|build| Some((build, build.missing()?))) {
-            return Finding::bad("server", format!("server `{name}` cannot start: {missing}")).hint(build.advice());
+            let finding = Finding::bad("server", format!("server `{name}` cannot start: {missing}"));
+            return finding.hint(named.build_advice(build));
         }
         let program = Path::new(&found.program).display();
         if !self.is_program(&found.program) {
+            let command = named.entry.command.as_deref().unwrap_or_default();
             return Finding::bad("server", format!("server `{name}` cannot start: there is no program `{program}`"))
-                .hint("install it, or correct `command` in the server's entry");
+                .hint(format!("install it, or correct `command` {}", named.at("command", command)));
         }
         if let Some((build, stale)) = build.and_then(|build| Some((build, build.stale()?))) {
-            return Finding::warning("server", format!("server `{name}`: {stale}")).hint(build.advice());
+            return Finding::warning("server", format!("server `{name}`: {stale}")).hint(named.build_advice(build));
         }
         Finding::good("server", format!("server `{name}` can be started with `{program}`"))
             .hint(format!("`trailblaze tool doctor {name}` starts it and checks its tools"))

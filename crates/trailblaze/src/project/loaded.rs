@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use trailblaze_core::callers::preflight::check_tools;
-use trailblaze_core::config::{Project, Restart, Servers, TargetConfig, ToolServerConfig, ToolsetConfig};
+use trailblaze_core::config::{Project, Restart, Servers, TargetConfig, ToolsetConfig};
 use trailblaze_core::engine::registry::{Batch, MissingTool, Registry};
 use trailblaze_core::engine::tool::Contributor;
 use trailblaze_core::names::ToolOrigin;
@@ -21,6 +21,7 @@ use crate::project::environment::Environment;
 use crate::project::providers::DeviceProviders;
 use crate::project::scripts;
 use crate::project::select::{SelectError, trail_files};
+use crate::project::server_entry::{EntryPlace, missing_files};
 use crate::project::source::{FILE_START, read_source, shown};
 
 pub const PROJECT_FILE: &str = "trailblaze.yaml";
@@ -38,6 +39,8 @@ pub struct Loaded {
     places: BTreeMap<String, (Arc<Source>, Span)>,
     /// Where each server is declared, by its contributor label.
     server_places: BTreeMap<String, (Arc<Source>, Span)>,
+    /// The files that declare servers, by the target that they belong to.
+    server_files: BTreeMap<Option<String>, Arc<Source>>,
     pub files: Files,
     pub providers: DeviceProviders,
     pub problems: Vec<Problem>,
@@ -90,13 +93,14 @@ impl Loaded {
             batches: tools::batches().into_iter().chain(environment.compiled_in().batches().iter().cloned()).collect(),
             places: BTreeMap::new(),
             server_places: BTreeMap::new(),
+            server_files: BTreeMap::new(),
             files: Files::default(),
             providers,
             problems,
             environment: Arc::clone(environment),
         };
         if let Some(source) = source {
-            loaded.note_servers(&source, &loaded.project.servers.clone());
+            loaded.note_servers(None, &source, &loaded.project.servers.clone());
         }
         loaded.read_config()?;
         loaded.check_names();
@@ -145,7 +149,7 @@ impl Loaded {
         }
         for (source, target) in &targets {
             self.files.targets.insert(target.id.value.clone(), source.path.clone());
-            self.note_servers(source, &target.servers);
+            self.note_servers(Some(&target.id.value), source, &target.servers);
             // A server may provide toolsets that no file declares.
             if self.project.servers.0.is_empty() && target.servers.0.is_empty() {
                 self.problems.extend(self.unknown_toolsets(source, target));
@@ -199,7 +203,8 @@ impl Loaded {
     }
 
     /// Notes where servers are declared, and warns about settings that have no effect.
-    fn note_servers(&mut self, source: &Arc<Source>, servers: &Servers) {
+    fn note_servers(&mut self, target: Option<&str>, source: &Arc<Source>, servers: &Servers) {
+        self.server_files.insert(target.map(str::to_string), Arc::clone(source));
         let mut problems = Problems::new(source);
         for (name, server) in &servers.0 {
             let place = (Arc::clone(source), name.span);
@@ -208,11 +213,11 @@ impl Loaded {
                 let text = format!("`restart:` of `{}` does nothing: it is not started here", name.value);
                 problems.warning(name.span, text);
             }
-            for path in missing_files(&self.root, server) {
+            let place = EntryPlace::new(source, name);
+            for (key, path) in missing_files(&self.root, server) {
                 let text = format!("`{path}` does not exist, so the server `{}` cannot start", name.value);
                 let folder = server.working_dir.as_deref().map_or("the project's folder", |_| "its `workingDir`");
-                let span = place_in_entry(source, &name.value, path).unwrap_or(name.span);
-                problems.warning_with_hint(span, text, format!("the path starts at {folder}"));
+                problems.warning_with_hint(place.span(key, path), text, format!("the path starts at {folder}"));
             }
         }
         self.problems.extend(problems.into_vec());
@@ -266,6 +271,11 @@ impl Loaded {
     /// Where a tool is defined in the project's files, by the label of its contributor: its own file, or the entry of its server.
     pub fn place(&self, label: &str) -> Option<&(Arc<Source>, Span)> {
         self.places.get(label).or_else(|| self.server_places.get(label))
+    }
+
+    /// The file that declares the servers of a target, or of the project.
+    pub fn server_file(&self, target: Option<&str>) -> Option<&Arc<Source>> {
+        self.server_files.get(&target.map(str::to_string))
     }
 
     /// The state of the files that tools come from, and of those of an earlier one: an import that is broken now may be one of
@@ -332,33 +342,6 @@ impl Loaded {
     }
 }
 
-/// The value of a top-level key of the file, even if the file has other problems.
-/// The files that a server's entry names for its program and that do not exist. A jar may not be built yet.
-pub fn missing_files<'s>(root: &Path, server: &'s ToolServerConfig) -> Vec<&'s str> {
-    const SOURCES: [&str; 9] = ["py", "ts", "mts", "js", "mjs", "cjs", "rb", "sh", "kts"];
-    let dir = server.working_dir.as_ref().map_or_else(|| root.to_path_buf(), |dir| root.join(dir));
-    let is_source = |arg: &&str| {
-        let ending = Path::new(arg).extension().and_then(|ending| ending.to_str());
-        !arg.starts_with('-') && !arg.contains("://") && ending.is_some_and(|ending| SOURCES.contains(&ending))
-    };
-    let script = server.script.as_deref().filter(|script| !root.join(script).exists());
-    let args = server.args.iter().map(String::as_str).filter(|_| server.command.is_some()).filter(is_source);
-    script.into_iter().chain(args.filter(|arg| !dir.join(arg).exists())).collect()
-}
-
-/// Where the entry of a server names a file.
-fn place_in_entry(source: &Arc<Source>, server: &str, path: &str) -> Option<Span> {
-    let servers = root_key(source, "mcpServers").or_else(|| root_key(source, "mcp_servers"))?;
-    let entry = match servers.items() {
-        // A target lists its servers.
-        Some(items) => items.iter().find(|entry| entry.get("name").and_then(YamlNode::raw) == Some(server)),
-        None => servers.get(server),
-    }?;
-    let named =
-        entry.get("script").into_iter().chain(entry.get("args").and_then(YamlNode::items).into_iter().flatten());
-    named.into_iter().find(|node| node.raw() == Some(path)).map(|node| node.span)
-}
-
 /// Stands for the tool of a file that has errors, so that its calls are not reported as well.
 fn broken(source: &Arc<Source>) -> Batch {
     let stem = || Path::new(&source.path).file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -367,6 +350,7 @@ fn broken(source: &Arc<Source>) -> Batch {
     Batch { unusable: vec![(id, "its file has errors".to_string())], ..Batch::new(contributor, Vec::new()) }
 }
 
+/// The value of a top-level key of the file, even if the file has other problems.
 fn root_key(source: &Arc<Source>, key: &str) -> Option<YamlNode> {
     read(source, &mut Problems::new(source))?.get(key).cloned()
 }

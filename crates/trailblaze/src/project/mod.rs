@@ -5,6 +5,7 @@ pub mod environment;
 pub mod source;
 pub mod scripts;
 pub mod providers;
+pub mod server_entry;
 pub mod loaded;
 pub mod select;
 pub mod devices;

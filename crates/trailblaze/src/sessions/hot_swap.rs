@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
+use parking_lot::Mutex;
 use trailblaze_core::engine::session::Session;
 use trailblaze_core::engine::source::SourceError;
 use trailblaze_protocol::event::Level;
@@ -16,7 +17,7 @@ use trailblaze_toolhost::server::Renewed;
 use crate::project::changes::FileChanges;
 use crate::project::loaded::{CONFIG_DIR, PROJECT_FILE};
 use crate::project::source::shown;
-use crate::servers::tool_servers::ToolServers;
+use crate::servers::tool_servers::{ToolServers, about};
 use crate::sessions::wiring::Wiring;
 
 /// Editors write a file several times; changes within this time are one change.
@@ -68,6 +69,7 @@ impl Wiring {
     /// Swaps the tools that these files change in the open sessions, and reports how they differ. Returns whether there
     /// was anything to report.
     pub async fn refresh(&self, paths: &[PathBuf]) -> bool {
+        let reports = Reports::of(&self.servers);
         let mut said = Vec::new();
         let is_any_config = paths.iter().any(|path| is_config(&self.loaded.root, path));
         let is_any_script = paths.iter().any(|path| is_script(path));
@@ -77,9 +79,9 @@ impl Wiring {
                 said.extend(reread(&self.servers, &session).await);
             }
         }
-        let renewed = self.servers.renew(paths).await;
+        let renewed = self.servers.renew(paths, &|name, error| reports.not_swapped(name, error)).await;
         let is_any_new = renewed.iter().any(|(_, renewed)| renewed.is_ok());
-        said.extend(renewed.into_iter().flat_map(|(name, renewed)| news(&self.servers, &name, renewed)));
+        said.extend(renewed.into_iter().flat_map(|(name, renewed)| swapped(&self.servers, &name, renewed)));
         if is_any_new {
             // Before the change is reported, so that calls made after the report use the new tools.
             for session in self.sessions() {
@@ -89,7 +91,8 @@ impl Wiring {
                 );
             }
         }
-        tell(&self.servers, said)
+        said.into_iter().for_each(|news| reports.tell(news));
+        reports.are_any()
     }
 }
 
@@ -100,17 +103,27 @@ pub async fn catch_up(
     session: &Session,
     (are_files_outdated, is_asked): (bool, bool),
 ) -> Result<(), SourceError> {
+    let reports = Reports::of(servers);
     let mut said = Vec::new();
     if are_files_outdated {
         said.extend(reread(servers, session).await);
     }
-    let renewed = servers.renew_all(is_asked).await;
+    let renewed = servers.renew_all(is_asked, &|name, error| reports.not_swapped(name, error)).await;
     servers.warn_of_stale_builds();
-    let failed = renewed.iter().find_map(|(_, renewed)| renewed.as_ref().err().cloned());
-    said.extend(renewed.into_iter().flat_map(|(name, renewed)| news(servers, &name, renewed)));
+    let failed = renewed.iter().find_map(|(name, renewed)| Some((name.clone(), renewed.as_ref().err()?.clone())));
+    said.extend(renewed.into_iter().flat_map(|(name, renewed)| swapped(servers, &name, renewed)));
     session.catch_up().await;
-    tell(servers, said);
-    failed.map_or(Ok(()), Err)
+    said.into_iter().for_each(|news| reports.tell(news));
+    match failed {
+        None => Ok(()),
+        Some((name, error)) => {
+            if is_asked {
+                // Whoever asked is told by the answer.
+                servers.settle(&about(&name));
+            }
+            Err(error)
+        }
+    }
 }
 
 /// What the project's own files are called in reports.
@@ -131,19 +144,39 @@ impl ReloadNews {
     }
 }
 
-/// Reports changes, each once. Returns whether there were any.
-fn tell(servers: &ToolServers, said: Vec<ReloadNews>) -> bool {
-    // Several devices report the same change.
-    let mut once: Vec<ReloadNews> = Vec::new();
-    for news in said {
-        if !once.contains(&news) {
-            once.push(news);
+/// Reports changes, each once, because several devices report the same one.
+struct Reports<'s> {
+    servers: &'s ToolServers,
+    told: Mutex<Vec<ReloadNews>>,
+}
+
+impl Reports<'_> {
+    fn of(servers: &ToolServers) -> Reports<'_> {
+        Reports { servers, told: Mutex::default() }
+    }
+
+    fn tell(&self, news: ReloadNews) {
+        let mut told = self.told.lock();
+        if !told.contains(&news) {
+            self.servers.tell(&news.about, news.level, &news.text);
+            told.push(news);
         }
     }
-    for ReloadNews { about, level, text } in &once {
-        servers.tell(about, *level, text);
+
+    fn not_swapped(&self, name: &str, error: &SourceError) {
+        let about = about(name);
+        let text = format!("{about} was not swapped: {}", error.evidence());
+        let news = ReloadNews::new(&about, Level::Warning, text);
+        if !self.told.lock().contains(&news) {
+            // What was reported about older files.
+            self.servers.settle(&about);
+        }
+        self.tell(news);
     }
-    !once.is_empty()
+
+    fn are_any(&self) -> bool {
+        !self.told.lock().is_empty()
+    }
 }
 
 /// The changes to tools defined in files.
@@ -165,26 +198,19 @@ async fn reread(servers: &ToolServers, session: &Session) -> Option<ReloadNews> 
     }
 }
 
-fn news(servers: &ToolServers, name: &str, renewed: Result<Renewed, SourceError>) -> Vec<ReloadNews> {
-    let about = format!("server `{name}`");
+/// What a new version of a server changes. One that failed was reported when it did.
+fn swapped(servers: &ToolServers, name: &str, renewed: Result<Renewed, SourceError>) -> Vec<ReloadNews> {
+    let Ok(Renewed { changes, warnings }) = renewed else { return Vec::new() };
+    let about = about(name);
     // What was reported about older files.
     servers.settle(&about);
-    match renewed {
-        Ok(Renewed { changes, warnings }) => {
-            let lines = match changes.is_empty() {
-                true => vec!["its list of tools is unchanged".to_string()],
-                false => changes.lines(),
-            };
-            let swapped = ReloadNews::new(&about, Level::Info, listed(&format!("{about} was swapped"), &lines));
-            let odd =
-                warnings.iter().map(|warning| ReloadNews::new(&about, Level::Warning, format!("{about}: {warning}")));
-            std::iter::once(swapped).chain(odd).collect()
-        }
-        Err(error) => {
-            let text = format!("{about} was not swapped: {}", error.evidence());
-            vec![ReloadNews::new(&about, Level::Warning, text)]
-        }
-    }
+    let lines = match changes.is_empty() {
+        true => vec!["its list of tools is unchanged".to_string()],
+        false => changes.lines(),
+    };
+    let swapped = ReloadNews::new(&about, Level::Info, listed(&format!("{about} was swapped"), &lines));
+    let odd = warnings.iter().map(|warning| ReloadNews::new(&about, Level::Warning, format!("{about}: {warning}")));
+    std::iter::once(swapped).chain(odd).collect()
 }
 
 fn listed(what: &str, lines: &[String]) -> String {

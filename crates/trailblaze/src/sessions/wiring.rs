@@ -506,6 +506,8 @@ impl ToolReloader for ProjectTools {
         let loaded =
             Loaded::read(&self.root, &self.environment).map_err(|error| ReloadError::Files(error.to_string()))?;
         let stamp = loaded.tool_stamp(Some(&self.stamp.lock())).as_of(&before);
+        // Before the new state counts, so that a call which finds nothing to reload comes after the warning.
+        self.servers.warn_of_changed_entries(&loaded, self.target.as_deref());
         *self.stamp.lock() = stamp;
         let mut batches = loaded.batches.clone();
         let (mut unknown, mut is_partial) = (self.absent.unknown.clone(), false);

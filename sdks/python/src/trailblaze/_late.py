@@ -38,12 +38,26 @@ def end(invocation: str | None, tool: str) -> None:
         _ended.pop(next(iter(_ended)), None)
 
 
+def ended_tool(invocation: str | None) -> str | None:
+    """The tool of a call that has ended. None if it has not, or if that was long ago."""
+    return _ended.get(invocation or "")
+
+
+def late_text(tool: str | None, path: str, place: str | None) -> str:
+    """What is wrong with a call that is too late."""
+    from ._pending_call import method_of
+
+    who = "a tool" if tool is None else f"`{tool}`"
+    where = "" if not place else f" ({place})"
+    text = f"{who} called `{method_of(path)}` after it had ended, so nothing was done{where}"
+    return f"{text}; wait for everything that the tool starts before it returns"
+
+
 def refuse_late(target: Target, path: str) -> None:
     """Raises, and tells Trailblaze, if the tool call that a client belongs to has ended."""
-    tool = _ended.get(target.ids.get("invocationId", ""))
+    tool = ended_tool(target.ids.get("invocationId"))
     if tool is None:
         return
-    from ._pending_call import method_of
     from ._place import place_of_frame
 
     place = place_of_frame(sys._getframe(1))  # pyright: ignore[reportPrivateUsage]
@@ -51,9 +65,7 @@ def refuse_late(target: Target, path: str) -> None:
         _report(target, path, place)
     except Exception as error:
         print(f"Trailblaze could not be told about a call that was too late: {error}", file=sys.stderr)
-    where = "" if place is None else f" ({place})"
-    text = f"`{tool}` called `{method_of(path)}` after it had ended, so nothing was done{where}"
-    raise ApiError("not_found", f"{text}; wait for everything that the tool starts before it returns")
+    raise ApiError("not_found", late_text(tool, path, place))
 
 
 def _report(target: Target, path: str, place: str | None) -> None:

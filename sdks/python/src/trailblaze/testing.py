@@ -24,6 +24,7 @@ from typing import Any
 
 from ._generated.built_in_tools import BUILT_IN_TOOLS
 from ._generated.types import Element
+from ._late import CALLED_AT, begin, end, ended_tool, late_text
 from ._pending_call import NEVER_AWAITED, mistake
 from ._place import explain, place_of_frame
 from ._returned import flaw, refuse_unsendable
@@ -53,7 +54,8 @@ class FakeDevice:
     `AssertionFailed`, and a query returns what it found. A call by name of a built-in tool whose arguments a device would
     refuse is refused. Nothing waits: a timeout is over at once. Close it, or use it in a `with` statement; if a tool made a
     call and did not await it, which fails the tool under Trailblaze, that raises `AssertionError`, and so does `calls`. The same
-    goes for a task that failed and that nothing awaited, and for a result of FastMCP whose `_meta` Trailblaze would refuse.
+    goes for a task that failed and that nothing awaited, for a result of FastMCP whose `_meta` Trailblaze would refuse, and for
+    what a tool that FastMCP's client called does after it has ended, which is refused.
     """
 
     def __init__(self, platform: str = "android", *, memory: dict[str, Any] | None = None) -> None:
@@ -86,6 +88,8 @@ class FakeDevice:
                 if never_awaited is not None:
                     device._never_awaited(self.path, None if never_awaited == "1" else never_awaited)
                     status, message = 200, _DONE
+                elif device._is_late(self.path, params.get("invocationId"), self.headers.get(CALLED_AT)):
+                    status, message = 404, {"code": "not_found", "message": "the tool call has ended"}
                 else:
                     status, message = device._answer(self.path.rsplit("/", 1)[-1], params)
                 body = json.dumps(message).encode()
@@ -191,6 +195,14 @@ class FakeDevice:
         with self._lock:
             self._mistakes.append(mistake(path, place))
 
+    def _is_late(self, path: str, invocation: str | None, place: str | None) -> bool:
+        tool = ended_tool(invocation)
+        if tool is None and place is None:
+            return False
+        with self._lock:
+            self._mistakes.append(late_text(tool, path, place))
+        return True
+
     def _raise_mistakes(self) -> None:
         for error in unseen_failures(self._tasks):
             said = explain(error, f"{type(error).__name__}: {error}")
@@ -288,7 +300,7 @@ _open: list[FakeDevice] = []
 
 
 def _check_results(device: FakeDevice) -> None:
-    """Checks the results of FastMCP's tools while a device is open, as Trailblaze does."""
+    """Checks the results of FastMCP's tools while a device is open, as Trailblaze does, and notes when their calls end."""
     _open.append(device)
     if "fastmcp" not in sys.modules:
         return
@@ -307,6 +319,23 @@ def _check_results(device: FakeDevice) -> None:
 
     init.is_of_trailblaze = True  # pyright: ignore[reportFunctionMemberAccess]
     tool_result.__init__ = init
+    _note_ends(import_module("fastmcp").Client)
+
+
+def _note_ends(client: Any) -> None:
+    call: Any = client.call_tool
+
+    async def call_tool(self: Any, name: str, *args: Any, **options: Any) -> Any:
+        meta: Any = options.get("meta") or {}
+        # A task goes on when the client has returned.
+        invocation = None if options.get("task") else meta.get("trailblazeInvocationId")
+        begin(invocation)
+        try:
+            return await call(self, name, *args, **options)
+        finally:
+            end(invocation, name)
+
+    client.call_tool = call_tool
 
 
 _COMMANDS = {"tap", "inputText", "launchApp", "clearAppData", "assertVisible", "waitUntilVisible", "remember", "forget"}

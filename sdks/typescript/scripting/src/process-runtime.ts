@@ -105,7 +105,8 @@ function onUncaught(thrown: unknown): void {
 function runningOf(reason: unknown): Running | undefined {
   // Bun does not keep the storage for these events.
   const owner = ownerOf(open.keys(), (failure) => failure === reason);
-  return current.getStore() ?? (owner === undefined ? undefined : open.get(owner));
+  const asking = typeof reason === 'object' && reason !== null ? failedRequests.get(reason) : undefined;
+  return current.getStore() ?? asking ?? (owner === undefined ? undefined : open.get(owner));
 }
 
 /** Something failed that a call did not wait for: it fails the call or, if that has ended, is logged. */
@@ -177,6 +178,47 @@ export function watchProcesses(): void {
   };
   watched.add(prototype.spawn);
 }
+
+/** Follows the requests that the code of tools makes with `fetch`: what they fail with has neither its line nor, in Bun, its call. */
+export function watchRequests(): void {
+  const { fetch } = globalThis;
+  if (watched.has(fetch)) {
+    return;
+  }
+  // Bun's has properties.
+  globalThis.fetch = new Proxy(fetch, {
+    apply(ask, self, args) {
+      const answer = Reflect.apply(ask, self, args) as Promise<Response>;
+      const running = current.getStore();
+      const call = new Error();
+      // Rejected again, so that the runtime notices if nothing handles it.
+      return running === undefined ? answer : answer.catch((reason: unknown) => Promise.reject(ofRequest(reason, running, call)));
+    },
+  });
+  watched.add(globalThis.fetch);
+}
+
+/** What a request failed with, which leads to the call and the line that made it. */
+function ofRequest(reason: unknown, running: Running, call: Error): unknown {
+  if (typeof reason === 'object' && reason !== null) {
+    failedRequests.set(reason, running);
+  }
+  if (reason instanceof Error) {
+    const [header, frames] = splitStack(reason);
+    Reflect.set(reason, 'stack', [header, splitStack(call)[1], frames].join('\n'));
+  }
+  return reason;
+}
+
+/** The stack of an error: the lines of its message, and its frames. */
+function splitStack({ stack = '' }: Error): [string, string] {
+  const lines = stack.split('\n');
+  const first = lines.findIndex((line) => /^\s*at /.test(line));
+  const end = first < 0 ? lines.length : first;
+  return [lines.slice(0, end).join('\n'), lines.slice(end).join('\n')];
+}
+
+const failedRequests = new WeakMap<object, Running>();
 
 /** A process may serve twice. */
 let isWatching = false;

@@ -28,7 +28,7 @@ import { httpClient } from './http-client.ts';
 import { askedPort, listen } from './http-server.ts';
 import { invoke } from './invoke.ts';
 import { findOutside, rememberOutside } from './outside.ts';
-import { PROCESS_RUNTIME, watchFailures, watchProcesses, watchTimers } from './process-runtime.ts';
+import { PROCESS_RUNTIME, watchFailures, watchProcesses, watchRequests, watchTimers } from './process-runtime.ts';
 import { ServerOfTools } from './server.ts';
 import type { RunningServer, RunOptions, ServedResource, ServeOptions } from './serving.ts';
 import { keepStdoutForProtocol } from './stdout.ts';
@@ -58,6 +58,7 @@ async function serve(options: ServeOptions): Promise<RunningServer> {
   watchFailures();
   watchTimers();
   watchProcesses();
+  watchRequests();
   try {
     return await (port === undefined ? serveStdio(options, protocol) : serveHttp(options, port));
   } catch (error) {

@@ -43,8 +43,21 @@ function described(thrown: unknown): string {
   if (!(thrown instanceof Error)) {
     return typeof thrown === 'string' ? thrown : `it threw ${shown(thrown)}, which is not an Error`;
   }
-  const isNamed = thrown.name !== 'Error' && thrown.message !== '' && !(thrown instanceof TrailblazeError);
-  return isNamed ? `${thrown.name}: ${thrown.message}` : messageOf(thrown);
+  if (thrown instanceof TrailblazeError) {
+    return messageOf(thrown);
+  }
+  const isNamed = thrown.name !== 'Error' && thrown.message !== '';
+  return `${isNamed ? `${thrown.name}: ` : ''}${messageOf(thrown)}${causeOf(thrown)}`;
+}
+
+/** Node says only in the cause why `fetch` failed. */
+function causeOf({ message, cause }: Error): string {
+  if (!(cause instanceof Error)) {
+    return '';
+  }
+  // Where several addresses were tried, the cause has a code and no message.
+  const text = cause.message === '' && 'code' in cause ? String(cause.code) : messageOf(cause);
+  return message.includes(text) ? '' : `: ${text}`;
 }
 
 function shown(value: unknown): string {

@@ -1,7 +1,8 @@
 /** A server with one tool for each behaviour that a client can observe. Tests start it as a process. */
 
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { EventEmitter } from 'node:events';
+import { EventEmitter, once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { promisify } from 'node:util';
 
 import { run, tool } from '@trailblaze/scripting';
@@ -122,6 +123,29 @@ tool('late', { description: 'Uses its context after it has ended.', input: { wha
 let left: ChildProcess | undefined;
 
 tool('release', { description: 'Ends the process that `late` left.' }, () => void left?.stdin?.end());
+
+tool('asks', { description: 'Does not wait for a request.', input: { isCutOff: z.boolean() } }, async ({ isCutOff }) => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  asked = fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  void asked.then((answer) => answer.text());
+  [asking] = (await once(server, 'connection')) as [Socket];
+  server.close();
+  if (isCutOff) {
+    await cutOff();
+  }
+  return 'done';
+});
+
+let asked: Promise<Response> | undefined;
+let asking: Socket | undefined;
+
+async function cutOff(): Promise<string> {
+  asking?.destroy();
+  return (await asked?.catch((failure: Error) => failure.name))?.toString() ?? '';
+}
+
+tool('cutOff', { description: 'Cuts off the request of `asks`.' }, cutOff);
 
 tool('waitsForProcess', { description: 'Waits for a process, and leaves one that nothing listens to.' }, async () => {
   spawn('sleep', ['60'], { stdio: 'ignore' }).unref();

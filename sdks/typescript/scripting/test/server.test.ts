@@ -257,6 +257,19 @@ describe('a server of tools', () => {
     assert.equal((await call('greet', { name: 'Ada' })).isError, false, 'the next call is not blamed');
   });
 
+  test('blames a request that fails on the call that made it', async () => {
+    const line = lineOf('asked = fetch(');
+    const why = `TypeError: (fetch failed: .+|.*socket connection was closed.*) \\(${line}\\)`;
+    const during = textOf(await call('asks', { isCutOff: true }));
+    assert.match(during, new RegExp(`^something that the tool did not wait for failed: ${why}\nhint: `));
+    server.messages.length = 0;
+    assert.equal(textOf(await call('asks', { isCutOff: false })), 'done');
+    assert.equal(textOf(await call('cutOff')), 'TypeError', 'the call in progress is not blamed');
+    await server.saw('something failed after `asks` had ended: TypeError: ');
+    await server.told(1);
+    assert.match(said().join(), new RegExp(`something failed after \`asks\` had ended: ${why}`));
+  });
+
   test('does not lose what timers do', async () => {
     const failed = textOf(await call('fails_later'));
     assert.match(failed, /^something that the tool did not wait for failed: in the timer \(.*fixture\.ts:\d+\)/);

@@ -10,3 +10,5 @@ export declare function watchFailures(): void;
 export declare function watchTimers(): void;
 /** Follows the processes that the code of tools starts, because nothing else notices that a tool did not wait for one. */
 export declare function watchProcesses(): void;
+/** Follows the requests that the code of tools makes with `fetch`: what they fail with has neither its line nor, in Bun, its call. */
+export declare function watchRequests(): void;

@@ -1,13 +1,14 @@
 //! The tool servers of a run, from the entries of `mcpServers:` to running servers: which ones a session has (`of_session`), how they
 //! are started and shared (`starting`), and restarted when files change (`restarting`).
 
+mod changed_entries;
 mod of_session;
 mod record;
 mod restarting;
 mod starting;
 mod waiting;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,7 +40,7 @@ use crate::servers::process::ProcessParts;
 use crate::servers::server_sources::{Concerns, ServerKey};
 
 pub use of_session::{Absent, Needed, SessionServers};
-pub(crate) use record::Record;
+pub(crate) use record::{Record, about};
 pub(crate) use restarting::Started;
 
 /// The tool servers of a run.
@@ -66,6 +67,8 @@ pub struct ToolServers {
     refuses_context: Mutex<HashMap<ServerKey, Arc<AtomicBool>>>,
     /// Servers that did not start, and why.
     failed: Mutex<HashMap<ServerKey, SourceError>>,
+    /// The changes of entries that were last warned of, by target and by what they are about.
+    changed_entries: Mutex<HashMap<Option<String>, BTreeMap<String, String>>>,
     /// Which builds are older than their sources, as they were last warned of.
     stale: Mutex<HashMap<ServerKey, String>>,
     /// All servers that were started, as long as they are in use.
@@ -119,6 +122,7 @@ impl ToolServers {
             restarts: Mutex::default(),
             refuses_context: Mutex::default(),
             failed: Mutex::default(),
+            changed_entries: Mutex::default(),
             stale: Mutex::default(),
             started: Mutex::default(),
             kept: None,

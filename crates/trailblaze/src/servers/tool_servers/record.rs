@@ -7,6 +7,11 @@ use trailblaze_toolhost::notification_router::ServerEvents;
 
 use super::Outlets;
 
+/// What reports about a server are about.
+pub fn about(server: &str) -> String {
+    format!("server `{server}`")
+}
+
 /// Records the life cycle of a server, in the run that it is attached to.
 #[derive(Default)]
 pub(crate) struct Record(RwLock<RecordPlace>);
@@ -39,7 +44,7 @@ impl Record {
 
 impl ServerEvents for Record {
     fn note(&self, server: &str, level: Level, text: String) {
-        let text = format!("server `{server}`: {text}");
+        let text = format!("{}: {text}", about(server));
         let console = self.0.read().outlets.console.clone();
         if let (Level::Warning | Level::Error, Some(console)) = (level, console) {
             console.warn(&text);
@@ -58,5 +63,10 @@ impl ServerEvents for Record {
 
     fn ended(&self, server: &str, message: String) {
         self.emit(Event::ServerEnded { server: server.to_string(), session: self.session(), message });
+    }
+
+    fn explained(&self, server: &str) {
+        let console = self.0.read().outlets.console.clone();
+        console.iter().for_each(|console| console.settle(&about(server)));
     }
 }

@@ -15,6 +15,9 @@ use crate::servers::imports::SourceFiles;
 use crate::servers::kept::Attached;
 use crate::servers::server_sources::{ServerKey, StartedFrom};
 
+/// Is told the name of a server whose new version cannot be used and why, before calls of its tools fail with that.
+pub type OnFailure<'f> = &'f (dyn Fn(&str, &SourceError) + Send + Sync);
+
 /// A server that was started.
 #[derive(Clone)]
 pub(crate) struct Started {
@@ -31,7 +34,7 @@ pub(crate) struct Started {
 impl ToolServers {
     /// Restarts the servers that changed files affect, concurrently, each while the old one is still running, unless they were
     /// already started from the changed files.
-    pub async fn renew(&self, paths: &[PathBuf]) -> Vec<(String, Result<Renewed, SourceError>)> {
+    pub async fn renew(&self, paths: &[PathBuf], failed: OnFailure<'_>) -> Vec<(String, Result<Renewed, SourceError>)> {
         let concerned: Vec<&ServerKey> = paths.iter().flat_map(|path| self.concerns.servers(path)).collect();
         // A server that did not start before may start now.
         self.failed.lock().retain(|key, _| !concerned.contains(&key));
@@ -39,7 +42,7 @@ impl ToolServers {
             let origin = started.origin.lock();
             paths.iter().any(|path| origin.imported.contains(path))
         };
-        self.renew_outdated(|started| concerned.contains(&&started.key) || imports(started), false).await
+        self.renew_outdated(|started| concerned.contains(&&started.key) || imports(started), false, failed).await
     }
 
     /// The files of a server as they are now.
@@ -51,14 +54,15 @@ impl ToolServers {
 
     /// The same for all servers whose files changed, and if `retries` for those whose last restart failed. Also waits for the
     /// restarts that are under way.
-    pub async fn renew_all(&self, retries: bool) -> Vec<(String, Result<Renewed, SourceError>)> {
-        self.renew_outdated(|_| true, retries).await
+    pub async fn renew_all(&self, retries: bool, failed: OnFailure<'_>) -> Vec<(String, Result<Renewed, SourceError>)> {
+        self.renew_outdated(|_| true, retries, failed).await
     }
 
     async fn renew_outdated(
         &self,
         is_meant: impl Fn(&Started) -> bool,
         retries: bool,
+        failed: OnFailure<'_>,
     ) -> Vec<(String, Result<Renewed, SourceError>)> {
         let started = self.started.lock().clone();
         let at_work = started.iter().filter(|started| is_meant(started));
@@ -73,7 +77,7 @@ impl ToolServers {
                     return None;
                 }
             }
-            let renewed = server.renew().await;
+            let renewed = server.renew(|error| failed(&key.1, error)).await;
             restart.into_iter().for_each(FileRestart::finish);
             waiting.no_more(&key.1);
             let renewed = renewed.transpose()?;

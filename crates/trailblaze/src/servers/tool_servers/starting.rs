@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use trailblaze_core::config::{MultiDevice, Restart, ToolServerConfig as Entry};
+use trailblaze_core::config::{MultiDevice, Restart};
 use trailblaze_core::driver::DeviceDescription;
 use trailblaze_core::engine::registry::Batch;
 use trailblaze_core::engine::source::{SourceError, ToolSource};
@@ -16,14 +16,15 @@ use trailblaze_core::yaml::Millis;
 use trailblaze_protocol::event::Level;
 use trailblaze_protocol::ids::SessionId;
 use trailblaze_toolhost::build::ServerBuild;
-use trailblaze_toolhost::launch::{LaunchPlace, missing_package};
+use trailblaze_toolhost::http::AddressError;
+use trailblaze_toolhost::launch::{LaunchError, LaunchPlace, missing_package};
 use trailblaze_toolhost::listing::RawListing;
 use trailblaze_toolhost::notification_router::ServerEvents;
 use trailblaze_toolhost::python::missing_module;
 use trailblaze_toolhost::server::{OnDeath, Spec, ToolServer};
 
 use super::ToolServers;
-use super::record::RecordPlace;
+use super::record::{RecordPlace, about};
 use super::restarting::Started;
 use crate::files::slug;
 use crate::servers::callback::NoAddress;
@@ -31,7 +32,7 @@ use crate::servers::entries::Named;
 use crate::servers::kept::{Attached, Kept};
 use crate::servers::on_demand::FirstListing;
 use crate::servers::server_sources::ServerKey;
-use crate::servers::transport::{embedded, reach};
+use crate::servers::transport::{NoReach, embedded, reach};
 
 /// A server that a session needs.
 pub(super) struct NeededServer<'n> {
@@ -167,8 +168,7 @@ impl ToolServers {
             true => embedded(entry, &place, secrets, &self.programs),
             false => reach(entry, &place, &self.runtimes, secrets, &self.proxies, session.is_none()).await,
         };
-        let reach = reach
-            .map_err(|error| SourceError::NotStarted { source_name: name.clone(), evidence: error.to_string() })?;
+        let reach = reach.map_err(|error| self.unreachable(named, &error))?;
         let attached = Attached::default();
         self.attach(&attached, name, id);
         let spec = Spec {
@@ -183,7 +183,7 @@ impl ToolServers {
             toolset: entry.toolset.clone(),
             may_sample: entry.sampling,
             on_death: self.on_death(named),
-            hint: Box::new(hints(entry.clone(), self.root.clone(), self.runtimes.path().to_os_string())),
+            hint: Box::new(hints((*named).clone(), self.root.clone(), self.runtimes.path().to_os_string())),
             base_url: base_url.to_string(),
             log: Arc::clone(&attached.log),
             secrets: Arc::clone(secrets),
@@ -198,6 +198,22 @@ impl ToolServers {
         Ok(server)
     }
 
+    /// The error of a server whose entry does not lead to it, with where that is.
+    fn unreachable(&self, named: &Named, error: &NoReach) -> SourceError {
+        let place = match error {
+            NoReach::Launch(LaunchError::NoScript { path } | LaunchError::NoScriptKind { path }) => {
+                Some(("script", path.as_str()))
+            }
+            NoReach::Address(AddressError::NoUrl { .. } | AddressError::NoScheme { .. }) => {
+                named.entry.url.as_deref().map(|url| ("url", url))
+            }
+            NoReach::Launch(_) | NoReach::Address(_) | NoReach::NoSecret { .. } => None,
+        };
+        let hint = place.map(|(key, value)| format!("\nhint: correct `{key}` {}", named.at(key, value)));
+        let evidence = format!("{error}{}", hint.unwrap_or_default());
+        SourceError::NotStarted { source_name: named.name.clone(), evidence }
+    }
+
     /// Warns of servers that are running and that were built before their sources changed. Each warning is given once.
     pub fn warn_of_stale_builds(&self) {
         let started = self.started.lock().clone();
@@ -210,10 +226,11 @@ impl ToolServers {
     }
 
     fn warn_of_stale_build(&self, named: &Named) {
-        let stale = ServerBuild::of(&named.entry, &self.root).and_then(|build| Some((build.stale()?, build.advice())));
+        let build = ServerBuild::of(&named.entry, &self.root);
+        let stale = build.and_then(|build| Some((build.stale()?, named.build_advice(&build))));
         let Some((stale, advice)) = stale else { return drop(self.stale.lock().remove(&named.key())) };
         if self.stale.lock().insert(named.key(), stale.clone()).is_none_or(|told| told != stale) {
-            let about = format!("server `{}`", named.name);
+            let about = about(&named.name);
             self.tell(&about, Level::Warning, &format!("{about}: {stale}; {advice}"));
         }
     }
@@ -265,15 +282,19 @@ pub(super) async fn list(source: &dyn ToolSource) -> Result<Batch, SourceError> 
     Ok(source.list().await?.batch(source.contributor()))
 }
 
-/// What to do about a server that did not start, judging by what it printed.
-fn hints(entry: Entry, root: PathBuf, path: OsString) -> impl Fn(&str) -> Option<String> {
+/// What to do about a server that did not start, judging by what it printed and by its entry.
+fn hints(named: Named, root: PathBuf, path: OsString) -> impl Fn(&str) -> Option<String> {
     move |said| {
-        let command = entry.command.as_deref().unwrap_or_default();
-        let script = || entry.script.as_ref().map(|script| root.join(script));
+        let command = named.entry.command.as_deref().unwrap_or_default();
+        let script = || named.entry.script.as_ref().map(|script| root.join(script));
         let build = || {
-            ServerBuild::of(&entry, &root).and_then(|build| Some(format!("{}; {}", build.missing()?, build.advice())))
+            let build = ServerBuild::of(&named.entry, &root)?;
+            Some(format!("{}; {}", build.missing()?, named.build_advice(&build)))
         };
-        missing_module(command, &root, &path, said).or_else(build).or_else(|| missing_package(&script()?, said))
+        missing_module(command, &root, &path, said)
+            .or_else(build)
+            .or_else(|| named.correction(&root, &path))
+            .or_else(|| missing_package(&script()?, said))
     }
 }
 

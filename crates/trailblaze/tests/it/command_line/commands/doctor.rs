@@ -92,6 +92,8 @@ fn what_the_project_needs_and_is_missing_is_told_with_what_to_do() {
     ] {
         assert_eq!(finding(&told, about, words)["state"], "error");
     }
+    let hint = finding(&told, "server", "`own`")["hint"].as_str().unwrap_or_default();
+    assert_eq!(hint, "install it, or correct `command` at trailblaze.yaml:5:18");
     let hint = finding(&told, "server", "kotlin")["hint"].as_str().unwrap_or_default();
     assert!(hint.starts_with("run `mvn -q -f tools package` in `"), "{hint}");
     assert_eq!(finding(&told, "adb", "does not need it")["state"], "note");
@@ -129,7 +131,11 @@ fn a_path_of_a_server_that_does_not_exist_is_told_with_its_line() {
     project.write("trailblaze.yaml", entry);
     project.write("trails/a.trail.yaml", "trail:\n  - step: Go back\n    tools: [{pressBack: {}}]\n");
     let told = doctor(&project, &["python3"], &["--json"]).exits(2).json();
-    assert_eq!(finding(&told, "server", "`acme` cannot start: `tools/acme.py` does not exist")["state"], "error");
+    let missing = finding(&told, "server", "`acme` cannot start: `tools/acme.py` does not exist");
+    assert_eq!(
+        (&missing["state"], &missing["hint"]),
+        (&"error".into(), &"correct `args` at trailblaze.yaml:4:16".into())
+    );
     let found = project.run(&["check", "--offline", "--json"]).exits(0).json();
     let problem = &found["problems"][0];
     assert_eq!(

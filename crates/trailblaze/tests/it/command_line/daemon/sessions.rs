@@ -240,3 +240,50 @@ fn a_mistake_in_a_tool_file_is_told_until_it_is_mended() {
     let told = call("two");
     assert!(!told.contains("tryIt.yaml:"), "{told}");
 }
+
+/// A session with a server in the engine, whose file begins with this code.
+fn with_server(code: &str) -> Home {
+    let home = Home::counter();
+    let server = "sim:\n  apps: [counter.app.yaml]\nmcpServers:\n  acme: {script: tools/acme.ts, runtime: embedded}\n";
+    home.project.write("trailblaze.yaml", server);
+    home.project.write("tools/acme.ts", acme(code));
+    home
+}
+
+fn acme(code: &str) -> String {
+    let say = "tool('acme_say', { description: 'Says it.' }, () => 'one');";
+    format!("import {{ run, tool }} from '@trailblaze/scripting';\n{code}\n{say}\nrun();\n")
+}
+
+#[test]
+fn a_call_that_says_why_a_new_version_of_a_server_is_broken_is_the_only_one_to_say_it() {
+    let home = with_server("");
+    assert_eq!(home.run(&["tool", "acme_say"]).exits(0).stdout, "one\n");
+    home.project.write("tools/acme.ts", acme("throw new Error('half an edit');"));
+    let failed = home.run(&["tool", "acme_say"]).exits(1);
+    let said = format!("{}{}", failed.stdout, failed.stderr);
+    assert_eq!(said.matches("half an edit").count(), 1, "{said}");
+    let other = home.run(&["snapshot"]).exits(0);
+    assert!(!other.stderr.contains("half an edit"), "{}", other.stderr);
+    home.project.write("tools/acme.ts", acme("throw new Error('another half');"));
+    let other = home.run(&["tool", "launchApp", "packageId=com.example.counter"]).exits(0);
+    assert_eq!(other.stderr.matches("another half").count(), 1, "{}", other.stderr);
+}
+
+#[test]
+fn a_changed_entry_of_a_server_takes_effect_when_the_session_is_opened_again() {
+    let home = with_server("");
+    assert_eq!(home.run(&["tool", "acme_say"]).exits(0).stdout, "one\n");
+    let entry = home.project.read("trailblaze.yaml");
+    let said = || home.run(&["tool", "acme_say"]).exits(0).stderr;
+    let about = "the entry of server `acme`";
+    home.project.write("trailblaze.yaml", format!("# A comment.\n{entry}"));
+    assert!(!said().contains(about), "only its place is another one");
+    home.project.write("trailblaze.yaml", entry.replace("embedded}", "embedded, callTimeout: 5s}"));
+    let changed = format!("{about} changed (trailblaze.yaml:4:3); it takes effect when the session is opened again");
+    let told = said();
+    assert_eq!(told.matches(&changed).count(), 1, "{told}");
+    assert!(!said().contains(about), "it is told once");
+    home.project.write("trailblaze.yaml", &entry);
+    assert!(!said().contains(about), "it is as before");
+}

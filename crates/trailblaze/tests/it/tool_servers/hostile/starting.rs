@@ -15,6 +15,7 @@ fn a_program_that_does_not_exist() {
     insta::assert_snapshot!(check(Stage::new("good").program("no-such-program")), @r"
     trails/a on android/sim-1 (trails/a.trail.yaml)
       server `rogue` did not start: there is no program `no-such-program` on PATH
+      hint: install `no-such-program`, or correct `command` at trailblaze.yaml:8:14
 
     0 passed, 1 broken by the environment in [time]
     ");
@@ -25,6 +26,7 @@ fn a_path_that_does_not_exist() {
     insta::assert_snapshot!(check(Stage::new("good").program("servers/nowhere.py")), @r"
     trails/a on android/sim-1 (trails/a.trail.yaml)
       server `rogue` did not start: there is no program `[project]/servers/nowhere.py`
+      hint: correct `command` at trailblaze.yaml:8:14
 
     0 passed, 1 broken by the environment in [time]
     ");

@@ -2,6 +2,7 @@ package dev.trailblaze
 
 import kotlinx.coroutines.flow.Flow
 import kotlinx.coroutines.flow.map
+import kotlinx.coroutines.flow.onStart
 import kotlinx.serialization.json.JsonElement
 import kotlinx.serialization.json.JsonNull
 import kotlinx.serialization.json.JsonObject
@@ -13,23 +14,36 @@ internal interface Transport {
     fun stream(method: String, params: JsonObject): Flow<JsonObject>
 }
 
+/** Is told the name of each command, or of the tool that `callTool` calls, before it is sent. What it throws is thrown to the caller. */
+internal typealias CommandCheck = (name: String) -> Unit
+
 /** Makes the calls of the generated classes: parameters to JSON, and JSON to values or errors. */
-internal class Calls(private val transport: Transport) {
+internal class Calls(private val transport: Transport, private val allow: CommandCheck = {}) {
     /** Calls an action, and throws if it failed. */
     suspend fun <T> act(method: String, params: Map<String, Any?>, reader: (Fields) -> T): T =
-        traced { settle(transport.call(method, json(params)), isAssertion = false, reader) }
+        traced { settle(call(method, params), isAssertion = false, reader) }
 
     /** Calls an assertion, and throws if it failed. */
     suspend fun <T> check(method: String, params: Map<String, Any?>, reader: (Fields) -> T): T =
-        traced { settle(transport.call(method, json(params)), isAssertion = true, reader) }
+        traced { settle(call(method, params), isAssertion = true, reader) }
 
     /** Calls a method that returns a message or a value. */
     suspend fun <T> get(method: String, params: Map<String, Any?>, reader: (Fields) -> T): T =
-        traced { read(transport.call(method, json(params)), reader) }
+        traced { read(call(method, params), reader) }
 
     /** Calls a method that returns messages until it ends. */
     fun <T> stream(method: String, params: Map<String, Any?>, reader: (Fields) -> T): Flow<T> =
-        transport.stream(method, json(params)).map { read(it, reader) }
+        transport.stream(method, json(params)).onStart { allow(nameOf(method, params)) }.map { read(it, reader) }
+
+    private suspend fun call(method: String, params: Map<String, Any?>): JsonObject {
+        allow(nameOf(method, params))
+        return transport.call(method, json(params))
+    }
+
+    private fun nameOf(method: String, params: Map<String, Any?>): String {
+        val command = method.substringAfter('/').replaceFirstChar(Char::lowercase)
+        return params["name"].takeIf { command == "callTool" } as? String ?: command
+    }
 
     private fun <T> settle(message: JsonObject, isAssertion: Boolean, reader: (Fields) -> T): T {
         val result = read(message) { Triple(it.boolean("success"), it.text("message"), it.text("variant")) }

@@ -14,7 +14,8 @@ import kotlinx.serialization.json.JsonObject
 public class TrailblazeClient private constructor(
     private val target: Target,
     private val transport: HttpTransport,
-) : TrailblazeCommands by RemoteCommands(Calls(transport), target.platform) {
+    allow: CommandCheck = {},
+) : TrailblazeCommands by RemoteCommands(Calls(transport, allow), target.platform) {
     internal constructor(target: Target) : this(target, HttpTransport(target))
 
     /**
@@ -54,6 +55,12 @@ public class TrailblazeClient private constructor(
 
     /** The device as it was when Trailblaze called the tool. Null outside of a tool. */
     public val device: Device? get() = target.device
+
+    /**
+     * The same client, which asks [allow] before each command with its name, or with that of the tool that `callTool` calls. What
+     * [allow] throws is thrown to the caller, and the command is not carried out.
+     */
+    public fun checking(allow: (name: String) -> Unit): TrailblazeClient = TrailblazeClient(target, transport, allow)
 
     override fun toString(): String = "TrailblazeClient(${transport.known()?.address ?: ""})"
 

@@ -32,12 +32,13 @@ import java.util.Collections
  *
  * As on a device, an action on an element that is not shown throws `ActionFailed`, an assertion about one throws
  * `AssertionFailed`, and a query returns what it found. A call by name of a built-in tool whose arguments a device would refuse is
- * refused. Nothing waits: a timeout is over at once.
+ * refused. So is a command of a tool whose call has ended, if `ToolServer.call` made it. Nothing waits: a timeout is over at once.
  */
 public class FakeDevice private constructor(
     platform: TrailblazeDevicePlatform,
     private val state: FakeState,
-) : TrailblazeCommands by RemoteCommands(Calls(state), platform) {
+    private val allow: (name: String) -> Unit = {},
+) : TrailblazeCommands by RemoteCommands(Calls(state, allow), platform) {
     /** A device of this platform, with an empty screen. */
     @JvmOverloads
     public constructor(platform: TrailblazeDevicePlatform = TrailblazeDevicePlatform.ANDROID) :
@@ -77,7 +78,11 @@ public class FakeDevice private constructor(
         state.on(tool) { call -> react(this, call) }
     }
 
+    /** The same device, which asks [allow] before each command, as `TrailblazeClient.checking` does. */
+    public fun checking(allow: (name: String) -> Unit): FakeDevice = FakeDevice(platform, state, allow)
+
     override suspend fun captureScreen(picture: Boolean?): ScreenState {
+        allow("captureScreen")
         state.react("captureScreen", mapOf("picture" to picture).filterValues { it != null })
         return ScreenState(platform = platform.word, width = WIDTH, height = HEIGHT, root = state.root())
     }

@@ -24,13 +24,13 @@ public class TrailblazeContext internal constructor(
     public val mode: ExecutionMode,
     /** `_meta` of the call, as it was received. Empty in process. */
     public val meta: JsonObject,
-    commands: () -> TrailblazeCommands,
+    commands: (allow: (name: String) -> Unit) -> TrailblazeCommands,
     private val notices: Notices,
 ) : AbstractCoroutineContextElement(TrailblazeContext) {
     private val received: JsonObject? = meta["trailblaze"] as? JsonObject
 
-    /** The commands of the device that the tool was called for. */
-    public val client: TrailblazeCommands by lazy(LazyThreadSafetyMode.PUBLICATION, commands)
+    /** The commands of the device that the tool was called for. When the call has ended, they throw an `ApiError`. */
+    public val client: TrailblazeCommands by lazy(LazyThreadSafetyMode.PUBLICATION) { commands(::checkRunning) }
 
     /** Whether Trailblaze made the call, and not another MCP client. */
     public val isTrailblaze: Boolean
@@ -142,16 +142,23 @@ public class TrailblazeContext internal constructor(
             val fake = commands as? FakeDevice
             fake?.memory?.putAll(memory)
             val known = fake?.let { synchronized(it.memory) { it.memory.toMap() } } ?: memory
-            return TrailblazeContext(ExecutionMode.IN_PROCESS, Envelope.of(device, known), { commands }, Notices.None)
+            return TrailblazeContext(ExecutionMode.IN_PROCESS, Envelope.of(device, known), { commands.checking(it) }, Notices.None)
         }
 
         /** The context of a call over MCP. */
         internal fun of(meta: JsonObject?, notices: Notices): TrailblazeContext = TrailblazeContext(
             ExecutionMode.RPC,
             meta ?: JsonObject(emptyMap()),
-            { TrailblazeClient.fromMeta(meta) },
+            { TrailblazeClient.fromMeta(meta).checking(it) },
             notices,
         )
+
+        /** Commands of an author's own class are left as they are. */
+        private fun TrailblazeCommands.checking(allow: (name: String) -> Unit): TrailblazeCommands = when (this) {
+            is FakeDevice -> checking(allow)
+            is TrailblazeClient -> checking(allow)
+            else -> this
+        }
     }
 }
 

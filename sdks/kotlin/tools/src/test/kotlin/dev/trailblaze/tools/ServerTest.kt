@@ -79,6 +79,12 @@ class ServerTest {
         val told = Regex("`kitchen_keep` called `log` after it had ended, so nothing was done; .* \\(Kitchen\\.kt:\\d+\\)")
         waitForStderr("`kitchen_keep` called `log` after it had ended")
         while (notifications.none { told.containsMatchIn(it) }) Thread.sleep(10)
+
+        val line = source("com/example/Kitchen.kt").lines().indexOfFirst { "kept!!.client.isVisible" in it } + 1
+        val words = "`kitchen_keep` called `isVisible` after it had ended, so nothing was done; " +
+            "wait for everything that the tool starts before it returns"
+        assertEquals("$words (not_found) (Kitchen.kt:$line)", textOf(call("kitchen_late", meta = phone).result()))
+        while (notifications.none { "$words (Kitchen.kt:$line)" in it }) Thread.sleep(10)
     }
 
     @Test

@@ -186,13 +186,19 @@ class ToolSetTest {
 
     @Test
     fun `a context cannot be used when its call has ended`() {
-        val context = TrailblazeContext.inProcess(FakeDevice(), memory = mapOf("tea" to "green"))
+        val device = FakeDevice()
+        val context = TrailblazeContext.inProcess(device, memory = mapOf("tea" to "green"))
         call("keep", context = context)
         val uses = mapOf<String, () -> Unit>(
             "memory.set" to { context.memory["tea"] = "black" },
             "memory.remove" to { context.memory.remove("tea") },
             "log" to { context.log("too late") },
             "progress" to { context.progress("too late") },
+            "tap" to { runBlocking { context.client.tap(text = "Pay") } },
+            "captureScreen" to { runBlocking { context.client.captureScreen() } },
+            "adbShell" to { runBlocking { context.client.maestro?.adbShell("id") } },
+            "acme_pay" to { runBlocking { context.client.callTool("acme_pay", emptyMap()) } },
+            "watchEvents" to { runBlocking { context.client.watchEvents().collect {} } },
         )
         for ((name, use) in uses) {
             val problem = assertThrows(dev.trailblaze.ApiError::class.java) { use() }
@@ -200,6 +206,9 @@ class ToolSetTest {
             assertEquals("$words; wait for everything that the tool starts before it returns", problem.reason)
         }
         assertEquals("green", context.memory["tea"])
+        assertEquals(emptyList<String>(), device.calls.map { it.tool })
+        runBlocking { device.inputText("by the test itself") }
+        assertEquals(listOf("by the test itself"), device.typed)
         val late = call("lateMemory")
         assertEquals("ExceptionThrown" to true, late.variant to late.text.contains("after it had ended, so nothing was done"))
     }
