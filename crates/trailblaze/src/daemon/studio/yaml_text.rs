@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use trailblaze_core::trail::{ToolCall, parts_of, written_calls};
-use trailblaze_core::yaml::{self, Decode, Kind, Node, Problems, Source};
+use trailblaze_core::yaml::{self, Decode, Problems, Source, YamlKind, YamlNode};
 
 /// A call as in a trail: `tap: {text: Pay}`, and the name of its result on a line of its own.
 pub fn write_call(call: &Value) -> String {
@@ -13,8 +13,8 @@ pub fn write_call(call: &Value) -> String {
 
 /// Reads a list of calls, or one call. The error says what is wrong with the text.
 pub fn read_calls(text: &str) -> Result<Value, String> {
-    let read = |node: &Node, problems: &mut Problems| match node.kind {
-        Kind::Map(_) => ToolCall::decode(node, problems).map(|call| vec![call]),
+    let read = |node: &YamlNode, problems: &mut Problems| match node.kind {
+        YamlKind::Map(_) => ToolCall::decode(node, problems).map(|call| vec![call]),
         _ => Vec::<ToolCall>::decode(node, problems),
     };
     let calls = read_with(text, read)?;
@@ -28,7 +28,7 @@ pub fn read_value(text: &str) -> Result<Value, String> {
 }
 
 /// Returns `None` for an empty text.
-fn read_with<T>(text: &str, decode: impl Fn(&Node, &mut Problems) -> Option<T>) -> Result<Option<T>, String> {
+fn read_with<T>(text: &str, decode: impl Fn(&YamlNode, &mut Problems) -> Option<T>) -> Result<Option<T>, String> {
     let source = Source::new("text", text);
     let mut problems = Problems::new(&source);
     let read = yaml::read(&source, &mut problems).and_then(|node| decode(&node, &mut problems));
