@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value, json};
 use trailblaze_protocol::callback;
 
-use crate::connection::{Connection, Parts, RequestError, RpcError, SentRequest};
+use crate::connection::{Connection, OutgoingRequest, Parts, RequestError, RpcError};
 use crate::envelope::{ARGUMENT, INVOCATION_ARGUMENT, ToolCallParams};
 use crate::http::Protocol;
 use crate::limits;
@@ -202,7 +202,7 @@ pub struct McpClient<'a> {
 
 impl<'a> McpClient<'a> {
     /// Makes a request in the negotiated generation.
-    pub fn request(&self, method: &str, mut params: Map<String, Value>) -> SentRequest<'a> {
+    pub fn request(&self, method: &str, mut params: Map<String, Value>) -> OutgoingRequest<'a> {
         if self.handshake.generation == Generation::PerRequest {
             params.insert("_meta".to_string(), self.meta().into());
         }
@@ -217,7 +217,7 @@ impl<'a> McpClient<'a> {
 
     /// Calls a tool. In the newer generation, each call requests log messages, and headers carry the tool's name and
     /// the arguments that its schema marks for headers.
-    pub fn call(&self, call: ToolCallParams<'_>, headers: &[ParamHeader]) -> SentRequest<'a> {
+    pub fn call(&self, call: ToolCallParams<'_>, headers: &[ParamHeader]) -> OutgoingRequest<'a> {
         let token = Some(call.progress_token());
         if self.handshake.generation == Generation::Opening {
             return self.connection.request_as("tools/call", Parts { headers: Vec::new(), call: token }, &call);
@@ -231,7 +231,7 @@ impl<'a> McpClient<'a> {
     }
 
     /// A request that does nothing. The newer generation has no `ping`; every server answers `server/discover`.
-    pub fn ping(&self) -> SentRequest<'a> {
+    pub fn ping(&self) -> OutgoingRequest<'a> {
         let method = if self.handshake.generation == Generation::Opening { "ping" } else { "server/discover" };
         self.request(method, Map::new())
     }
@@ -305,7 +305,7 @@ impl<'a> McpClient<'a> {
     }
 
     /// Subscribes to changes of the tools, in the generation that requires it. The request stays open.
-    pub fn listen(&self) -> Option<SentRequest<'a>> {
+    pub fn listen(&self) -> Option<OutgoingRequest<'a>> {
         let must_ask = self.handshake.generation == Generation::PerRequest && self.tells_changes();
         must_ask.then(|| {
             let params = json!({"notifications": {"toolsListChanged": true}});

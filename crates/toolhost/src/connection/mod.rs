@@ -98,14 +98,14 @@ impl Connection {
         Connection { shared: Shared::new(Wire::Http(Box::new(http)), listener), reader: None }
     }
 
-    /// Makes a request; await [`SentRequest::answer`] for the result. To cancel it, pass [`SentRequest::id`] to
+    /// Makes a request; await [`OutgoingRequest::answer`] for the result. To cancel it, pass [`OutgoingRequest::id`] to
     /// [`Connection::cancel`].
-    pub fn request(&self, method: &str, params: &impl Serialize) -> SentRequest<'_> {
+    pub fn request(&self, method: &str, params: &impl Serialize) -> OutgoingRequest<'_> {
         self.request_as(method, Parts::default(), params)
     }
 
     /// Like [`Connection::request`], with what only HTTP sends or knows.
-    pub fn request_as(&self, method: &str, parts: Parts, params: &impl Serialize) -> SentRequest<'_> {
+    pub fn request_as(&self, method: &str, parts: Parts, params: &impl Serialize) -> OutgoingRequest<'_> {
         let Parts { headers, call } = parts;
         let (send, answer) = oneshot::channel();
         let id = {
@@ -131,7 +131,7 @@ impl Connection {
                 Err(error) => Err(Closed::Io(error.to_string())),
             },
         };
-        SentRequest { connection: self, id, answer, pushed, is_answered: false }
+        OutgoingRequest { connection: self, id, answer, pushed, is_answered: false }
     }
 
     /// Sends a notification without waiting for it to be delivered.
@@ -245,7 +245,7 @@ pub struct Parts {
 type Answer = oneshot::Receiver<Result<Value, RequestError>>;
 
 /// A request in flight. Dropping it does not stop the peer's work: cancel it first.
-pub struct SentRequest<'a> {
+pub struct OutgoingRequest<'a> {
     connection: &'a Connection,
     pub id: u64,
     answer: Answer,
@@ -253,12 +253,12 @@ pub struct SentRequest<'a> {
     is_answered: bool,
 }
 
-impl SentRequest<'_> {
+impl OutgoingRequest<'_> {
     pub async fn answer(self) -> Result<Value, RequestError> {
         self.answer_meanwhile(|| {}).await
     }
 
-    /// Like [`SentRequest::answer`], and runs `meanwhile` once the request has been sent.
+    /// Like [`OutgoingRequest::answer`], and runs `meanwhile` once the request has been sent.
     pub async fn answer_meanwhile(mut self, meanwhile: impl FnOnce()) -> Result<Value, RequestError> {
         std::mem::replace(&mut self.pushed, Ok(()))?;
         let shared = &self.connection.shared;
@@ -286,7 +286,7 @@ impl SentRequest<'_> {
     }
 }
 
-impl Drop for SentRequest<'_> {
+impl Drop for OutgoingRequest<'_> {
     fn drop(&mut self) {
         if self.is_answered {
             return;

@@ -1,6 +1,6 @@
 //! A tool server as a source of tools, across all of its instances: started, called, restarted, replaced and stopped.
 //!
-//! The state is one `watch` channel ([`State`]); every transition goes through `send_replace` or
+//! The state is one `watch` channel ([`ServerState`]); every transition goes through `send_replace` or
 //! [`ToolServer::transition`], and callers that find the server restarting wait on the channel. Locks are held only for the
 //! length of a statement, except `reopening` and `renewing`, which let one task at a time reopen or replace the
 //! instance.

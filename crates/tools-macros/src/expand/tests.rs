@@ -84,7 +84,7 @@ fn wrong_uses_are_errors_in_plain_words() {
         (
             quote!(),
             quote!(impl Acme {
-                #[doc = " Sign in."] #[tool] async fn login(&self, ArgsShape(a): ArgsShape<A>, b: u8) -> ToolResult {}
+                #[doc = " Sign in."] #[tool] async fn login(&self, Args(a): Args<A>, b: u8) -> ToolResult {}
             }),
             "a tool takes either a struct, `Args(…): Args<…>`, or single arguments",
         ),
