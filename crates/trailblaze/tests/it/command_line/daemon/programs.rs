@@ -106,7 +106,7 @@ fn typescript() -> PathBuf {
 }
 
 /// A file that finds the packages as in a project where they were installed.
-fn write_typescript(home: &Home, path: &str, text: &str) {
+pub(super) fn write_typescript(home: &Home, path: &str, text: &str) {
     let folder = home.project.root().join("node_modules/@trailblaze");
     std::fs::create_dir_all(&folder).expect("a folder");
     for name in ["client", "scripting"] {
