@@ -16,13 +16,15 @@ use tokio_util::sync::CancellationToken;
 use trailblaze::output::progress::Progress;
 use trailblaze::output::run_folder::RunFolder;
 use trailblaze::project::compiled_in::CompiledIn;
+use trailblaze::project::devices::DeviceSet;
 use trailblaze::project::loaded::Loaded;
 use trailblaze::project::sim::SimOptions;
 use trailblaze::run::job::{Healing, Job, Replay, Rules};
-use trailblaze::run::queue::{self, Kind, Shared, about};
+use trailblaze::run::queue::{self, DeviceKind, SharedRun, about};
 use trailblaze::run::record::effects_file::EffectsFile;
 use trailblaze::sessions::device_log::DeviceLog;
 use trailblaze::sessions::wiring::Wiring;
+use trailblaze_core::callers::attempt_sessions::AttemptSessions;
 use trailblaze_core::callers::replay::{Try, replay};
 use trailblaze_core::driver::{Action, ActionTarget, Budget, Driver};
 use trailblaze_core::engine::registry::{Batch, Registry};
@@ -38,10 +40,10 @@ use trailblaze_core::trail::Trail;
 use trailblaze_core::values::memory::Memory;
 use trailblaze_core::yaml::Source;
 use trailblaze_core::{ids, tools};
-use trailblaze_protocol::driver::{DriverKey, Platform};
+use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::event::{CallOrigin, CallResult, Called, Event, ToolKind, Verdict};
 use trailblaze_protocol::exit::Exit;
-use trailblaze_protocol::ids::{AttemptId, DeviceId, Parent, StepId};
+use trailblaze_protocol::ids::{AttemptId, Parent, StepId};
 use trailblaze_protocol::outcome::Outcome;
 use trailblaze_tools::{ToolError, ToolResult, toolset};
 
@@ -376,22 +378,23 @@ fn devices(n_devices: &str, pictures: &str, settings: &[&str]) {
     let folder = RunFolder::create(&project.path().join("logs")).expect("a run folder");
     let trail = trail(&format!("trail:\n{launch}{count}"));
     let (kept, _) = EffectsFile::read(project.path(), &trail.source.path);
-    let shared = Arc::new(Shared {
+    let shared = Arc::new(SharedRun {
         wiring,
         jobs: vec![Job { trail, args: Map::new(), kept }],
         memory: Vec::new(),
         rules: Rules::default(),
         replay: Replay::Intent,
         healing: Healing { mode: None, may_ask: false },
+        strict_names: false,
         events: Arc::clone(&folder) as _,
         artifacts: Arc::clone(&folder) as _,
         console: Arc::new(Progress::new(true)),
         cancel: CancellationToken::new(),
     });
     // A kind for each, so that no device takes over the trail of another.
-    let kind = |number: u32| Kind {
-        devices: loaded.devices(&[format!("android/sim-{number}")]).expect("a device"),
-        jobs: vec![0],
+    let kind = |number: u32| {
+        let devices = loaded.devices(&[format!("android/sim-{number}")]).expect("a device");
+        DeviceKind { devices: devices.into_iter().map(DeviceSet::one).collect(), jobs: vec![0] }
     };
     let started = Instant::now();
     let done = runtime().block_on(queue::run(shared, (1..=n_devices).map(kind).collect(), None));

@@ -11,7 +11,7 @@ use trailblaze::output::progress::Progress;
 use trailblaze::output::run_folder::RunFolder;
 use trailblaze::project::loaded::Loaded;
 use trailblaze::servers::process::ProcessParts;
-use trailblaze::servers::tool_servers::{Outlets, ServerMode, SessionServers, ToolServers};
+use trailblaze::servers::tool_servers::{Needed, Outlets, ServerMode, ToolServers};
 use trailblaze::sessions::device_log::DeviceLog;
 use trailblaze_core::driver::Driver;
 use trailblaze_core::engine::cx::{Attempt, Cx};
@@ -70,7 +70,7 @@ pub struct Stage {
     /// The tools of the project's files.
     batches: Vec<Batch>,
     folder: Arc<RunFolder>,
-    servers: ToolServers,
+    servers: Arc<ToolServers>,
     supervisor: Supervisor,
     invocations: Arc<Invocations>,
     secrets: Arc<Secrets>,
@@ -109,7 +109,7 @@ impl Stage {
         let invocations = Arc::default();
         let callback = ApiListener::new(Arc::clone(&invocations), None);
         let servers = ToolServers::new(&loaded, ServerMode::Start, &supervisor, ProcessParts { callback, spin_turn });
-        let servers = servers.with_outlets(outlets).for_devices(n_devices);
+        let servers = Arc::new(servers.with_outlets(outlets).for_devices(n_devices));
         let batches = loaded.batches.clone();
         Stage { _project: project, batches, folder, servers, supervisor, invocations, secrets: Arc::default() }
     }
@@ -119,9 +119,11 @@ impl Stage {
         let driver = phone().share();
         let id = ids::session();
         let who = (&id, driver.describe());
-        let started = self.servers.start(None, who, &self.secrets).await;
-        let SessionServers { sources, batches, .. } = started.expect("the servers start");
-        let registry = Registry::build(1, self.batches.iter().chain(&batches), &scope(driver.describe()));
+        let mut servers = self.servers.of_session(None, who, &self.secrets).await.expect("the servers are known");
+        self.servers.start(&mut servers, &Needed::All).await;
+        assert!(servers.absent.errors.is_empty(), "{:?}", servers.absent.errors);
+        let (sources, batches) = (servers.sources(), self.batches.iter().chain(servers.batches()));
+        let registry = Registry::build(1, batches, &scope(driver.describe()));
         let device = driver.describe().id.clone();
         let log = DeviceLog::new(device, Arc::clone(&self.folder) as _, Arc::new(Progress::new(true)));
         let session = Session::open(SessionParts {
@@ -132,7 +134,7 @@ impl Stage {
             driver,
             claim: None,
             events: Arc::new(log),
-            artifacts: Arc::clone(&folder) as _,
+            artifacts: Arc::clone(&self.folder) as _,
             secrets: Arc::clone(&self.secrets),
             invocations: Arc::clone(&self.invocations),
             pictures: PicturePolicy::Off,

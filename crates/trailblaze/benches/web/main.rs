@@ -201,8 +201,7 @@ impl BenchSession {
 
     async fn call(&self, tool: &str, args: Value) -> String {
         let args = args.as_object().cloned().unwrap_or_default();
-        let call =
-            Call { tool: tool.to_string(), args: Arguments::Json(args), origin: CallOrigin::Step, stand_in: None };
+        let call = Call::new(tool, Arguments::Json(args), CallOrigin::Step);
         let outcome = dispatch(&self.cx, call).await.expect("the call is carried out");
         assert!(!outcome.is_error(), "{outcome:?}");
         outcome.text
