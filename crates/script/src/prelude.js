@@ -4,11 +4,15 @@
   'use strict';
   const { parse, stringify } = JSON;
   const { apply, ownKeys } = Reflect;
-  const { defineProperty, freeze, assign, create, is } = Object;
+  const { defineProperty, freeze, assign, create, is, keys } = Object;
+  const { isArray } = Array;
+  const { isFinite: finite } = Number;
   const { then } = Promise.prototype;
   const PromiseOf = Promise;
   const ErrorOf = Error;
   const TypeErrorOf = TypeError;
+  const MapOf = Map;
+  const SetOf = Set;
   const text = String;
   const waiting = create(null);
   let nextId = 0;
@@ -132,6 +136,10 @@
     has: (key) => key in call.memory,
     keys: () => ownKeys(call.memory),
     set(key, value) {
+      const lost = unlikeJson(value, '', []);
+      if (lost !== undefined) {
+        throw new TypeErrorOf(`\`${key}\` cannot be remembered: ${lost}`);
+      }
       const json = stringify(value);
       if (json === undefined) {
         throw new TypeErrorOf(`\`${key}\` cannot be remembered: JSON has no ${typeof value}`);
@@ -150,6 +158,47 @@
       return wasThere;
     },
   });
+
+  /** What of a value JSON would lose or refuse, and where; `undefined` if nothing. Fields that are undefined are absent. */
+  function unlikeJson(value, path, around) {
+    const at = path === '' ? '' : ` at \`${path}\``;
+    switch (typeof value) {
+      case 'number':
+        return finite(value) ? undefined : `it has ${value}${at}, which JSON does not have`;
+      case 'bigint':
+      case 'function':
+      case 'symbol':
+        return `it has a ${typeof value}${at}, which JSON does not have`;
+      case 'object':
+        break;
+      default:
+        return undefined;
+    }
+    if (value === null || typeof value.toJSON === 'function') {
+      return undefined;
+    }
+    if (value instanceof MapOf || value instanceof SetOf) {
+      const [kind, list] = value instanceof MapOf ? ['Map', 'Object.fromEntries(…)'] : ['Set', '[...set]'];
+      return `it has a ${kind}${at}, which JSON does not have; return \`${list}\``;
+    }
+    for (let i = 0; i < around.length; i++) {
+      if (around[i] === value) {
+        return `it contains itself${at}`;
+      }
+    }
+    around[around.length] = value;
+    const names = isArray(value) ? undefined : keys(value);
+    const n = names === undefined ? value.length : names.length;
+    for (let i = 0; i < n; i++) {
+      const name = names === undefined ? i : names[i];
+      const found = unlikeJson(value[name], path === '' ? text(name) : `${path}.${name}`, around);
+      if (found !== undefined) {
+        return found;
+      }
+    }
+    around.length -= 1;
+    return undefined;
+  }
 
   function copy(value) {
     return value === undefined ? undefined : parse(stringify(value));
@@ -375,8 +424,12 @@
     const context = { ...script, args, platform, device, input: globalThis.input };
     const promise = (async () => await tool(args, context))();
     const toJson = (value) => {
-      if (value !== undefined && stringify(value) === undefined) {
+      if (typeof value === 'function' || typeof value === 'symbol') {
         throw new TypeErrorOf(`the result is a ${typeof value}, which JSON does not have`);
+      }
+      const lost = unlikeJson(value, '', []);
+      if (lost !== undefined) {
+        throw new TypeErrorOf(`the result cannot be passed on: ${lost}`);
       }
       const changes = { memoryDelta: call.set, memoryDeletions: ownKeys(call.deleted) };
       return stringify({ value, changes });

@@ -22,7 +22,7 @@ use crate::driver::{
 };
 use crate::engine::cx::Cx;
 use crate::engine::destination;
-use crate::engine::device_log::{ConsoleLine, DeviceLog};
+use crate::engine::device_history::{ConsoleLine, DeviceHistory};
 use crate::engine::dispatch::ExpectedName;
 use crate::engine::fault::{Fault, Stop};
 use crate::engine::reveal::{self, Sent};
@@ -48,7 +48,7 @@ pub struct Device {
     /// The last screen that was shown, whose refs callers may use.
     shown: Mutex<Option<Arc<Screen>>>,
     /// What the device said so far.
-    log: Mutex<DeviceLog>,
+    history: Mutex<DeviceHistory>,
 }
 
 /// The properties by which an element is recognized on a later screen.
@@ -95,7 +95,13 @@ pub enum Reached {
 
 impl Device {
     pub fn new(driver: Arc<dyn Driver>, secrets: Arc<Secrets>) -> Device {
-        Device { driver, secrets, lease: tokio::sync::Mutex::new(()), shown: Mutex::default(), log: Mutex::default() }
+        Device {
+            driver,
+            secrets,
+            lease: tokio::sync::Mutex::new(()),
+            shown: Mutex::default(),
+            history: Mutex::default(),
+        }
     }
 
     pub fn description(&self) -> &DeviceDescription {
@@ -359,7 +365,7 @@ impl Device {
         let command = reveal::command_with_values(&self.secrets, command);
         if matches!(&command, DeviceCommand::LaunchApp { mode, .. } if *mode != LaunchMode::Resume) {
             self.emit_events(cx);
-            self.log.lock().forget_pages();
+            self.history.lock().forget_pages();
         }
         let acted = command.carry_out(&*self.driver, &budget).await;
         Ok(self.done(cx, acted)?)
@@ -431,7 +437,7 @@ impl Device {
     /// Emits what the device said and did by itself, as events of the current call.
     fn emit_events(&self, cx: &Cx) {
         for happened in self.take_events() {
-            self.log.lock().add(&happened, &self.secrets);
+            self.history.lock().add(&happened, &self.secrets);
             let (session, about) = (cx.session.id.clone(), Some(cx.parent()));
             cx.emit(Event::Device { session, about, happened });
         }
@@ -440,7 +446,7 @@ impl Device {
     /// The same between calls.
     pub(crate) fn emit_events_of_no_call(&self, session: &Session) {
         for happened in self.take_events() {
-            self.log.lock().add(&happened, &self.secrets);
+            self.history.lock().add(&happened, &self.secrets);
             session.emit(Event::Device { session: session.id.clone(), about: None, happened });
         }
     }
@@ -448,22 +454,22 @@ impl Device {
     /// The dialogs, errors and downloads of the device's pages since there were `seen` of them, redacted. Sets `seen` to
     /// how many there are now.
     pub fn remarks_since(&self, seen: &mut usize) -> Vec<String> {
-        let log = self.log.lock();
-        let new = log.remarks_since(*seen);
-        *seen = log.n_remarks();
+        let history = self.history.lock();
+        let new = history.remarks_since(*seen);
+        *seen = history.n_remarks();
         new
     }
 
     /// How many dialogs, errors and downloads there were so far.
     pub fn n_remarks(&self) -> usize {
-        self.log.lock().n_remarks()
+        self.history.lock().n_remarks()
     }
 
     /// What the pages wrote to their console since the trail began or the app was launched.
     pub fn console(&self, cx: &Cx) -> Result<Vec<ConsoleLine>, Stop> {
         self.check_reports_pages("console")?;
         self.emit_events(cx);
-        let mut lines: Vec<ConsoleLine> = self.log.lock().console().cloned().collect();
+        let mut lines: Vec<ConsoleLine> = self.history.lock().console().cloned().collect();
         lines.iter_mut().for_each(|line| self.secrets.defuse(&mut line.text));
         Ok(lines)
     }
@@ -472,7 +478,7 @@ impl Device {
     pub fn requests(&self, cx: &Cx) -> Result<Vec<SentRequest>, Stop> {
         self.check_reports_pages("requests")?;
         self.emit_events(cx);
-        Ok(self.log.lock().requests().cloned().collect())
+        Ok(self.history.lock().requests().cloned().collect())
     }
 
     fn check_reports_pages(&self, action: &str) -> Result<(), DriverError> {
@@ -487,7 +493,7 @@ impl Device {
     pub async fn begin_trail(&self, session: &Session, cancel: &CancellationToken, trail: &TrailStart) {
         let budget = Budget::new(Instant::now() + limits::DRIVER_COMMAND, cancel.clone());
         self.emit_events_of_no_call(session);
-        self.log.lock().forget_pages();
+        self.history.lock().forget_pages();
         let begun = {
             let _lease = self.lease.lock().await;
             self.driver.begin_trail(&budget, trail).await

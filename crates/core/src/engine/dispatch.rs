@@ -482,7 +482,7 @@ fn remember(cx: &Cx, tool: &Tool, outcome: &mut Outcome) -> Result<(), Stop> {
         let others = if own.len() > 1 { format!(" (and {} more)", own.len() - 1) } else { String::new() };
         let text = format!("`{first}`{others} was not changed in memory: the name is reserved");
         match tool.body {
-            Body::BuiltIn(_) => return Err(Stop::failed(text)),
+            Body::BuiltIn(_) | Body::Code(_) => return Err(Stop::failed(text)),
             _ => cx.note(Level::Warning, format!("`{}`: {text}", tool.name)),
         }
     }

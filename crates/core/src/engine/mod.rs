@@ -5,7 +5,7 @@ pub mod count;
 pub mod session_key;
 pub mod session;
 pub mod device;
-pub mod device_log;
+pub mod device_history;
 mod reveal;
 mod destination;
 pub mod tool;

@@ -252,7 +252,10 @@ async fn what_is_thrown_need_not_be_an_error() {
 #[tokio::test]
 async fn a_result_that_cannot_be_sent_names_the_tool() {
     let tool = |value: &str| format!("const a = 1;\nexport default async function () {{ return {value} }}");
-    assert_eq!(failure(&tool("1n")).await, "TypeError: BigInt are forbidden in JSON.stringify (tools/a.ts:2:16)");
+    assert_eq!(
+        failure(&tool("1n")).await,
+        "TypeError: the result cannot be passed on: it has a bigint, which JSON does not have (tools/a.ts:2:16)"
+    );
     assert_eq!(
         failure(&tool("() => 1")).await,
         "TypeError: the result is a function, which JSON does not have (tools/a.ts:2:16)"

@@ -14,6 +14,11 @@ pub fn returned(mut returned: Value) -> Outcome {
         Value::Null => json!({}),
         Value::String(text) => json!({"content": [{"type": "text", "text": text}]}),
         value if value.get("content").is_some_and(Value::is_array) => value,
+        value if value.get("isError") == Some(&Value::Bool(true)) => {
+            let said = ["message", "content", "text"].into_iter().find_map(|key| value.get(key)?.as_str());
+            let text = said.map_or_else(|| value.to_string(), str::to_string);
+            json!({"isError": true, "content": [{"type": "text", "text": text}]})
+        }
         value => json!({"content": [{"type": "text", "text": value.to_string()}], "structuredContent": value}),
     };
     let is_delegating = result["structuredContent"].get("_trailblaze_delegates").is_some();

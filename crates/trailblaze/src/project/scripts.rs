@@ -75,6 +75,15 @@ fn program(
         }
         return Err(Vec::new());
     }
+    if !is_inside(script_root, &file.value) {
+        let folder = if script_root == root { "project" } else { "`scriptRoot` of trailblaze.yaml" };
+        problems.error_with_hint(
+            file.span,
+            format!("`{}` is outside the {folder}", file.value),
+            "move it there, or `trailblaze.yaml` to a folder above both",
+        );
+        return Err(Vec::new());
+    }
     match link(script_root, EntryPoint::file(Path::new(&file.value), SourceRole::Tool)) {
         Ok(linked) => Ok(match script_root.strip_prefix(root) {
             Ok(folder) if folder != Path::new("") => linked.program.with_prefix(&format!("{}/", folder.display())),
@@ -82,6 +91,12 @@ fn program(
         }),
         Err(errors) => Err(errors.iter().map(|error| in_file(root, script_root, error, &tool.source)).collect()),
     }
+}
+
+/// Whether a file is beneath a folder, wherever links lead.
+fn is_inside(folder: &Path, file: &str) -> bool {
+    let (Ok(file), Ok(folder)) = (folder.join(file).canonicalize(), folder.canonicalize()) else { return false };
+    file.starts_with(folder)
 }
 
 /// Where the lines of a literal block are in its file; `None` for other ways to write a text.

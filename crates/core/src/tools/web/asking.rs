@@ -8,7 +8,7 @@ use super::super::row::{ParamType, REASON, Row, WEB, optional, required};
 use super::touching::texts;
 use crate::driver::{Browse, DeviceCommand};
 use crate::engine::cx::Cx;
-use crate::engine::device_log::ConsoleLine;
+use crate::engine::device_history::ConsoleLine;
 use crate::engine::fault::Stop;
 use crate::engine::tool::Args;
 use crate::snapshot::{self, Details};

@@ -54,6 +54,11 @@ fn what_cannot_be_imported_is_found_before_anything_runs() {
     let file = "id: tryIt\ndescription: A script.\nparameters: []\nscript: {file: tools/none.ts}\n";
     let said = call(&Project::counter().with(PLACE, file), 3);
     assert!(said.contains("there is no file `tools/none.ts`"), "{said}");
+    let outside = tempfile::tempdir().expect("a folder");
+    let other = outside.path().join("a.ts");
+    std::fs::write(&other, "export default () => 1;").expect("a file");
+    let said = call(&Project::counter().with(PLACE, file.replace("tools/none.ts", &other.display().to_string())), 3);
+    assert!(said.contains("is outside the project") && said.contains(&format!("{PLACE}:4:16")), "{said}");
 }
 
 #[test]

@@ -75,7 +75,22 @@ fn each_mistake_has_its_message() {
         ("fail('the shop is closed')", "the shop is closed"),
         ("fail()", "the tool called `fail` without a message; say what is wrong"),
         ("return 'x'.repeat(2 ** 29)", "it used more than 64 MB of memory"),
-        ("return 1n", "TypeError: BigInt are forbidden in JSON"),
+        ("return 1n", "TypeError: the result cannot be passed on: it has a bigint, which JSON does not have"),
+        (
+            "return { a: [1, NaN] }",
+            "TypeError: the result cannot be passed on: it has NaN at `a.1`, which JSON does not",
+        ),
+        (
+            "return { a: new Map() }",
+            "TypeError: the result cannot be passed on: it has a Map at `a`, which JSON does not",
+        ),
+        (
+            "const a = {}; a.b = { a }; return a",
+            "TypeError: the result cannot be passed on: it contains itself at `b.a`",
+        ),
+        ("memory.set('a', { b: () => 1 })", "TypeError: `a` cannot be remembered: it has a function at `b`"),
+        ("memory.set('target.appId', 'x')", "`target.appId` was not changed in memory: the name is reserved"),
+        ("return { isError: true, message: 'no order' }", "no order"),
         ("await tools.tapp({})", "unknown tool `tapp`; did you mean `tap`? (trailblaze-config/tools/tryIt.yaml:7:"),
         ("await tools.tap({ txt: 'a' })", "`tap`: unknown argument `txt`"),
         ("await callTool('tap', 'a')", "TypeError: the arguments of `tap` must be an object, got \"a\""),

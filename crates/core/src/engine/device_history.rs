@@ -13,7 +13,7 @@ const REMARK: usize = 400;
 const LINES: usize = 1000;
 
 #[derive(Default)]
-pub struct DeviceLog {
+pub struct DeviceHistory {
     /// The messages that those who act on the device must know, redacted.
     remarks: VecDeque<String>,
     n_earlier_remarks: usize,
@@ -28,7 +28,7 @@ pub struct ConsoleLine {
     pub text: String,
 }
 
-impl DeviceLog {
+impl DeviceHistory {
     pub fn add(&mut self, happened: &DeviceEvent, secrets: &Secrets) {
         match happened {
             DeviceEvent::Console { kind, text } => {
