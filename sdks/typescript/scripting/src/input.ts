@@ -69,10 +69,19 @@ function isJsonSchema(input: Input): input is JsonSchema {
 
 function zodInput(tool: string, zod: AnySchema): CheckedInput {
   // The dialect costs a model tokens and tells it nothing.
-  const { $schema: _, ...schema } = toJsonSchemaCompat(zod as never);
+  const { $schema: _, ...listed } = toJsonSchemaCompat(zod as never);
+  const schema: JsonSchema = { type: 'object', ...listed };
+  // By default zod drops arguments that it does not know, so that a misspelt one would seem to be passed.
+  const isClosed = isRecord(schema.properties) && schema.additionalProperties === undefined;
+  const known = Object.keys(schema.properties ?? {});
   return {
-    schema: { type: 'object', ...schema },
+    schema: isClosed ? { ...schema, additionalProperties: false } : schema,
     async check(args) {
+      const unknown = isClosed ? Object.keys(args).find((name) => !known.includes(name)) : undefined;
+      if (unknown !== undefined) {
+        const names = known.length === 0 ? 'it takes none' : `it takes ${known.map((name) => `\`${name}\``).join(', ')}`;
+        return { refusal: refusal(tool, [], `unknown argument \`${unknown}\`; ${names}`) };
+      }
       const parsed = await safeParseAsync(zod, args);
       if (parsed.success) {
         return { args: parsed.data };

@@ -5,7 +5,7 @@ import { ActionFailed, AssertionFailed, TrailblazeError } from '@trailblaze/clie
 
 import type { CallContext } from './context.ts';
 import { contextOf, isRecord, withoutContext } from './envelope.ts';
-import { messageOf } from './errors.ts';
+import { unlikeJson } from './json.ts';
 import { atPlace, explain } from './runtime.ts';
 import { assertionFailed, error, fatalError, success, unsupported, type TrailblazeResultMeta } from './result.ts';
 import type { DefinedTool, HandlerResult } from './tool.ts';
@@ -79,11 +79,10 @@ function toResult({ name, definedAt }: DefinedTool, returned: HandlerResult, { r
       'hint: return a string, nothing, or the value of a function of @trailblaze/scripting/result';
     return error(atPlace(message, runtime.placeOf(definedAt)));
   }
-  try {
-    // A value that JSON cannot represent would leave the caller without a response.
-    JSON.stringify(returned);
-  } catch (thrown) {
-    return error(atPlace(`the result of \`${name}\` cannot be sent: ${messageOf(thrown)}`, runtime.placeOf(definedAt)));
+  // A value that JSON refuses would leave the caller without a response, and one that it changes with a wrong one.
+  const lost = unlikeJson(returned);
+  if (lost !== undefined) {
+    return error(atPlace(`the result of \`${name}\` cannot be sent: ${lost}`, runtime.placeOf(definedAt)));
   }
   return returned;
 }

@@ -1,5 +1,7 @@
 /** The memory of a session, as a tool sees and changes it. */
 
+import { unlikeJson } from './json.ts';
+
 /**
  * The memory at the start of the call, with this tool's changes. Trailblaze receives the changes with the result, unless it is
  * an error.
@@ -48,6 +50,10 @@ export class SessionMemory implements ToolMemory {
 
   set(key: string, value: unknown): void {
     this.#check('set');
+    const lost = typeof value === 'function' || typeof value === 'symbol' ? undefined : unlikeJson(value);
+    if (lost !== undefined) {
+      throw new TypeError(`\`${key}\` cannot be remembered: ${lost}`);
+    }
     const json = JSON.stringify(value);
     if (json === undefined) {
       throw new TypeError(`\`${key}\` cannot be remembered: JSON has no ${typeof value}\nhint: \`delete\` removes a key`);

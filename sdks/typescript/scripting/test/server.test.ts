@@ -120,11 +120,11 @@ describe('a server of tools', () => {
     assert.deepEqual(named['greet'], {
       name: 'greet',
       description: 'Greets somebody.',
-      inputSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+      inputSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'], additionalProperties: false },
     });
     assert.equal(named['strict']?.inputSchema['additionalProperties'], false);
     assert.deepEqual(named['schema']?.annotations, { readOnlyHint: true });
-    assert.deepEqual(named['where']?.inputSchema, { type: 'object', properties: {} });
+    assert.deepEqual(named['where']?.inputSchema, { type: 'object', properties: {}, additionalProperties: false });
     assert.deepEqual(named['flagged']?._meta, {
       'com.example/own': 1,
       'trailblaze/isForLlm': false,
@@ -172,6 +172,8 @@ describe('a server of tools', () => {
     assert.match(JSON.stringify(wrong.content), /invalid arguments for `schema`.*must be integer/);
     const unknown = await call('strict', { word: 'a', wrod: 'b' });
     assert.match(JSON.stringify(unknown.content), /wrod/);
+    const misspelt = await call('greet', { name: 'Ada', nmae: 'Eve' });
+    assert.match(JSON.stringify(misspelt.content), /invalid arguments for `greet`: unknown argument `nmae`; it takes `name`/);
   });
 
   test('returns memory changes with the result', async () => {

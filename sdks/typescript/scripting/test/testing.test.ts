@@ -90,6 +90,25 @@ test('a result that Trailblaze refuses is refused', async () => {
   assert.equal(await refused('fine', { _meta: { trailblaze: { memoryDelta: { a: 1 } }, 'com.example/own': {} }, structuredContent: { total: 4 } }), '');
 });
 
+test('a result that JSON would change is refused', async () => {
+  const refused = async (name: string, value: unknown) => {
+    const returned = { content: [], structuredContent: { value } };
+    return (await callTool(tool(`acme_gives_${name}`, { description: '' }, () => returned as never))).text;
+  };
+  const begin = (name: string) => `the result of \`acme_gives_${name}\` cannot be sent: `;
+  const starts = async (name: string, value: unknown, expected: string) => {
+    const said = await refused(name, value);
+    assert.ok(said.startsWith(begin(name) + expected), said);
+  };
+  await starts('nan', [1, NaN], 'it has NaN at `structuredContent.value.1`');
+  await starts('map', new Map(), 'it has a Map at `structuredContent.value`');
+  await starts('bigint', 1n, 'it has a bigint at `structuredContent.value`');
+  const circle: Record<string, unknown> = {};
+  circle['again'] = circle;
+  await starts('circle', circle, 'it contains itself at `structuredContent.value.again`');
+  assert.equal(await refused('date', new Date(0)), '');
+});
+
 test('a context is refused after its call', async () => {
   const ctx = fakeContext({ tools: { tap: () => {} } });
   const { tap, log, memory } = ctx;
@@ -186,6 +205,7 @@ test('memory shows the changes of the call, and sends only those', async () => {
     assert.deepEqual(memory.keys(), ['kept', 'list', 'back', 'added', '__proto__']);
     assert.deepEqual([memory.has('gone'), memory.has('kept'), memory.get('back')], [false, true, null]);
     assert.throws(() => memory.set('x', undefined), /`x` cannot be remembered: JSON has no undefined/);
+    assert.throws(() => memory.set('x', { total: NaN }), /`x` cannot be remembered: it has NaN at `total`/);
   });
   const called = await callTool(remember, {}, fakeContext({ memory }));
   assert.equal(called.text, '');
