@@ -76,6 +76,7 @@ static SCRIPTING: &[(&str, &str)] = sources![
     "index",
     "input",
     "invoke",
+    "json",
     "malformed",
     "memory",
     "outside",
