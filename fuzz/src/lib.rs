@@ -31,6 +31,15 @@ fn check_places(node: &YamlNode, text: &str) {
     }
 }
 
+/// Reads the rows of a CSV file: each has all columns, unless there is a problem.
+pub fn csv_rows(data: &[u8]) {
+    let source = Source::new("rows.csv", String::from_utf8_lossy(data));
+    let (rows, problems) = trailblaze_core::trail::csv_rows(&source);
+    if problems.is_empty() {
+        assert!(rows.iter().all(|row| row.len() == rows[0].len()), "{rows:?}");
+    }
+}
+
 /// The first line is a pattern, the rest a text that it may match.
 pub fn selector_pattern(data: &[u8]) {
     let data = String::from_utf8_lossy(data);

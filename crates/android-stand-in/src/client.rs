@@ -57,8 +57,8 @@ fn converse(name: &str, arguments: Vec<String>) -> io::Result<u8> {
                 }
             },
             ShellFrame::FileAtTheEnd(path, millis) => {
-                wait_for_interrupt(Duration::from_millis(millis));
-                if let Err(error) = write_file(&path, &picture::EMPTY_MOVIE) {
+                let recorded = record(&path, Duration::from_millis(millis));
+                if let Err(error) = recorded {
                     writeln!(stderr, "ERROR: unable to open '{path}': {}", reason(&error))?;
                     return Ok(1);
                 }
@@ -101,12 +101,16 @@ fn reason(error: &io::Error) -> String {
     text.split(" (os error").next().unwrap_or_default().to_string()
 }
 
-fn wait_for_interrupt(most: Duration) {
-    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
+/// The file is there as soon as an interrupt would end the recording properly, and complete at its end.
+fn record(path: &str, most: Duration) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
+        let mut interrupts = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt())?;
+        let mut file = open_file(path)?;
         tokio::select! {
-            _ = tokio::signal::ctrl_c() => {}
+            _ = interrupts.recv() => {}
             () = tokio::time::sleep(most) => {}
         }
-    });
+        file.write_all(&picture::EMPTY_MOVIE)
+    })
 }

@@ -16,8 +16,10 @@ pub enum Control {
     Sleep { locked: bool },
     /// The clipboard.
     Clipboard,
-    /// The settings, one `namespace key=value` per line.
+    /// The settings, one `namespace key=value` per line, and what else is set: night mode, languages of apps, locations.
     Settings,
+    /// The permissions of an app that are granted, one per line.
+    Permissions { package: String },
 }
 
 /// How the phone misbehaves; the default is that it does not.

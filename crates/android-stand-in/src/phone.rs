@@ -57,6 +57,11 @@ pub struct PhoneState {
     pub input_method: String,
     pub is_night: bool,
     pub is_airplane: bool,
+    /// The languages that were set for apps.
+    pub locales: BTreeMap<String, String>,
+    /// The sources of locations that were made for tests, with where they say the phone is.
+    pub test_locations: BTreeMap<String, Option<String>>,
+    pub may_mock_locations: bool,
     pub size: Option<Size>,
     pub density: Option<u32>,
     clipboard: String,
@@ -123,6 +128,9 @@ impl SimulatedPhone {
             input_method: KEYBOARD.to_string(),
             is_night: false,
             is_airplane: false,
+            locales: BTreeMap::new(),
+            test_locations: BTreeMap::new(),
+            may_mock_locations: false,
             size: None,
             density: None,
             clipboard: String::new(),
@@ -490,8 +498,21 @@ impl SimulatedPhone {
             }
             Control::Clipboard => return self.state().clipboard.clone(),
             Control::Settings => {
-                let lines = self.state().settings.clone().into_iter();
-                return lines.map(|((namespace, key), value)| format!("{namespace} {key}={value}\n")).collect();
+                let state = self.state();
+                let lines =
+                    state.settings.iter().map(|((namespace, key), value)| format!("{namespace} {key}={value}\n"));
+                let locales = state.locales.iter().map(|(app, tags)| format!("locale {app}={tags}\n"));
+                let places = state
+                    .test_locations
+                    .iter()
+                    .map(|(name, place)| format!("location {name}={}\n", place.as_deref().unwrap_or_default()));
+                let night = [format!("night={}\n", state.is_night), format!("mock={}\n", state.may_mock_locations)];
+                return lines.chain(locales).chain(places).chain(night).collect();
+            }
+            Control::Permissions { package } => {
+                let state = self.state();
+                let granted = state.installed(&package).into_iter().flat_map(|package| &package.permissions);
+                return granted.map(|name| format!("{name}\n")).collect();
             }
         }
         String::new()

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -16,6 +17,7 @@ use crate::connection::{Outgoing, Whole, open_stream, too_late};
 use crate::error::{Code, Error};
 use crate::json;
 use crate::stream::{Messages, envelope};
+use crate::unawaited::UnawaitedGuard;
 
 /// How long a call may take, unless something else is set. Trailblaze answers within ten minutes.
 const TIMEOUT: Duration = Duration::from_secs(10 * 60 + 30);
@@ -31,6 +33,8 @@ pub(crate) struct Call {
     path: Cow<'static, str>,
     fields: Map<String, Value>,
     deadline: Option<Duration>,
+    /// Notices if it is dropped without being made, if somebody wants to know.
+    unawaited: Option<Arc<UnawaitedGuard>>,
 }
 
 /// The response of a query.
@@ -41,13 +45,30 @@ struct LoneValue<T> {
 }
 
 impl Call {
+    #[track_caller]
     pub fn new(client: Client, path: Cow<'static, str>, fields: Map<String, Value>) -> Call {
-        Call { client, path, fields, deadline: None }
+        // Not in a closure, which would not know its caller.
+        let mut unawaited = None;
+        if let Some(listener) = client.unawaited() {
+            unawaited = Some(UnawaitedGuard::new(listener, &path));
+        }
+        Call { client, path, fields, deadline: None, unawaited }
     }
 
     pub fn set(mut self, name: &str, value: impl Into<Value>) -> Call {
-        self.fields.insert(name.to_string(), value.into());
+        let value = value.into();
+        if let (Some(guard), "name", Some(tool), "TrailblazeSession/CallTool") =
+            (&self.unawaited, name, value.as_str(), &*self.path)
+        {
+            guard.names(tool);
+        }
+        self.fields.insert(name.to_string(), value);
         self
+    }
+
+    /// It is about to be made.
+    fn awaited(&self) {
+        self.unawaited.iter().for_each(|guard| guard.is_awaited());
     }
 
     pub fn deadline(mut self, deadline: Duration) -> Call {
@@ -57,16 +78,19 @@ impl Call {
 
     /// Makes the call and returns its message.
     pub fn get<T: DeserializeOwned + Send + 'static>(self) -> CallFuture<T> {
+        self.awaited();
         Box::pin(async move { self.message().await })
     }
 
     /// Makes the call and returns the single value of its message, or the value's zero.
     pub fn ask<T: DeserializeOwned + Default + Send + 'static>(self) -> CallFuture<T> {
+        self.awaited();
         Box::pin(async move { Ok(self.message::<LoneValue<T>>().await?.value.unwrap_or_default()) })
     }
 
     /// Makes the call of an action or an assertion; if it failed, that is an error.
     pub fn act<T: DeserializeOwned + Acted + Send + 'static>(self, is_assertion: bool) -> CallFuture<T> {
+        self.awaited();
         Box::pin(async move {
             let done: T = self.message().await?;
             match done.failure() {
@@ -86,11 +110,13 @@ impl Call {
 
     /// The same for an action that returns a value.
     pub fn act_value<T: DeserializeOwned + Acted + Valued + Send + 'static>(self) -> CallFuture<Value> {
+        self.awaited();
         Box::pin(async move { Ok(self.act::<T>(false).await?.value()) })
     }
 
     /// Makes the call and returns its messages as they arrive.
     pub fn follow<T: DeserializeOwned + Send + 'static>(self) -> CallFuture<Messages<T>> {
+        self.awaited();
         Box::pin(async move {
             if let Way::Transport(_) = self.client.way() {
                 let text = format!("{} returns a stream, which this client does not have", self.path);

@@ -13,6 +13,7 @@ use crate::connection::Pool;
 use crate::daemon::{self, Session};
 use crate::error::{Code, Error};
 use crate::transport::Transport;
+use crate::unawaited::UnawaitedListener;
 
 /// Calls Trailblaze. Cloning is cheap; clones share their connections.
 #[derive(Clone)]
@@ -40,6 +41,7 @@ struct ClientSettings {
     timeout: Option<Duration>,
     /// The name of the session, if it was found in a daemon.
     session_name: Option<String>,
+    unawaited: Option<UnawaitedListener>,
 }
 
 impl Client {
@@ -136,6 +138,16 @@ impl Client {
         self.with(|settings| settings.timeout = Some(timeout))
     }
 
+    /// Tells of calls that are prepared but dropped before they are awaited, so that nothing is carried out.
+    #[must_use]
+    pub fn with_unawaited(self, listener: UnawaitedListener) -> Client {
+        self.with(|settings| settings.unawaited = Some(listener))
+    }
+
+    pub(crate) fn unawaited(&self) -> Option<&UnawaitedListener> {
+        self.settings.unawaited.as_ref()
+    }
+
     /// The id of the device, if it is known.
     pub fn device_id(&self) -> Option<&str> {
         self.settings.device.as_deref()
@@ -163,6 +175,7 @@ impl Client {
         call.get().await
     }
 
+    #[track_caller]
     pub(crate) fn call(&self, path: impl Into<Cow<'static, str>>) -> Call {
         let mut fields = Map::new();
         let ClientSettings { device, session, invocation, .. } = &*self.settings;
@@ -239,6 +252,7 @@ impl ClientSettings {
             memory: about["memory"].as_object().cloned().unwrap_or_default(),
             timeout: None,
             session_name: None,
+            unawaited: None,
         })
     }
 }

@@ -379,6 +379,33 @@ pub mod types {
         pub bottom: i32,
     }
 
+    /// The windows on a desktop.
+    #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase", default)]
+    #[non_exhaustive]
+    pub struct WindowList {
+        /// From the bottom to the top.
+        pub windows: Vec<DesktopWindow>,
+    }
+
+    /// A window on a desktop.
+    #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase", default)]
+    #[non_exhaustive]
+    pub struct DesktopWindow {
+        /// What activateWindow and close find it by.
+        pub id: String,
+        /// Its title; empty if it has none.
+        pub title: String,
+        /// The program that it belongs to.
+        pub app: String,
+        /// Where it is.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub bounds: Option<Bounds>,
+        /// Whether it is in front and has the keyboard.
+        pub active: bool,
+    }
+
     /// A picture.
     #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
     #[serde(rename_all = "camelCase", default)]
@@ -454,6 +481,7 @@ pub mod calls {
     /// The commands that every device has.
     impl Client {
         /// Tap an element, by its ref in a snapshot, its full text or its id, or tap a point. Waits until it can be tapped.
+        #[track_caller]
         pub fn tap(&self) -> Tap {
             Tap(self.call("TrailblazeCommands/Tap"))
         }
@@ -461,11 +489,13 @@ pub mod calls {
         /// Type text into the focused field.
         ///
         /// `text`: The text to type.
+        #[track_caller]
         pub fn input_text(&self, text: impl Into<String>) -> InputText {
             InputText(self.call("TrailblazeCommands/InputText").set("text", text.into() as String))
         }
 
         /// Launch an app. REINSTALL clears its data first, FORCE_RESTART keeps its data, RESUME brings it to the front.
+        #[track_caller]
         pub fn launch_app(&self) -> LaunchApp {
             LaunchApp(self.call("TrailblazeCommands/LaunchApp"))
         }
@@ -473,11 +503,13 @@ pub mod calls {
         /// Clear all data of an app.
         ///
         /// `package_id`: The app's package, bundle id or URL.
+        #[track_caller]
         pub fn clear_app_data(&self, package_id: impl Into<String>) -> ClearAppData {
             ClearAppData(self.call("TrailblazeCommands/ClearAppData").set("packageId", package_id.into() as String))
         }
 
         /// Check whether an element is visible. Returns true or false.
+        #[track_caller]
         pub fn is_visible(&self) -> IsVisible {
             IsVisible(self.call("TrailblazeCommands/IsVisible"))
         }
@@ -485,6 +517,7 @@ pub mod calls {
         /// Check whether text is visible anywhere, also as part of a longer text. Returns true or false.
         ///
         /// `text`: The text.
+        #[track_caller]
         pub fn has_text(&self, text: impl Into<String>) -> HasText {
             HasText(self.call("TrailblazeCommands/HasText").set("text", text.into() as String))
         }
@@ -492,21 +525,25 @@ pub mod calls {
         /// Get the text of an element; null if there is none.
         ///
         /// `id`: The element's id.
+        #[track_caller]
         pub fn get_element_text(&self, id: impl Into<String>) -> GetElementText {
             GetElementText(self.call("TrailblazeCommands/GetElementText").set("id", id.into() as String))
         }
 
         /// Count the elements that match.
+        #[track_caller]
         pub fn get_element_count(&self) -> GetElementCount {
             GetElementCount(self.call("TrailblazeCommands/GetElementCount"))
         }
 
         /// Capture the current screen: its elements, with refs to tap.
+        #[track_caller]
         pub fn capture_screen(&self) -> CaptureScreen {
             CaptureScreen(self.call("TrailblazeCommands/CaptureScreen"))
         }
 
         /// Assert that an element is visible, or becomes visible within the timeout.
+        #[track_caller]
         pub fn assert_visible(&self) -> AssertVisible {
             AssertVisible(self.call("TrailblazeCommands/AssertVisible"))
         }
@@ -516,6 +553,7 @@ pub mod calls {
         /// `text`: The element's full text.
         ///
         /// `timeout_ms`: How long to wait, in milliseconds.
+        #[track_caller]
         pub fn wait_until_visible(&self, text: impl Into<String>, timeout_ms: i32) -> WaitUntilVisible {
             WaitUntilVisible(self.call("TrailblazeCommands/WaitUntilVisible").set("text", text.into() as String).set("timeoutMs", timeout_ms))
         }
@@ -754,6 +792,7 @@ pub mod calls {
         /// On android only.
         ///
         /// `command`: The command line.
+        #[track_caller]
         pub fn adb_shell(&self, command: impl Into<String>) -> AdbShell {
             AdbShell(self.0.call("MaestroCommands/AdbShell").set("command", command.into() as String))
         }
@@ -765,6 +804,7 @@ pub mod calls {
         /// `package_id`: The app's package, bundle id or URL.
         ///
         /// `permission`: The permission, such as android.permission.CAMERA.
+        #[track_caller]
         pub fn grant_permission(&self, package_id: impl Into<String>, permission: impl Into<String>) -> GrantPermission {
             GrantPermission(self.0.call("MaestroCommands/GrantPermission").set("packageId", package_id.into() as String).set("permission", permission.into() as String))
         }
@@ -772,6 +812,7 @@ pub mod calls {
         /// Go back.
         ///
         /// On android and ios only.
+        #[track_caller]
         pub fn press_back(&self) -> PressBack {
             PressBack(self.0.call("MaestroCommands/PressBack"))
         }
@@ -779,16 +820,19 @@ pub mod calls {
         /// Go to the home screen.
         ///
         /// On android and ios only.
+        #[track_caller]
         pub fn press_home(&self) -> PressHome {
             PressHome(self.0.call("MaestroCommands/PressHome"))
         }
 
         /// Swipe in a direction.
+        #[track_caller]
         pub fn swipe(&self) -> Swipe {
             Swipe(self.0.call("MaestroCommands/Swipe"))
         }
 
         /// Scroll the view in a direction.
+        #[track_caller]
         pub fn scroll(&self) -> Scroll {
             Scroll(self.0.call("MaestroCommands/Scroll"))
         }
@@ -798,6 +842,7 @@ pub mod calls {
         /// On android and ios only.
         ///
         /// `scale`: Above 1 zooms in, below 1 zooms out.
+        #[track_caller]
         pub fn pinch(&self, scale: f64) -> Pinch {
             Pinch(self.0.call("MaestroCommands/Pinch").set("scale", scale))
         }
@@ -903,6 +948,7 @@ pub mod calls {
         /// On web only.
         ///
         /// `url`: The URL.
+        #[track_caller]
         pub fn navigate(&self, url: impl Into<String>) -> Navigate {
             Navigate(self.0.call("PlaywrightCommands/Navigate").set("url", url.into() as String))
         }
@@ -912,6 +958,7 @@ pub mod calls {
         /// On web only.
         ///
         /// `selector`: The CSS selector.
+        #[track_caller]
         pub fn click(&self, selector: impl Into<String>) -> Click {
             Click(self.0.call("PlaywrightCommands/Click").set("selector", selector.into() as String))
         }
@@ -923,6 +970,7 @@ pub mod calls {
         /// `selector`: The CSS selector.
         ///
         /// `value`: The new value.
+        #[track_caller]
         pub fn fill(&self, selector: impl Into<String>, value: impl Into<String>) -> Fill {
             Fill(self.0.call("PlaywrightCommands/Fill").set("selector", selector.into() as String).set("value", value.into() as String))
         }
@@ -932,6 +980,7 @@ pub mod calls {
         /// On web only.
         ///
         /// `selector`: The CSS selector.
+        #[track_caller]
         pub fn wait_for_selector(&self, selector: impl Into<String>) -> WaitForSelector {
             WaitForSelector(self.0.call("PlaywrightCommands/WaitForSelector").set("selector", selector.into() as String))
         }
@@ -941,6 +990,7 @@ pub mod calls {
         /// On web only.
         ///
         /// `script`: A JavaScript expression. A promise is awaited.
+        #[track_caller]
         pub fn evaluate_js(&self, script: impl Into<String>) -> EvaluateJs {
             EvaluateJs(self.0.call("PlaywrightCommands/EvaluateJs").set("script", script.into() as String))
         }
@@ -1010,15 +1060,132 @@ pub mod calls {
     awaited!(EvaluateJs => Value, act_value::<ValueResult>());
 
     impl Client {
-        /// The commands that only desktops have. There are none yet. None if the device is known not to have them.
+        /// The commands that only desktops have. None if the device is known not to have them.
         pub fn desktop(&self) -> Option<DesktopCommands> {
-            self.may_be(&["desktop"]).then_some(DesktopCommands(()))
+            self.may_be(&["desktop"]).then(|| DesktopCommands(self.clone()))
         }
     }
 
-    /// The commands that only desktops have. There are none yet.
+    /// The commands that only desktops have.
     #[derive(Debug, Clone)]
-    pub struct DesktopCommands(());
+    pub struct DesktopCommands(Client);
+
+    impl DesktopCommands {
+        /// List the windows on the desktop, from the bottom to the top.
+        ///
+        /// On desktop only.
+        #[track_caller]
+        pub fn windows(&self) -> Windows {
+            Windows(self.0.call("DesktopCommands/Windows"))
+        }
+
+        /// Bring a window to the front, and give it the keyboard.
+        ///
+        /// On desktop only.
+        ///
+        /// `id`: The id of the window, or its title.
+        #[track_caller]
+        pub fn activate_window(&self, id: impl Into<String>) -> ActivateWindow {
+            ActivateWindow(self.0.call("DesktopCommands/ActivateWindow").set("id", id.into() as String))
+        }
+
+        /// Choose an item of a menu of the window in front, from the menu bar or from a button that opens a menu.
+        ///
+        /// On desktop only.
+        ///
+        /// `path`: The names on the way to the item, such as File and Save As.
+        #[track_caller]
+        pub fn menu(&self, path: impl IntoIterator<Item = impl Into<String>>) -> Menu {
+            Menu(self.0.call("DesktopCommands/Menu").set("path", path.into_iter().map(Into::into).collect::<Vec<String>>()))
+        }
+
+        /// Press a key or a combination of keys.
+        ///
+        /// On desktop only.
+        ///
+        /// `keys`: The keys, such as Control+Shift+S, F5 or a.
+        #[track_caller]
+        pub fn press_keys(&self, keys: impl Into<String>) -> PressKeys {
+            PressKeys(self.0.call("DesktopCommands/PressKeys").set("keys", keys.into() as String))
+        }
+
+        /// Get the text of the clipboard; null if it has none.
+        ///
+        /// On desktop only.
+        #[track_caller]
+        pub fn get_clipboard(&self) -> GetClipboard {
+            GetClipboard(self.0.call("DesktopCommands/GetClipboard"))
+        }
+
+        /// Put a text on the clipboard.
+        ///
+        /// On desktop only.
+        ///
+        /// `text`: The text.
+        #[track_caller]
+        pub fn set_clipboard(&self, text: impl Into<String>) -> SetClipboard {
+            SetClipboard(self.0.call("DesktopCommands/SetClipboard").set("text", text.into() as String))
+        }
+
+        /// Close a window, as its button for that does.
+        ///
+        /// On desktop only.
+        ///
+        /// `id`: The id of the window, or its title.
+        #[track_caller]
+        pub fn close(&self, id: impl Into<String>) -> Close {
+            Close(self.0.call("DesktopCommands/Close").set("id", id.into() as String))
+        }
+    }
+
+    /// A call of `Windows`. List the windows on the desktop, from the bottom to the top.
+    #[derive(Debug, Clone)]
+    #[must_use = "a call is made when it is awaited"]
+    pub struct Windows(Call);
+
+    awaited!(Windows => WindowList, get());
+
+    /// A call of `ActivateWindow`. Bring a window to the front, and give it the keyboard.
+    #[derive(Debug, Clone)]
+    #[must_use = "a call is made when it is awaited"]
+    pub struct ActivateWindow(Call);
+
+    awaited!(ActivateWindow => ActionResult, act(false));
+
+    /// A call of `Menu`. Choose an item of a menu of the window in front, from the menu bar or from a button that opens a menu.
+    #[derive(Debug, Clone)]
+    #[must_use = "a call is made when it is awaited"]
+    pub struct Menu(Call);
+
+    awaited!(Menu => ActionResult, act(false));
+
+    /// A call of `PressKeys`. Press a key or a combination of keys.
+    #[derive(Debug, Clone)]
+    #[must_use = "a call is made when it is awaited"]
+    pub struct PressKeys(Call);
+
+    awaited!(PressKeys => ActionResult, act(false));
+
+    /// A call of `GetClipboard`. Get the text of the clipboard; null if it has none.
+    #[derive(Debug, Clone)]
+    #[must_use = "a call is made when it is awaited"]
+    pub struct GetClipboard(Call);
+
+    awaited!(GetClipboard => Option<String>, ask());
+
+    /// A call of `SetClipboard`. Put a text on the clipboard.
+    #[derive(Debug, Clone)]
+    #[must_use = "a call is made when it is awaited"]
+    pub struct SetClipboard(Call);
+
+    awaited!(SetClipboard => ActionResult, act(false));
+
+    /// A call of `Close`. Close a window, as its button for that does.
+    #[derive(Debug, Clone)]
+    #[must_use = "a call is made when it is awaited"]
+    pub struct Close(Call);
+
+    awaited!(Close => ActionResult, act(false));
 
     /// The values that calls remember.
     impl Client {
@@ -1027,6 +1194,7 @@ pub mod calls {
         /// `variable`: The name to store it under.
         ///
         /// `value`: The value.
+        #[track_caller]
         pub fn remember(&self, variable: impl Into<String>, value: impl Into<String>) -> Remember {
             Remember(self.call("TrailblazeMemory/Remember").set("variable", variable.into() as String).set("value", value.into() as String))
         }
@@ -1034,11 +1202,13 @@ pub mod calls {
         /// Forget a remembered value.
         ///
         /// `variable`: The name of the value.
+        #[track_caller]
         pub fn forget(&self, variable: impl Into<String>) -> Forget {
             Forget(self.call("TrailblazeMemory/Forget").set("variable", variable.into() as String))
         }
 
         /// List all remembered values.
+        #[track_caller]
         pub fn dump_memory(&self) -> DumpMemory {
             DumpMemory(self.call("TrailblazeMemory/DumpMemory"))
         }
@@ -1068,11 +1238,13 @@ pub mod calls {
     /// The session that a call belongs to.
     impl Client {
         /// Get the session's device, such as its platform and the size of its screen.
+        #[track_caller]
         pub fn get_session(&self) -> GetSession {
             GetSession(self.call("TrailblazeSession/GetSession"))
         }
 
         /// List the tools of the session.
+        #[track_caller]
         pub fn list_tools(&self) -> ListTools {
             ListTools(self.call("TrailblazeSession/ListTools"))
         }
@@ -1082,11 +1254,13 @@ pub mod calls {
         /// `name`: The name of the tool.
         ///
         /// `args`: Its arguments.
+        #[track_caller]
         pub fn call_tool(&self, name: impl Into<String>, args: impl Into<Value>) -> CallTool {
             CallTool(self.call("TrailblazeSession/CallTool").set("name", name.into() as String).set("args", args))
         }
 
         /// Load the tools from the tool files and tool servers again. A server whose own code changed must be restarted first.
+        #[track_caller]
         pub fn reload_tools(&self) -> ReloadTools {
             ReloadTools(self.call("TrailblazeSession/ReloadTools"))
         }
@@ -1094,21 +1268,25 @@ pub mod calls {
         /// Ask the model. Only for tools of servers that may sample; the call must name its invocation.
         ///
         /// `prompt`: The question.
+        #[track_caller]
         pub fn ask_model(&self, prompt: impl Into<String>) -> AskModel {
             AskModel(self.call("TrailblazeSession/AskModel").set("prompt", prompt.into() as String))
         }
 
         /// Follow the events of the session, from the first one or after a number.
+        #[track_caller]
         pub fn watch_events(&self) -> WatchEvents {
             WatchEvents(self.call("TrailblazeSession/WatchEvents"))
         }
 
         /// List the devices of the running program.
+        #[track_caller]
         pub fn list_devices(&self) -> ListDevices {
             ListDevices(self.call("TrailblazeSession/ListDevices"))
         }
 
         /// Follow the list of devices: the current list first, then every change.
+        #[track_caller]
         pub fn watch_devices(&self) -> WatchDevices {
             WatchDevices(self.call("TrailblazeSession/WatchDevices"))
         }

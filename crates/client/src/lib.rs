@@ -36,6 +36,7 @@ mod json;
 mod screen;
 mod stream;
 mod transport;
+mod unawaited;
 
 pub use client::Client;
 pub use error::{Code, Error};
@@ -44,3 +45,4 @@ pub use generated::{calls, types};
 pub use stream::Messages;
 pub use transport::{Response, Transport};
 pub use types::{Direction, LaunchMode};
+pub use unawaited::{UnawaitedCall, UnawaitedListener};

@@ -54,6 +54,7 @@ fn param(model: &Contract, field: &FieldDef) -> String {
         FieldType::Bool => "ParamType::Flag".to_string(),
         FieldType::Int32 => "ParamType::Integer".to_string(),
         FieldType::Double => "ParamType::Number".to_string(),
+        FieldType::Text if field.is_repeated => "ParamType::Texts".to_string(),
         FieldType::Text => "ParamType::Text".to_string(),
         FieldType::Enum(name) => {
             let words: Vec<&str> = model.enumeration(name).words.iter().map(|word| word.name.as_str()).collect();
@@ -90,6 +91,7 @@ fn view(out: &mut String, name: &str, message: &MessageDef) {
         let (method, json) = (field.name.to_snake_case(), &field.json);
         let method = if method == "ref" { "reference".to_string() } else { method };
         let (ty, read) = match (&field.ty, field.is_required) {
+            (FieldType::Text, _) if field.is_repeated => ("Vec<&'a str>", "texts"),
             (FieldType::Text, true) => ("&'a str", "required"),
             (FieldType::Text | FieldType::Enum(_), _) => ("Option<&'a str>", "text"),
             (FieldType::Int32, _) => ("Option<i64>", "integer"),

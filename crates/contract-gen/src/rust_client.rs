@@ -140,7 +140,7 @@ fn emit_service(out: &mut String, model: &Contract, service: &ServiceDef) {
         let blank = if index == 0 { "" } else { "\n" };
         let _ = write!(
             out,
-            "{blank}{}        pub fn {}(&self{declared}) -> {2} {{\n            {2}({client}.call(\"{3}/{2}\"){set})\n        }}\n",
+            "{blank}{}        #[track_caller]\n        pub fn {}(&self{declared}) -> {2} {{\n            {2}({client}.call(\"{3}/{2}\"){set})\n        }}\n",
             documentation(method, request),
             identifier(&method.name.to_snake_case()),
             method.name,
@@ -250,6 +250,7 @@ fn held(field: &FieldDef) -> String {
 /// The type of a parameter.
 fn taken(field: &FieldDef) -> String {
     match &field.ty {
+        FieldType::Text if field.is_repeated => "impl IntoIterator<Item = impl Into<String>>".to_string(),
         FieldType::Text => "impl Into<String>".to_string(),
         // As `json!` makes it.
         FieldType::Struct => "impl Into<Value>".to_string(),
@@ -260,6 +261,9 @@ fn taken(field: &FieldDef) -> String {
 fn setting(field: &FieldDef) -> String {
     let name = identifier(&field.name);
     match field.ty {
+        FieldType::Text if field.is_repeated => {
+            format!(".set({:?}, {name}.into_iter().map(Into::into).collect::<Vec<String>>())", field.json)
+        }
         FieldType::Text => format!(".set({:?}, {name}.into() as String)", field.json),
         _ => format!(".set({:?}, {name})", field.json),
     }

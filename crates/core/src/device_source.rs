@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use tokio::sync::watch;
@@ -14,6 +15,7 @@ use crate::driver::{
     Action, ActionOutput, ActionTarget, Budget, DeviceDescription, Driver, DriverError, ObserveOptions,
 };
 use crate::finding::Finding;
+use crate::limits;
 use crate::screen::{Screen, Shape, SnapshotId};
 
 /// Where devices of one kind come from. What they share, such as a browser or a connection, starts with the first device that needs it.
@@ -25,6 +27,12 @@ pub trait DeviceSource: Send + Sync {
     /// Follows which devices are there. `None` if that never changes.
     fn changes(&self) -> Option<watch::Receiver<Vec<DeviceSpec>>> {
         None
+    }
+
+    /// How long a device may take to get ready.
+    fn patience(&self, device: &DeviceSpec) -> Duration {
+        let _ = device;
+        limits::DEVICE_START
     }
 
     /// Makes a device ready for a session. What is then known about it is in the description of its driver.

@@ -24,6 +24,8 @@ pub const SELECTOR_DEPTH: usize = 10;
 pub const REGEX_BACKTRACK: usize = 100_000;
 /// How long a call may be silent. Progress and child calls restart it.
 pub const CALL_IDLE: Duration = Duration::from_secs(120);
+/// How long each step of `after:` may take, after whatever happened.
+pub const AFTER_TRAIL: Duration = Duration::from_secs(60);
 /// How long a call may take in total.
 pub const CALL_TOTAL: Duration = Duration::from_secs(600);
 /// How long a cancelled call has to end by itself.

@@ -11,6 +11,8 @@ pub const LONG_PRESS: Duration = Duration::from_millis(1000);
 const SCROLL: Duration = Duration::from_millis(500);
 pub const DRAG: Duration = Duration::from_millis(1000);
 const PINCH: Duration = Duration::from_millis(500);
+/// The farthest that two fingers turn, in degrees.
+const MOST_DEGREES: f64 = 170.0;
 /// The longest gesture.
 const LONGEST: Duration = Duration::from_secs(60);
 
@@ -31,6 +33,8 @@ pub enum Gesture {
     },
     /// Two fingers, each from one point to another.
     Pinch([(Point, Point); 2]),
+    /// The same on a straight line each, so that what they hold turns.
+    Twist([(Point, Point); 2]),
 }
 
 /// A gesture as the times and places of its fingers.
@@ -57,7 +61,7 @@ impl Gesture {
             Gesture::LongPress(at) => one(at, at, LONG_PRESS, Duration::ZERO),
             Gesture::Swipe { from, to, duration } => one(from, to, Duration::ZERO, bounded(duration)),
             Gesture::Drag { from, to } => one(from, to, LONG_PRESS, DRAG),
-            Gesture::Pinch(fingers) => {
+            Gesture::Pinch(fingers) | Gesture::Twist(fingers) => {
                 FingerMotion { times: 1, rest: Duration::ZERO, duration: PINCH, fingers: fingers.to_vec() }
             }
         }
@@ -127,9 +131,31 @@ pub fn pinch(size: Size, at: Option<Point>, scale: f64) -> Gesture {
     Gesture::Pinch([(place(-before), place(-after)), (place(before), place(after))])
 }
 
+/// Two fingers opposite each other that turn what is between them, clockwise. Each moves on a straight line, so that they cannot turn
+/// it by half a circle or more.
+pub fn twist(size: Size, at: Option<Point>, degrees: f64) -> Gesture {
+    let middle = middle(size, at);
+    let radius = f64::from(side(size.width)) / 6.0;
+    let turn = degrees.clamp(-MOST_DEGREES, MOST_DEGREES).to_radians();
+    let place = |angle: f64| {
+        let (x, y) = ((radius * angle.cos()).round() as i32, (radius * angle.sin()).round() as i32);
+        on_screen(size, middle.x.saturating_add(x), middle.y.saturating_add(y))
+    };
+    let (right, left) = (0.0, std::f64::consts::PI);
+    Gesture::Twist([(place(right), place(right + turn)), (place(left), place(left + turn))])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_fingers_turn_around_the_middle() {
+        let size = Size { width: 600, height: 1000 };
+        let at = |x, y| Point { x, y };
+        let quarter = Gesture::Twist([(at(400, 500), at(300, 600)), (at(200, 500), at(300, 400))]);
+        assert_eq!(twist(size, None, 90.0), quarter);
+    }
 
     #[test]
     fn scrolling_down_moves_the_finger_up() {

@@ -19,8 +19,13 @@ const VERSION: Duration = Duration::from_secs(10);
 
 /// Every provider of this build, in the order in which they are asked for a device. A new one is a folder with its configuration, its
 /// source of devices and its driver, and a line here.
-pub const PROVIDERS: &[&DeviceProvider] =
-    &[&crate::sim::PROVIDER, &crate::web::PROVIDER, &crate::android::PROVIDER, &crate::ios::PROVIDER];
+pub const PROVIDERS: &[&DeviceProvider] = &[
+    &crate::sim::PROVIDER,
+    &crate::web::PROVIDER,
+    &crate::android::PROVIDER,
+    &crate::ios::PROVIDER,
+    &crate::desktop::PROVIDER,
+];
 
 /// A kind of devices.
 pub struct DeviceProvider {

@@ -51,6 +51,11 @@ impl WebDriverError {
         WebDriverError::new("session not created", 500, message)
     }
 
+    pub fn unexpected_alert() -> WebDriverError {
+        let message = "A modal dialog was open, blocking this operation";
+        WebDriverError::new("unexpected alert open", 500, message)
+    }
+
     pub fn unknown(message: impl Into<String>) -> WebDriverError {
         WebDriverError::new("unknown error", 500, message)
     }

@@ -30,6 +30,8 @@ pub async fn launch(iphone: &Iphone, body: &Value) -> WdaAnswer {
     let is_running = iphone.state().running.contains(&app);
     let arguments = body.get("arguments").and_then(Value::as_array).into_iter().flatten();
     let clears = arguments.filter_map(Value::as_str).any(|argument| argument == CLEAR_DATA);
+    let told = |key: &str| body.get(key).cloned().unwrap_or_default();
+    iphone.state().launched_with = json!({"arguments": told("arguments"), "environment": told("environment")});
     let mode = if clears && !is_running { LaunchMode::Reinstall } else { LaunchMode::Resume };
     start(iphone, &app, mode).await
 }

@@ -13,6 +13,12 @@ pub struct Behaviour {
     pub html_errors: u32,
     /// How many of the next requests about an element find that it is gone.
     pub stale_elements: u32,
+    /// How many of the trees after the screen is turned have the places of elements from before.
+    pub unturned_trees: u32,
+    /// How many cells every tree has in addition.
+    pub extra_elements: u32,
+    /// Whether nothing can be typed while an alert is shown.
+    pub refuses_beneath_alert: bool,
     /// Whether nothing but `GET /status` is answered, from the next request on and until the end.
     pub hangs: bool,
 }

@@ -5,7 +5,8 @@ use trailblaze_core::driver::{Action, ActionTarget};
 use trailblaze_protocol::geometry::Rect;
 
 use crate::answer::{WdaAnswer, WebDriverError};
-use crate::iphone::{ElementKey, Iphone, in_pixels};
+use crate::iphone::{ElementKey, Iphone};
+use crate::predicate::{ClassChain, Predicate};
 use crate::source::{XcElement, tree};
 use crate::touch::{text_of, type_text};
 
@@ -41,22 +42,34 @@ pub async fn active(iphone: &Iphone) -> WdaAnswer {
     Ok(remember(iphone, &all, focused))
 }
 
-/// Elements by id, type, or label.
+/// Elements by id, type, label, predicate or class chain.
 async fn matching(iphone: &Iphone, body: &Value) -> Result<Vec<Value>, WebDriverError> {
     let text = |key: &str| body.get(key).and_then(Value::as_str).unwrap_or_default();
     let (using, value) = (text("using"), text("value"));
     let tree = tree(iphone).await;
     let all = tree.walk();
-    let is_wanted = |element: &&&XcElement| match using {
-        "id" | "name" | "accessibility id" => element.name() == Some(value),
-        "class name" => value.strip_prefix("XCUIElementType") == Some(&element.kind),
-        "link text" => value.strip_prefix("label=") == Some(&element.label),
-        _ => false,
+    let found: Vec<&XcElement> = match using {
+        "id" | "name" | "accessibility id" => all.iter().copied().filter(|one| one.name() == Some(value)).collect(),
+        "class name" => {
+            let kind = value.strip_prefix("XCUIElementType");
+            all.iter().copied().filter(|one| kind == Some(&one.kind)).collect()
+        }
+        "link text" => {
+            let label = value.strip_prefix("label=");
+            all.iter().copied().filter(|one| label == Some(&one.label)).collect()
+        }
+        "predicate string" => {
+            let predicate = Predicate::parse(value).ok_or_else(|| invalid(value))?;
+            all.iter().copied().filter(|one| predicate.holds(one)).collect()
+        }
+        "class chain" => ClassChain::parse(value).ok_or_else(|| invalid(value))?.find(&tree),
+        _ => return Err(WebDriverError::invalid_selector(format!("the stand-in does not search by `{using}`"))),
     };
-    if !["id", "name", "accessibility id", "class name", "link text"].contains(&using) {
-        return Err(WebDriverError::invalid_selector(format!("the stand-in does not search by `{using}`")));
-    }
-    Ok(all.iter().filter(is_wanted).map(|element| remember(iphone, &all, element)).collect())
+    Ok(found.into_iter().map(|element| remember(iphone, &all, element)).collect())
+}
+
+fn invalid(value: &str) -> WebDriverError {
+    WebDriverError::invalid_selector(format!("Unable to parse the format string \"{value}\""))
 }
 
 pub async fn find(iphone: &Iphone, body: &Value) -> WdaAnswer {
@@ -116,7 +129,8 @@ pub async fn act(iphone: &Iphone, id: &str, what: &str, body: &Value) -> WdaAnsw
 
 async fn touch(iphone: &Iphone, element: &XcElement) {
     let center = element.frame.center();
-    let _ = iphone.act(ActionTarget::Point(in_pixels(f64::from(center.x), f64::from(center.y))), Action::Tap).await;
+    let _ =
+        iphone.act(ActionTarget::Point(iphone.in_pixels(f64::from(center.x), f64::from(center.y))), Action::Tap).await;
 }
 
 /// Typing taps the element first, unless it has the focus.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
+use serde_json::Value;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::driver::{Action, ActionTarget, Budget, DeviceCommand, Driver, DriverError, ObserveOptions};
@@ -50,6 +51,17 @@ pub struct IphoneState {
     pub is_locked: bool,
     /// The apps that were started and not stopped.
     pub running: BTreeSet<String>,
+    pub is_landscape: bool,
+    /// How many of the next trees are still those of the screen before it was turned.
+    pub n_unturned: u32,
+    pub is_dark: bool,
+    pub location: Option<(f64, f64)>,
+    /// The buttons of the device that were pressed.
+    pub pressed: Vec<String>,
+    /// How the app was launched last: its arguments and its environment.
+    pub launched_with: Value,
+    /// What an audit finds.
+    pub audit: Vec<Value>,
 }
 
 impl IphoneState {
@@ -101,15 +113,17 @@ impl Iphone {
         command.carry_out(&self.sim, &Iphone::budget()).await.map(drop)
     }
 
+    /// A place of the simulated device in pixels, for one of the screen in points. A screen that is turned shows the same picture, turned.
+    pub fn in_pixels(&self, x: f64, y: f64) -> Point {
+        let width = f64::from(self.size().width) / SCALE;
+        let (x, y) = if self.state().is_landscape { (width - y, x) } else { (x, y) };
+        Point { x: (x * SCALE).round() as i32, y: (y * SCALE).round() as i32 }
+    }
+
     /// The bundle id of the app in front. The home screen and alerts of the system belong to the same one.
     pub async fn front(&self) -> String {
         let app = self.screen(ObserveOptions::TREE).await.app;
         let has_alert = self.state().alert.is_some();
         app.filter(|_| !has_alert).unwrap_or_else(|| SPRINGBOARD.to_string())
     }
-}
-
-/// A place on the screen in pixels, for one in points.
-pub fn in_pixels(x: f64, y: f64) -> Point {
-    Point { x: (x * SCALE).round() as i32, y: (y * SCALE).round() as i32 }
 }

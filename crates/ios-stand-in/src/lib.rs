@@ -6,8 +6,8 @@
 //!
 //! To try things by hand: `cargo run -p trailblaze-ios-stand-in -- --app FILE` prints the address, and ends with the standard input.
 //!
-//! What differs from a device: the screen does not rotate, no keyboard is drawn, trees are JSON only, elements are found by id, type
-//! and label only, two fingers always pinch the app as a whole, and an app clears its data when it is launched with the argument `--clear-data`.
+//! What differs from a device: a screen that is turned shows the same picture, turned, no keyboard is drawn, trees are JSON only,
+//! predicates and class chains are comparisons joined by AND, two fingers always pinch the app as a whole, and an app clears its data when it is launched with the argument `--clear-data`.
 
 mod alert;
 mod answer;
@@ -17,12 +17,18 @@ mod elements;
 mod http;
 mod iphone;
 mod picture;
+mod program;
+mod predicate;
 mod routes;
 mod serve;
+mod settings;
 mod source;
 mod system_alert;
 mod touch;
+mod usbmuxd;
 
 pub use behaviour::Behaviour;
 pub use iphone::CLEAR_DATA;
-pub use serve::{StandIn, start};
+pub use program::main;
+pub use serve::{StandIn, start, start_at};
+pub use usbmuxd::StandInUsbmuxd;

@@ -13,9 +13,10 @@ use crate::iphone::Iphone;
 pub async fn screenshot(iphone: &Iphone) -> WdaAnswer {
     let screen = iphone.screen(ObserveOptions::PICTURE).await;
     let picture = screen.picture.ok_or_else(|| WebDriverError::unknown("there is no picture"))?;
-    let pixels =
-        in_full(&picture, iphone.size()).ok_or_else(|| WebDriverError::unknown("the picture has no pixels"))?;
-    Ok(json!(STANDARD.encode(png(&pixels, iphone.size())?)))
+    let size = iphone.size();
+    let pixels = in_full(&picture, size).ok_or_else(|| WebDriverError::unknown("the picture has no pixels"))?;
+    let (pixels, size) = if iphone.state().is_landscape { turned(&pixels, size) } else { (pixels, size) };
+    Ok(json!(STANDARD.encode(png(&pixels, size)?)))
 }
 
 /// The picture in the size of the screen; the painter of simulated devices draws it smaller.
@@ -32,6 +33,19 @@ fn in_full(picture: &Picture, size: Size) -> Option<Vec<u8>> {
         }
     }
     Some(full)
+}
+
+/// The picture of a screen that is turned to the left.
+fn turned(pixels: &[u8], size: Size) -> (Vec<u8>, Size) {
+    let (width, height) = (size.width as usize, size.height as usize);
+    let mut turned = Vec::with_capacity(pixels.len());
+    for y in 0..width {
+        for x in 0..height {
+            let at = (x * width + (width - 1 - y)) * 4;
+            turned.extend_from_slice(&pixels[at..at + 4]);
+        }
+    }
+    (turned, Size { width: size.height, height: size.width })
 }
 
 fn png(pixels: &[u8], size: Size) -> Result<Vec<u8>, WebDriverError> {

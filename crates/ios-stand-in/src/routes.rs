@@ -5,12 +5,13 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use crate::answer::{WdaAnswer, WebDriverError};
+use crate::behaviour::Behaviour;
 use crate::http::HttpRequest;
 use crate::iphone::{Iphone, SCALE};
-use crate::{alert, apps, elements, picture, source, touch};
+use crate::{alert, apps, elements, picture, settings, source, touch};
 
 /// Answers a request. Some routes need a session, some have one if it is named, and some have none.
-pub async fn answer(iphone: &Iphone, request: &HttpRequest) -> WdaAnswer {
+pub async fn answer(iphone: &Iphone, request: &HttpRequest, behaviour: &Behaviour) -> WdaAnswer {
     let parts: Vec<&str> = request.path.split('/').skip(1).collect();
     let method = request.method.as_str();
     match (method, parts.as_slice()) {
@@ -29,14 +30,14 @@ pub async fn answer(iphone: &Iphone, request: &HttpRequest) -> WdaAnswer {
                     iphone.state().session = None;
                     Ok(Value::Null)
                 }
-                _ => match with_or_without_session(iphone, method, route, request).await {
+                _ => match with_or_without_session(iphone, (method, route), request, behaviour).await {
                     Some(answer) => answer,
                     None => in_session(iphone, method, route, request).await,
                 },
             }
         }
         (_, route) => {
-            let answer = with_or_without_session(iphone, method, route, request).await;
+            let answer = with_or_without_session(iphone, (method, route), request, behaviour).await;
             answer.unwrap_or_else(|| Err(WebDriverError::unknown_command(&request.path)))
         }
     }
@@ -79,17 +80,17 @@ fn session_information(id: &str) -> Value {
 /// Routes that exist with and without a session; `None` if it is none of them.
 async fn with_or_without_session(
     iphone: &Iphone,
-    method: &str,
-    route: &[&str],
+    (method, route): (&str, &[&str]),
     request: &HttpRequest,
+    behaviour: &Behaviour,
 ) -> Option<WdaAnswer> {
     let body = &request.body;
     Some(match (method, route) {
-        ("GET", ["source"]) => source::source(iphone, request).await,
+        ("GET", ["source"]) => source::source(iphone, request, behaviour.extra_elements).await,
         ("GET", ["screenshot"]) => picture::screenshot(iphone).await,
         ("GET", ["window", "size"]) => Ok(window_size(iphone)),
         ("GET", ["wda", "screen"]) => Ok(screen(iphone)),
-        ("GET", ["wda", "device", "info"]) => Ok(device_info()),
+        ("GET", ["wda", "device", "info"]) => Ok(device_info(iphone)),
         ("GET", ["wda", "activeAppInfo"]) => apps::active(iphone).await,
         ("GET", ["wda", "locked"]) => Ok(json!(iphone.state().is_locked)),
         ("POST", ["wda", "lock"]) => {
@@ -100,9 +101,7 @@ async fn with_or_without_session(
             iphone.state().is_locked = false;
             Ok(Value::Null)
         }
-        ("GET", ["orientation"]) => Ok(json!("PORTRAIT")),
-        ("POST", ["orientation"]) if body["orientation"] == "PORTRAIT" => Ok(Value::Null),
-        ("POST", ["orientation"]) => Err(WebDriverError::unknown("Unable To Rotate Device")),
+        (_, ["orientation" | "wda", ..]) if settings::is_one(route) => settings::answer(iphone, method, route, body),
         ("POST", ["wda", "setPasteboard"]) => set_clipboard(iphone, body),
         ("POST", ["wda", "getPasteboard"]) => Ok(json!(STANDARD.encode(&iphone.state().clipboard))),
         ("GET", ["alert", "text"]) => alert::text(iphone).await,
@@ -134,7 +133,10 @@ async fn in_session(iphone: &Iphone, method: &str, route: &[&str], request: &Htt
         ("POST", ["wda", "keyboard", "dismiss"]) => Ok(Value::Null),
         ("POST", ["wda", "pressButton"]) => match body["name"].as_str().map(str::to_lowercase).as_deref() {
             Some("home") => apps::go_home(iphone).await,
-            Some("volumeup" | "volumedown") => Ok(Value::Null),
+            Some(name @ ("volumeup" | "volumedown")) => {
+                iphone.state().pressed.push(name.to_string());
+                Ok(Value::Null)
+            }
             other => {
                 let name = other.unwrap_or_default();
                 Err(WebDriverError::unknown(format!("The button '{name}' is not supported")))
@@ -147,6 +149,7 @@ async fn in_session(iphone: &Iphone, method: &str, route: &[&str], request: &Htt
         ("POST", ["wda", "apps", "state"]) => apps::state(iphone, body).await,
         ("GET", ["wda", "apps", "list"]) => apps::list(iphone).await,
         ("POST", ["url"]) => apps::open_url(iphone, body).await,
+        ("POST", ["wda", "performAccessibilityAudit"]) => Ok(settings::audit(iphone, body)),
         ("GET", ["wda", "alert", "buttons"]) => alert::buttons(iphone).await,
         ("GET", ["element", "active"]) => elements::active(iphone).await,
         ("POST", ["element"]) => elements::find(iphone, body).await,
@@ -159,7 +162,12 @@ async fn in_session(iphone: &Iphone, method: &str, route: &[&str], request: &Htt
 
 fn window_size(iphone: &Iphone) -> Value {
     let size = iphone.size();
-    json!({"width": f64::from(size.width) / SCALE, "height": f64::from(size.height) / SCALE})
+    let (width, height) = (f64::from(size.width) / SCALE, f64::from(size.height) / SCALE);
+    let state = iphone.state();
+    match state.is_landscape && state.n_unturned == 0 {
+        true => json!({"width": height, "height": width}),
+        false => json!({"width": width, "height": height}),
+    }
 }
 
 fn screen(iphone: &Iphone) -> Value {
@@ -168,10 +176,11 @@ fn screen(iphone: &Iphone) -> Value {
     })
 }
 
-fn device_info() -> Value {
+fn device_info(iphone: &Iphone) -> Value {
+    let style = if iphone.state().is_dark { "dark" } else { "light" };
     json!({
         "currentLocale": "en_US", "timeZone": "UTC", "name": "Stand-in", "model": "iPhone",
-        "uuid": "00000000-0000-0000-0000-000000000000", "userInterfaceIdiom": 0, "userInterfaceStyle": "light",
+        "uuid": "00000000-0000-0000-0000-000000000000", "userInterfaceIdiom": 0, "userInterfaceStyle": style,
         "isSimulator": true,
     })
 }

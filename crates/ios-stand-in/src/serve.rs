@@ -6,12 +6,15 @@ use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 
 use parking_lot::Mutex;
+use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
+use trailblaze_core::driver::DeviceCommand;
 use trailblaze_core::yaml::{Problems, Source};
 use trailblaze_drivers::sim::{SimApp, demo_app};
 
-use crate::answer::envelope;
+use crate::answer::{WebDriverError, envelope};
 use crate::behaviour::{Behaviour, use_up};
 use crate::http::{HttpRequest, RequestReader};
 use crate::iphone::Iphone;
@@ -22,6 +25,7 @@ use crate::system_alert::SystemAlert;
 pub struct StandIn {
     port: u16,
     shared: Arc<Shared>,
+    runtime: Handle,
     ended: CancellationToken,
     thread: Option<JoinHandle<()>>,
 }
@@ -36,6 +40,11 @@ struct Shared {
 
 /// Starts a stand-in whose device has these apps; without any, the app that is built in.
 pub fn start(apps: &[PathBuf]) -> io::Result<StandIn> {
+    start_at(apps, 0)
+}
+
+/// The same at a port, such as that of one that ended.
+pub fn start_at(apps: &[PathBuf], port: u16) -> io::Result<StandIn> {
     let mut apps = apps.iter().map(|file| read_app(file)).collect::<io::Result<Vec<_>>>()?;
     if apps.is_empty() {
         apps.push(demo_app());
@@ -44,22 +53,22 @@ pub fn start(apps: &[PathBuf]) -> io::Result<StandIn> {
     let until = ended.clone();
     let (ready, is_ready) = mpsc::channel();
     // Of its own, so that those who have a runtime can start one as well.
-    let thread = std::thread::spawn(move || run(apps, &until, &ready));
+    let thread = std::thread::spawn(move || run(apps, port, &until, &ready));
     let started = is_ready.recv().unwrap_or_else(|_| Err(io::Error::other("its thread ended")));
-    let (port, shared) = started?;
-    Ok(StandIn { port, shared, ended, thread: Some(thread) })
+    let (port, shared, runtime) = started?;
+    Ok(StandIn { port, shared, runtime, ended, thread: Some(thread) })
 }
 
-type Started = io::Result<(u16, Arc<Shared>)>;
+type Started = io::Result<(u16, Arc<Shared>, Handle)>;
 
 /// Says when it is ready, and answers until it is ended.
-fn run(apps: Vec<Arc<SimApp>>, until: &CancellationToken, ready: &mpsc::Sender<Started>) {
+fn run(apps: Vec<Arc<SimApp>>, port: u16, until: &CancellationToken, ready: &mpsc::Sender<Started>) {
     let serving = async {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+        let listener = TcpListener::bind(("127.0.0.1", port)).await?;
         let port = listener.local_addr()?.port();
         let (behaviour, requests, turn) = (Mutex::default(), Mutex::default(), tokio::sync::Mutex::default());
         let shared = Arc::new(Shared { iphone: Iphone::new(apps), behaviour, requests, turn });
-        let _ = ready.send(Ok((port, Arc::clone(&shared))));
+        let _ = ready.send(Ok((port, Arc::clone(&shared), Handle::current())));
         until.run_until_cancelled(serve(listener, shared)).await;
         Ok::<(), io::Error>(())
     };
@@ -80,6 +89,10 @@ impl StandIn {
     /// Where it answers: `http://127.0.0.1:49152`.
     pub fn address(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
+    }
+
+    pub fn port(&self) -> u16 {
+        self.port
     }
 
     /// Replaces how it misbehaves.
@@ -109,6 +122,63 @@ impl StandIn {
     /// Whether a client has a session.
     pub fn has_session(&self) -> bool {
         self.shared.iphone.state().session.is_some()
+    }
+
+    /// Whether the screen is turned to the side.
+    pub fn is_landscape(&self) -> bool {
+        self.shared.iphone.state().is_landscape
+    }
+
+    pub fn is_dark(&self) -> bool {
+        self.shared.iphone.state().is_dark
+    }
+
+    pub fn is_locked(&self) -> bool {
+        self.shared.iphone.state().is_locked
+    }
+
+    /// The place that it pretends to be at: latitude and longitude.
+    pub fn location(&self) -> Option<(f64, f64)> {
+        self.shared.iphone.state().location
+    }
+
+    /// The buttons of the device that were pressed.
+    pub fn pressed(&self) -> Vec<String> {
+        self.shared.iphone.state().pressed.clone()
+    }
+
+    /// How the app was launched last: its `arguments` and its `environment`.
+    pub fn launched_with(&self) -> Value {
+        self.shared.iphone.state().launched_with.clone()
+    }
+
+    /// Adds a fault that an audit finds.
+    pub fn add_fault(&self, kind: &str, text: &str, element: &str) {
+        let fault =
+            json!({"auditType": kind, "detailedDescription": text, "compactDescription": text, "element": element});
+        self.shared.iphone.state().audit.push(fault);
+    }
+
+    /// Ends an app as a crash does.
+    pub fn crash(&self, app: &str) {
+        let shared = Arc::clone(&self.shared);
+        let app = app.to_string();
+        self.run(async move {
+            shared.iphone.state().running.remove(&app);
+            let _ = shared.iphone.send(DeviceCommand::StopApp { app }).await;
+            let _ = crate::apps::go_home(&shared.iphone).await;
+        });
+    }
+
+    /// Carries something out on the thread of the stand-in, whose clock the simulated device uses.
+    fn run(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let (done, is_done) = mpsc::channel();
+        // Detached: waited for below.
+        self.runtime.spawn(async move {
+            work.await;
+            let _ = done.send(());
+        });
+        let _ = is_done.recv();
     }
 
     /// What is in the clipboard.
@@ -167,7 +237,15 @@ impl Shared {
         if request.path.contains("/element/") && use_up(&mut self.behaviour.lock().stale_elements) {
             self.iphone.state().elements.clear();
         }
-        let answer = routes::answer(&self.iphone, request).await;
+        let behaviour = self.behaviour.lock().clone();
+        if request.path.ends_with("/orientation") && request.method == "POST" {
+            self.iphone.state().n_unturned = behaviour.unturned_trees;
+        }
+        let is_typing = request.path.ends_with("/value") || request.path.ends_with("/keys");
+        let answer = match behaviour.refuses_beneath_alert && is_typing && self.iphone.state().alert.is_some() {
+            true => Err(WebDriverError::unexpected_alert()),
+            false => routes::answer(&self.iphone, request, &behaviour).await,
+        };
         let session = self.iphone.state().session.clone();
         let (status, body) = envelope(answer, session.as_deref());
         (status, body.to_string())

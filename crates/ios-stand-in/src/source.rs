@@ -6,17 +6,20 @@ use trailblaze_core::screen::{Field, Node, Screen};
 use trailblaze_protocol::geometry::Rect;
 
 use crate::answer::{WdaAnswer, WebDriverError};
+use crate::behaviour::use_up;
 use crate::http::HttpRequest;
 use crate::iphone::{Iphone, SCALE};
 use crate::system_alert::SystemAlert;
 
 const FIELDS: [&str; 4] = ["SearchField", "SecureTextField", "TextField", "TextView"];
 
-pub async fn source(iphone: &Iphone, request: &HttpRequest) -> WdaAnswer {
+pub async fn source(iphone: &Iphone, request: &HttpRequest, extra: u32) -> WdaAnswer {
     match request.parameter("format").unwrap_or("xml") {
         "json" => {
             let excluded: Vec<&str> = request.parameter("excluded_attributes").unwrap_or_default().split(',').collect();
-            Ok(tree(iphone).await.json(&excluded))
+            let mut tree = tree(iphone).await;
+            lengthen(&mut tree, extra);
+            Ok(tree.json(&excluded))
         }
         format => {
             let message = format!("Unknown source format '{format}'. Only ( json ) source formats are supported.");
@@ -29,13 +32,32 @@ pub async fn source(iphone: &Iphone, request: &HttpRequest) -> WdaAnswer {
 pub async fn tree(iphone: &Iphone) -> XcElement {
     let screen = iphone.screen(ObserveOptions::TREE).await;
     let alert = iphone.state().alert.clone();
-    match alert {
+    let mut tree = match alert {
         Some(alert) => system_alert(&alert, points(screen.frame())),
         None => {
             let name = screen.app.as_ref().and_then(|app| iphone.installed.get(app));
             application(&screen, name.map_or(" ", String::as_str))
         }
+    };
+    let is_turned = {
+        let mut state = iphone.state();
+        state.is_landscape && !use_up(&mut state.n_unturned)
+    };
+    if is_turned {
+        tree.turn(tree.frame.width());
     }
+    tree
+}
+
+/// Adds cells below the screen, as a long list has them.
+fn lengthen(tree: &mut XcElement, count: u32) {
+    let Some(window) = tree.children.first_mut() else { return };
+    let below = window.frame.bottom;
+    let cell = |row: u32| {
+        let frame = Rect::new(0, below + 44 * i32::try_from(row).unwrap_or_default(), window.frame.width(), 44);
+        XcElement { identifier: Some(format!("row{row}")), ..XcElement::new("Cell", &format!("Row {row}"), frame) }
+    };
+    window.children.extend((0..count).map(cell));
 }
 
 /// An element as XCTest sees it.
@@ -143,6 +165,13 @@ impl XcElement {
             set("children", self.children.iter().map(|child| child.json(excluded)).collect());
         }
         Value::Object(fields)
+    }
+
+    /// Turns the screen to the left: what was on the right is at the top.
+    fn turn(&mut self, width: i32) {
+        let Rect { left, top, right, bottom } = self.frame;
+        self.frame = Rect { left: top, top: width - right, right: bottom, bottom: width - left };
+        self.children.iter_mut().for_each(|child| child.turn(width));
     }
 
     pub fn walk(&self) -> Vec<&XcElement> {

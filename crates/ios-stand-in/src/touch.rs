@@ -7,7 +7,7 @@ use trailblaze_core::driver::{Action, ActionTarget, Key};
 use trailblaze_protocol::geometry::Point;
 
 use crate::answer::{WdaAnswer, WebDriverError};
-use crate::iphone::{Iphone, in_pixels};
+use crate::iphone::Iphone;
 
 /// A finger that stays at least this long is a long press.
 const LONG_PRESS: Duration = Duration::from_millis(500);
@@ -49,7 +49,7 @@ fn is_taken(iphone: &Iphone, x: f64, y: f64) -> bool {
 async fn touch(iphone: &Iphone, (x, y): (f64, f64), action: Action) {
     if !is_taken(iphone, x, y) {
         // A touch on nothing is no error.
-        let _ = iphone.act(ActionTarget::Point(in_pixels(x, y)), action).await;
+        let _ = iphone.act(ActionTarget::Point(iphone.in_pixels(x, y)), action).await;
     }
 }
 
@@ -100,7 +100,8 @@ async fn zoom(iphone: &Iphone, scale: f64) {
 
 async fn swipe(iphone: &Iphone, from: (f64, f64), to: (f64, f64), duration: Duration) {
     if is_free(iphone) {
-        let action = Action::Swipe { from: in_pixels(from.0, from.1), to: in_pixels(to.0, to.1), duration };
+        let action =
+            Action::Swipe { from: iphone.in_pixels(from.0, from.1), to: iphone.in_pixels(to.0, to.1), duration };
         let _ = iphone.act(ActionTarget::Device, action).await;
     }
 }

@@ -158,6 +158,9 @@ pub enum Event {
         /// The role of the device that carries it out. Absent if the trail runs on one device.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         role: Option<String>,
+        /// Whether it is a step of `before:` or of `after:`. Absent for the steps of the trail itself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hook: Option<HookKind>,
     },
     /// A tool call started.
     Called(Arc<Called>),
@@ -253,6 +256,9 @@ pub enum Event {
         verdict: Verdict,
         /// Why it did not pass. Empty if it passed.
         message: String,
+        /// What was decided in it. Absent if there was nothing to decide.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        choice: Option<StepChoice>,
     },
     /// An attempt ended.
     AttemptEnded {
@@ -339,6 +345,9 @@ pub struct TrailRef {
     /// The trail's tags. Absent if it has none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
+    /// The number of the row of `forEach:` that it runs with, from 1. Absent if it has no rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row: Option<u32>,
 }
 
 /// What sort of step it is.
@@ -363,6 +372,38 @@ pub struct EditedStep {
     pub text: String,
     /// Its calls, each an object whose only key is the tool. Without any, the step is left to a model.
     pub calls: Vec<Value>,
+}
+
+/// Where a step is that is not one of the trail's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum HookKind {
+    /// Before the trailhead and the steps of the trail.
+    Before,
+    /// After them, however they ended.
+    After,
+}
+
+/// What was decided in a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StepChoice {
+    /// Whether the condition of its `when:` held. Absent if it has none, or was not reached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<bool>,
+    /// How many rounds its `repeat:` made. Absent if it does not repeat.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<u32>,
+    /// Whether it failed and the trail goes on, because it is optional. Absent if false.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_tolerated: bool,
+}
+
+impl StepChoice {
+    /// Whether other calls than those of the step were made, or its calls not once.
+    pub fn is_unusual(&self) -> bool {
+        self.held == Some(false) || self.rounds.is_some_and(|rounds| rounds != 1) || self.is_tolerated
+    }
 }
 
 /// Where the calls of a step come from.
@@ -415,6 +456,12 @@ pub struct Called {
     /// The name under which its result is remembered. Absent if it is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result_name: Option<String>,
+    /// Whether the step goes on if it fails, so that the attempt only fails at its end. Absent if false.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_soft: bool,
+    /// Whether the step decides by its result what to do: it is part of `when:` or `repeat:`. Absent if false.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_condition: bool,
     /// Where the tool comes from: `built-in`, a file, a server; `unknown` for an unknown tool.
     pub source: Arc<str>,
 }
@@ -636,6 +683,9 @@ pub struct Failure {
     /// What could replace the call that did not find its element, best first. Absent if there is nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suggestions: Vec<HealSuggestion>,
+    /// Everything that failed, in order, if soft checks failed and it is more than one thing. Absent otherwise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Failure>,
 }
 
 /// A place in a file of the project.

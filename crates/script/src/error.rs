@@ -12,12 +12,12 @@ pub enum ScriptError {
     Thrown(#[from] Box<Thrown>),
     #[error("it was stopped: it computed for {} s without waiting for anything{}", .limit.as_secs_f32(), in_loop(.place.as_deref()))]
     Busy { limit: Duration, place: Option<String> },
-    #[error("it never ends: it waits for a promise that nothing can settle{}", if *.is_loading { ", while its module is loaded" } else { "" })]
-    Stuck { is_loading: bool },
-    #[error("it used more than {} MB of memory", .limit >> 20)]
-    Memory { limit: usize },
-    #[error("its result has {bytes} bytes; the limit is {limit}")]
-    TooMuchOutput { bytes: usize, limit: usize },
+    #[error("it never ends: it waits for a promise that nothing can settle{}{}", if *.is_loading { ", while its module is loaded" } else { "" }, at(.place.as_deref()))]
+    Stuck { is_loading: bool, place: Option<String> },
+    #[error("it used more than {} MB of memory{}", .limit >> 20, at(.place.as_deref()))]
+    Memory { limit: usize, place: Option<String> },
+    #[error("its result has {bytes} bytes; the limit is {limit}{}", at(.place.as_deref()))]
+    TooMuchOutput { bytes: usize, limit: usize, place: Option<String> },
     #[error("it serves no tools: it must call `run()` of @trailblaze/scripting while it is loaded")]
     ServesNothing,
     #[error("it was cancelled")]
@@ -33,6 +33,20 @@ pub enum ScriptError {
 
 fn in_loop(place: Option<&str>) -> String {
     place.map(|place| format!(", in the loop at {place}")).unwrap_or_default()
+}
+
+fn at(place: Option<&str>) -> String {
+    place.map(|place| format!(" ({place})")).unwrap_or_default()
+}
+
+/// How many callers a message names.
+const CALLERS: usize = 3;
+
+/// Whether a module is part of a package, whose places mean little to an author.
+pub(crate) fn is_in_package(module: &str) -> bool {
+    // Copies of our own packages are in `.trailblaze`.
+    let folders = ["node_modules/", ".trailblaze/", "trailblaze:"];
+    folders.iter().any(|folder| module.starts_with(folder)) || module.contains("/node_modules/")
 }
 
 /// Something that a script threw.
@@ -54,9 +68,7 @@ pub struct StackFrame {
 
 impl StackFrame {
     pub fn is_in_package(&self) -> bool {
-        // Copies of our own packages are in `.trailblaze`.
-        let folders = ["node_modules/", ".trailblaze/", "trailblaze:"];
-        folders.iter().any(|folder| self.module.starts_with(folder)) || self.module.contains("/node_modules/")
+        is_in_package(&self.module)
     }
 }
 
@@ -90,9 +102,33 @@ impl Thrown {
 
     /// The message and its place, which comes ahead of a hint: `it broke (tools/a.ts:3:5)`.
     pub fn message_at_place(&self) -> String {
-        let Some(frame) = self.place().or(self.stack.first()) else { return self.message.clone() };
+        let Some(place) = self.place_and_callers() else { return self.message.clone() };
         let (said, hint) = self.message.split_at(self.message.rfind("\nhint: ").unwrap_or(self.message.len()));
-        format!("{said} ({frame}){hint}")
+        format!("{said} ({place}){hint}")
+    }
+
+    /// The place, and the author's lines that called it: `tools/a.ts:3:5, called from tools/b.ts:7:1`.
+    pub fn place_and_callers(&self) -> Option<String> {
+        let innermost = self.place().or(self.stack.first())?;
+        let mut lines = vec![innermost];
+        let is_line = |one: &StackFrame, other: &StackFrame| one.module == other.module && one.at.line == other.at.line;
+        for frame in self.stack.iter().filter(|frame| !frame.is_in_package()) {
+            if lines.len() <= CALLERS && !lines.iter().any(|line| is_line(line, frame)) {
+                lines.push(frame);
+            }
+        }
+        let callers: Vec<String> = lines[1..].iter().map(ToString::to_string).collect();
+        let called = if callers.is_empty() { String::new() } else { format!(", called from {}", callers.join(", ")) };
+        Some(format!("{innermost}{called}"))
+    }
+
+    /// The same message with a hint, unless it has one.
+    pub fn with_hint(mut self, hint: &str) -> Thrown {
+        if !self.message.contains("\nhint: ") {
+            self.message.push_str("\nhint: ");
+            self.message.push_str(hint);
+        }
+        self
     }
 
     /// The same with places in the sources.
@@ -146,9 +182,10 @@ mod tests {
     fn the_place_is_that_of_the_author_and_comes_ahead_of_a_hint() {
         let stack = "    at parse (node_modules/zod/index.js:9:1)\n    at run (tools/a.ts:3:5)\n    at <anonymous> (tools/b.ts:1:1)";
         let thrown = Thrown::new("TypeError", "it broke", stack);
-        assert_eq!(thrown.to_string(), "TypeError: it broke (tools/a.ts:3:5)");
+        assert_eq!(thrown.to_string(), "TypeError: it broke (tools/a.ts:3:5, called from tools/b.ts:1:1)");
         let hinted = Thrown { message: "it broke\nhint: mend it".to_string(), ..thrown.clone() };
-        assert_eq!(hinted.to_string(), "TypeError: it broke (tools/a.ts:3:5)\nhint: mend it");
+        let expected = "TypeError: it broke (tools/a.ts:3:5, called from tools/b.ts:1:1)\nhint: mend it";
+        assert_eq!(hinted.to_string(), expected);
         assert_eq!(Thrown::new("", "", &thrown.trace()).stack, thrown.stack);
     }
 }

@@ -15,6 +15,7 @@
   const SetOf = Set;
   const text = String;
   const waiting = create(null);
+  const LONGEST_STACK = 8_000;
   let nextId = 0;
   let call;
 
@@ -93,6 +94,51 @@
     }
   }
 
+  const toolThen = ToolCall.prototype.then;
+
+  /** Where the author's code waits, from the oldest to the newest. */
+  const awaits = create(null);
+  let nextAwait = 0;
+
+  /** Called with everything that the author's code awaits, so that a failure, and what never ends, leads back to the `await`. */
+  function awaited(value) {
+    if (!(value instanceof PromiseOf)) {
+      return value;
+    }
+    const id = ++nextAwait;
+    const { stack } = new ErrorOf();
+    awaits[id] = stack;
+    return apply(value instanceof ToolCall ? toolThen : then, value, [
+      (settled) => {
+        delete awaits[id];
+        return settled;
+      },
+      (thrown) => {
+        delete awaits[id];
+        addCallers(thrown, stack);
+        throw thrown;
+      },
+    ]);
+  }
+
+  /** Adds to the stack of an error the functions that waited for what failed. */
+  function addCallers(thrown, stack) {
+    try {
+      const known = thrown instanceof ErrorOf ? text(thrown.stack ?? '') : '';
+      if (thrown instanceof ErrorOf && known.length < LONGEST_STACK) {
+        define(thrown, 'stack', `${known.trimEnd()}\n${stack}`);
+      }
+    } catch {
+      // It is frozen, or has getters that throw.
+    }
+  }
+
+  /** Where the author's code waits, of what it began to wait for last. */
+  function lastAwait() {
+    const ids = ownKeys(awaits);
+    return ids.length === 0 ? '' : awaits[ids[ids.length - 1]];
+  }
+
   /** Calls a tool; returns its value, or its text if it has none. Throws if it fails. */
   function callTool(name, args) {
     // Taken now, because the stack does not go back beyond an `await`.
@@ -136,6 +182,7 @@
     has: (key) => key in call.memory,
     keys: () => ownKeys(call.memory),
     set(key, value) {
+      refuseReserved(key);
       const lost = unlikeJson(value, '', []);
       if (lost !== undefined) {
         throw new TypeErrorOf(`\`${key}\` cannot be remembered: ${lost}`);
@@ -149,6 +196,7 @@
       delete call.deleted[key];
     },
     delete(key) {
+      refuseReserved(key);
       const wasThere = key in call.memory;
       delete call.memory[key];
       delete call.set[key];
@@ -158,6 +206,15 @@
       return wasThere;
     },
   });
+
+  /** Trailblaze sets these names itself, and would refuse the result. */
+  function refuseReserved(key) {
+    const name = text(key);
+    const prefix = ['target.', 'args.'].find((reserved) => name.startsWith(reserved));
+    if (prefix !== undefined) {
+      throw new TypeErrorOf(`\`${name}\` cannot be changed in memory: names that begin with \`${prefix}\` are set by Trailblaze`);
+    }
+  }
 
   /** What of a value JSON would lose or refuse, and where; `undefined` if nothing. Fields that are undefined are absent. */
   function unlikeJson(value, path, around) {
@@ -205,7 +262,16 @@
   }
 
   /** The screen as a tree, in `root`, and as a list, in `elements`. */
-  async function screen() {
+  function screen() {
+    const made = { tool: 'screen', stack: new ErrorOf().stack, isAwaited: false, isQuery: true };
+    const seen = captureScreen();
+    if (call !== undefined) {
+      call.made[call.made.length] = made;
+    }
+    return new ToolCall((resolve, reject) => apply(then, seen, [resolve, reject]), made);
+  }
+
+  async function captureScreen() {
     const seen = await callTool('captureScreen');
     const elements = [];
     const walk = (element) => {
@@ -354,6 +420,7 @@
   }
   define(globalThis, '__trailblaze', freeze({ compile: limits.compile }));
   define(globalThis, '__trailblazeThrown', noteThrown);
+  define(globalThis, '__trailblazeAwaited', awaited);
   if (!limits.clock) {
     hideClock();
   }
@@ -373,15 +440,21 @@
         try {
           json = toJson(value);
         } catch (thrown) {
-          return finish(false, stringify({ ...problem(thrown), stack: definition }));
+          return finish(false, stringify({ ...problem(thrown), stack: definition }), definition);
         }
-        finish(true, json);
+        finish(true, json, definition);
       },
       (thrown) => {
-        const found = problem(thrown);
-        finish(false, stringify(found.stack === '' ? { ...found, stack: definition } : found));
+        const found = { ...problem(thrown), forgotten: forgotten(thrown) };
+        finish(false, stringify(found.stack === '' ? { ...found, stack: definition } : found), definition);
       },
     ]);
+  }
+
+  /** A call that the script did not wait for: code that uses its promise as if it were the answer throws a `TypeError`. */
+  function forgotten(thrown) {
+    const found = thrown instanceof TypeErrorOf ? call?.made.find(({ isAwaited }) => !isAwaited) : undefined;
+    return found === undefined ? undefined : { tool: found.tool, stack: found.stack };
   }
 
   let lastThrown;
@@ -417,6 +490,10 @@
   /** Runs a tool: the default export of its module. */
   function run(json, tool) {
     const input = begin(json);
+    // What an earlier call left waiting is not what this one waits for.
+    for (const id of ownKeys(awaits)) {
+      delete awaits[id];
+    }
     const { args, platform, device } = input;
     for (const [name, value] of [['args', args], ['platform', platform], ['device', device], ['input', { params: args, memory: input.memory }]]) {
       define(globalThis, name, value);
@@ -451,5 +528,5 @@
     }
   }
 
-  return { run, settle, begin, request, problem, stackOf, openTimers, overlooked, setBackgroundTimeout };
+  return { run, settle, begin, request, problem, stackOf, openTimers, overlooked, lastAwait, setBackgroundTimeout };
 });

@@ -120,20 +120,27 @@ pub async fn call(world: World, abort: &Abort, input: String, host: &dyn ScriptH
                     Some(thrown) => ScriptOutcome::Threw(Value::Null, Box::new(thrown)),
                 },
                 Some(mut thrown) => {
-                    let hint =
-                        if thrown.message.contains("\nhint: ") { "" } else { "\nhint: write `await` before the call" };
-                    let message = thrown.message;
-                    thrown.message = format!("something that the script did not wait for failed: {message}{hint}");
+                    thrown.message = format!("something that the script did not wait for failed: {}", thrown.message);
+                    let thrown = thrown.with_hint("write `await` before the call");
                     ScriptOutcome::Threw(Value::Null, Box::new(thrown))
                 }
             },
             Ok(value) => match world.explained_thrown(thrown(&value)) {
-                ScriptError::Thrown(thrown) => ScriptOutcome::Threw(value, thrown),
+                ScriptError::Thrown(thrown) => {
+                    let thrown = match world.place_of(&value["forgotten"]["stack"]) {
+                        Some(place) => {
+                            let forgotten = value["forgotten"]["tool"].as_str().unwrap_or_default();
+                            thrown.with_hint(&format!("write `await` before the call of `{forgotten}` ({place})"))
+                        }
+                        None => *thrown,
+                    };
+                    ScriptOutcome::Threw(value, Box::new(thrown))
+                }
                 error => return (None, ScriptOutcome::Failed(error)),
             },
             Err(error) => ScriptOutcome::Failed(ScriptError::Engine(error.to_string())),
         },
-        None => return (None, ScriptOutcome::Failed(ScriptError::Stuck { is_loading: false })),
+        None => return (None, ScriptOutcome::Failed(world.stuck(false))),
     };
     world.reset();
     // A timer that is left would ring during the next call.

@@ -20,6 +20,8 @@ use crate::program::Program;
 use crate::run::{HostError, ScriptHost};
 use crate::world::{Abort, HostRequest, Limits, LogLine, World, WorldStep};
 
+/// How the level of a line begins about something that failed after the call that had started it. The id of the call follows.
+pub const FAILED_CALL: &str = "failed call ";
 /// The longest timer.
 const LONGEST_SLEEP_MS: f64 = 86_400_000.0;
 
@@ -78,6 +80,7 @@ impl Served {
             world: Some(world),
             calls: HashMap::new(),
             last_tool: String::new(),
+            last_call: String::new(),
             log,
             sleeping: FuturesUnordered::new(),
         };
@@ -195,6 +198,8 @@ struct Keeper {
     calls: HashMap<u32, EmbeddedCall>,
     /// The tool that was called last.
     last_tool: String,
+    /// The id of its call at the caller.
+    last_call: String,
     log: LogCallback,
     /// Answers to requests that belong to no call, such as timers.
     sleeping: FuturesUnordered<BoxFuture<'static, BurstAnswer>>,
@@ -238,6 +243,8 @@ impl Keeper {
                 self.calls.insert(id, EmbeddedCall { events, pending: Vec::new(), has_ended: false });
                 let asked: Value = serde_json::from_str(&request).unwrap_or_default();
                 self.last_tool = asked["params"]["name"].as_str().unwrap_or_default().to_string();
+                let call = asked.pointer("/params/_meta/trailblaze/invocationId").and_then(Value::as_str);
+                self.last_call = call.unwrap_or_default().to_string();
                 Some(WorldStep::Begin(id, request))
             }
             WorldCommand::Cancel(id) => self.calls.contains_key(&id).then_some(WorldStep::Cancel(id)),
@@ -299,7 +306,7 @@ impl Keeper {
             // What fails later, such as a call that a timer makes, can fail no call of a tool any more.
             for thrown in world.take_unhandled() {
                 let text = format!("something failed after `{}` had ended: {thrown}", self.last_tool);
-                (self.log)(LogLine { level: "error".to_string(), text });
+                (self.log)(LogLine { level: format!("{FAILED_CALL}{}", self.last_call), text });
             }
         }
         self.world = Some(world);
@@ -310,8 +317,12 @@ impl Keeper {
     fn end_stuck(&mut self) {
         let open = || self.calls.values().filter(|call| !call.has_ended);
         if self.sleeping.is_empty() && open().all(|call| call.pending.is_empty()) {
+            let stuck = match &self.world {
+                Some(world) => world.stuck(false),
+                None => ScriptError::Stuck { is_loading: false, place: None },
+            };
             let open = self.calls.values_mut().filter(|call| !call.has_ended);
-            open.for_each(|call| call.end(ServedCall::Failed(ScriptError::Stuck { is_loading: false })));
+            open.for_each(|call| call.end(ServedCall::Failed(stuck.clone())));
         }
     }
 

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use oxc_allocator::Allocator;
 use oxc_ast::ast::{
-    DoWhileStatement, ExportSpecifier, Expression, ForInStatement, ForOfStatement, ForStatement, ImportDeclaration,
-    ImportExpression, Program, Statement, ThrowStatement, WhileStatement,
+    AwaitExpression, DoWhileStatement, ExportSpecifier, Expression, ForInStatement, ForOfStatement, ForStatement,
+    ImportDeclaration, ImportExpression, Program, Statement, ThrowStatement, WhileStatement,
 };
 use oxc_ast_visit::{Visit, walk};
 use oxc_codegen::{Codegen, CodegenOptions};
@@ -16,6 +16,7 @@ use oxc_span::{GetSpan, SourceType};
 use oxc_transformer::{TransformOptions, Transformer};
 use serde::{Deserialize, Serialize};
 
+use crate::error::is_in_package;
 use crate::inert::{Inert, inert, is_function};
 use crate::nesting::too_deep;
 use crate::text::{Inserted, Insertions, Position, Text};
@@ -28,6 +29,8 @@ const STACK_BYTES: usize = 256 << 20;
 const SCRIPTING: &str = "@trailblaze/scripting";
 /// The function that every value passes through that a `throw` throws, unless it is made there.
 const THROWN: &str = "__trailblazeThrown";
+/// The function that everything passes through that the author's code awaits.
+const AWAITED: &str = "__trailblazeAwaited";
 /// The variable that holds the place of the loop that was entered last.
 pub const LOOP_PLACE: &str = "__trailblazeLoop";
 
@@ -88,7 +91,7 @@ pub fn transpile(path: &str, source: &str, role: SourceRole) -> Result<Transpile
 }
 
 /// Parses a source on a thread with a stack that is large enough, unless the source is too large or nested too deeply.
-pub(crate) fn with_deep_stack<T: Send>(
+pub fn with_deep_stack<T: Send>(
     source: &str,
     parse: impl FnOnce() -> Result<T, Vec<SyntaxError>> + Send,
 ) -> Result<T, Vec<SyntaxError>> {
@@ -264,9 +267,10 @@ fn is_unnamed_function(source: &str) -> bool {
         .is_some_and(|rest| rest.trim_start().trim_start_matches('*').trim_start().starts_with('('))
 }
 
-/// Makes each loop note its place when it is entered, because the engine does not know where it was when it is interrupted, and each
-/// `throw` of a value that may have no stack note where it was thrown. What is inside is visited first, because what ends at the same
-/// place must end before what encloses it.
+/// Makes each loop note its place when it is entered, because the engine does not know where it was when it is interrupted, each
+/// `throw` of a value that may have no stack note where it was thrown, and each `await` of the author's own code where it waits, because
+/// the engine's stacks do not go back beyond it. What is inside is visited first, because what ends at the same place must end before
+/// what encloses it.
 struct Places<'t> {
     path: &'t str,
     text: &'t Text<'t>,
@@ -289,6 +293,15 @@ impl Places<'_> {
                 self.insertions.insert(end, "\n}");
             }
         }
+    }
+
+    /// Lets the value of an expression pass through a function.
+    fn pass_through(&mut self, function: &str, expression: &Expression<'_>) {
+        let original = |at: u32| self.whole.original(at as usize);
+        let span = expression.span();
+        let (start, end) = (original(span.start), original(span.end));
+        self.insertions.insert(start, format!("{function}(("));
+        self.insertions.insert(end, "))");
     }
 }
 
@@ -319,14 +332,17 @@ impl<'a> Visit<'a> for Places<'_> {
     }
 
     fn visit_throw_statement(&mut self, it: &ThrowStatement<'a>) {
-        if !matches!(it.argument, Expression::NewExpression(_)) {
-            let original = |at: u32| self.whole.original(at as usize);
-            let span = it.argument.span();
-            let (start, end) = (original(span.start), original(span.end));
-            self.insertions.insert(start, format!("{THROWN}(("));
-            self.insertions.insert(end, "))");
-        }
         walk::walk_throw_statement(self, it);
+        if !matches!(it.argument, Expression::NewExpression(_)) {
+            self.pass_through(THROWN, &it.argument);
+        }
+    }
+
+    fn visit_await_expression(&mut self, it: &AwaitExpression<'a>) {
+        walk::walk_await_expression(self, it);
+        if !is_in_package(self.path) {
+            self.pass_through(AWAITED, &it.argument);
+        }
     }
 }
 

@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use rquickjs::context::EvalOptions;
-use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::runtime::RejectionTracker;
 use rquickjs::{Context, Ctx, Exception, Function, Module, Object, Promise, Runtime, TypedArray, Value};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;
 
 use crate::error::{ScriptError, StackFrame, Thrown};
+use crate::linked_program::LinkedProgram;
 use crate::missing_export;
 use crate::program::Program;
 use crate::transpile::LOOP_PLACE;
@@ -196,10 +196,28 @@ impl World {
             match promise.map_err(engine)?.result::<Value<'_>>() {
                 Some(Ok(_)) => Ok(()),
                 Some(Err(error)) => Err(caught(&ctx, error)),
-                None => Err(ScriptError::Stuck { is_loading: true }),
+                None => Err(ScriptError::Stuck { is_loading: true, place: None }),
             }
         });
-        loaded.map_err(|thrown| self.explained(thrown))
+        loaded.map_err(|error| match self.explained(error) {
+            ScriptError::Stuck { is_loading, .. } => self.stuck(is_loading),
+            error => error,
+        })
+    }
+
+    /// The script waits for a promise that nothing can settle.
+    pub fn stuck(&self, is_loading: bool) -> ScriptError {
+        let stack = self.context.with(|ctx| {
+            let last: rquickjs::Result<String> =
+                functions(&ctx).and_then(|functions| functions.get::<_, Function<'_>>("lastAwait")?.call(()));
+            last.unwrap_or_default()
+        });
+        ScriptError::Stuck { is_loading, place: self.place_of(&stack.into()) }
+    }
+
+    /// The place in the author's code of a stack, and what called it.
+    pub fn place_of(&self, stack: &serde_json::Value) -> Option<String> {
+        place_of(&self.program, stack.as_str()?)
     }
 
     pub fn program(&self) -> &Program {
@@ -359,11 +377,17 @@ impl World {
     /// What a script threw, with places in its sources.
     pub fn explained_thrown(&self, thrown: Thrown) -> ScriptError {
         if thrown.name == "InternalError" && thrown.message == "out of memory" {
-            return ScriptError::Memory { limit: self.limits.memory_bytes };
+            let place = thrown.mapped(&self.program).place_and_callers();
+            return ScriptError::Memory { limit: self.limits.memory_bytes, place };
         }
         let missing = missing_export::explained(&self.program, &thrown);
         ScriptError::Thrown(Box::new(missing.unwrap_or_else(|| thrown.mapped(&self.program))))
     }
+}
+
+/// The place in the author's code of a stack of the engine, and what called it.
+fn place_of(program: &Program, stack: &str) -> Option<String> {
+    Thrown::new("", "", stack).mapped(program).place_and_callers()
 }
 
 /// The functions of the prelude.
@@ -413,10 +437,12 @@ fn prelude<'js>(
             outbox.log.push(LogLine { level: "warning".to_string(), text });
         }
     })?;
-    let finish = Function::new(ctx.clone(), move |is_success: bool, json: String| {
+    let known = Arc::clone(program);
+    let finish = Function::new(ctx.clone(), move |is_success: bool, json: String, definition: String| {
         let mut outbox = done.lock();
         if json.len() > limits.output_bytes {
-            outbox.refused = Some(ScriptError::TooMuchOutput { bytes: json.len(), limit: limits.output_bytes });
+            let place = place_of(&known, &definition);
+            outbox.refused = Some(ScriptError::TooMuchOutput { bytes: json.len(), limit: limits.output_bytes, place });
         } else {
             outbox.finished.get_or_insert((is_success, json));
         }
@@ -439,7 +465,8 @@ fn serving<'js>(
     let make: Function<'js> = ctx.eval(SERVING)?;
     let answered = Arc::clone(outbox);
     let done = Function::new(ctx.clone(), move |id: u32, is_success: bool, json: String| {
-        let too_much = || ScriptError::TooMuchOutput { bytes: json.len(), limit: limits.output_bytes }.to_string();
+        let too_much =
+            || ScriptError::TooMuchOutput { bytes: json.len(), limit: limits.output_bytes, place: None }.to_string();
         let answer = if json.len() > limits.output_bytes {
             (id, false, json!({"name": "Error", "message": too_much()}).to_string())
         } else {
@@ -555,34 +582,4 @@ fn track_rejections(outbox: &Arc<Mutex<Outbox>>) -> RejectionTracker {
             _ => {}
         }
     })
-}
-
-/// Finds and loads the modules of a program.
-struct LinkedProgram(Arc<Program>);
-
-impl Resolver for LinkedProgram {
-    fn resolve<'js>(
-        &mut self,
-        ctx: &Ctx<'js>,
-        base: &str,
-        name: &str,
-        _: Option<ImportAttributes<'js>>,
-    ) -> rquickjs::Result<String> {
-        let found = self.0.resolve(base, name).map(str::to_string);
-        found.ok_or_else(|| Exception::throw_reference(ctx, &format!("the module `{name}` is not part of the program")))
-    }
-}
-
-impl Loader for LinkedProgram {
-    fn load<'js>(
-        &mut self,
-        ctx: &Ctx<'js>,
-        path: &str,
-        _: Option<ImportAttributes<'js>>,
-    ) -> rquickjs::Result<Module<'js>> {
-        let Some(code) = self.0.code(path) else {
-            return Err(Exception::throw_reference(ctx, &format!("the module `{path}` is not part of the program")));
-        };
-        Module::declare(ctx.clone(), path, code)
-    }
 }

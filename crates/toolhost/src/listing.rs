@@ -26,6 +26,9 @@ pub struct RawListing {
     pub registry: Option<String>,
 }
 
+/// The key of a tool's metadata that says where it is defined. It changes with every line above it.
+const DEFINED_AT: &str = "trailblaze/definedAt";
+
 /// Keys of a tool and its schema whose texts are names or words of the format, which must stay as they are.
 const FORMAT_KEYS: [&str; 7] = ["name", "type", "format", "required", "$ref", "$schema", "$id"];
 /// Keys of a schema whose values are data, not schemas.
@@ -52,6 +55,18 @@ impl RawListing {
             }
         }
     }
+}
+
+/// A listed tool without the line where it is defined, for files that people compare.
+pub(crate) fn without_place(tool: &Value) -> Value {
+    let mut tool = tool.clone();
+    if let Some(meta) = tool.get_mut("_meta").and_then(Value::as_object_mut) {
+        meta.shift_remove(DEFINED_AT);
+        if meta.is_empty() {
+            tool.as_object_mut().map(|tool| tool.shift_remove("_meta"));
+        }
+    }
+    tool
 }
 
 fn redact_listed(value: &mut Value, secrets: &Secrets) {
@@ -219,6 +234,7 @@ impl Facts<'_> {
             }
             "toolset" => tool.toolset = Some(value.as_str().ok_or("a string")?.to_string()),
             "groups" => tool.groups = words(value)?,
+            "definedAt" => tool.defined_at = Some(value.as_str().ok_or("a string")?.to_string()),
             _ => {}
         }
         Ok(())

@@ -2,15 +2,17 @@
 //! else to the server's own events.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use trailblaze_core::engine::cx::Cx;
+use trailblaze_core::engine::invocations::Invocations;
 use trailblaze_protocol::event::Level;
-use trailblaze_script::LogLine;
+use trailblaze_protocol::ids::CallId;
+use trailblaze_script::{FAILED_CALL, LogLine};
 
 use crate::connection::{Answering, Oddity, PeerListener, RpcError, shown};
 use crate::limits;
@@ -36,6 +38,8 @@ pub(crate) struct NotificationRouter {
     /// Whether the server may ask a model.
     may_sample: bool,
     calls: Mutex<HashMap<u64, ActiveCall>>,
+    /// Knows the calls that have ended.
+    invocations: OnceLock<Arc<Invocations>>,
     last_token: AtomicU64,
     /// Number of log messages outside of calls.
     n_notes: AtomicUsize,
@@ -54,6 +58,7 @@ impl NotificationRouter {
             events,
             may_sample,
             calls: Mutex::default(),
+            invocations: OnceLock::new(),
             last_token: AtomicU64::new(0),
             n_notes: AtomicUsize::new(0),
             revision: watch::Sender::new(0),
@@ -66,6 +71,7 @@ impl NotificationRouter {
     /// Registers a call until the guard is dropped.
     pub fn register(&self, cx: &Cx) -> RoutedCall<'_> {
         let token = self.last_token.fetch_add(1, Ordering::Relaxed) + 1;
+        self.invocations.get_or_init(|| Arc::clone(&cx.session.invocations));
         self.calls.lock().insert(token, ActiveCall { cx: cx.clone(), n_notes: 0 });
         RoutedCall { router: self, token }
     }
@@ -122,7 +128,9 @@ impl NotificationRouter {
 
     /// The same for a toolset in the engine. What is wrong after its calls have ended is an event of the server.
     pub fn printed_by_engine(&self, line: &LogLine) {
-        if line.level == "error" && self.calls.lock().is_empty() {
+        if let Some(call) = line.level.strip_prefix(FAILED_CALL) {
+            self.logged(&json!({"level": "error", "data": line.text, "_meta": {"trailblazeFailedCall": call}}));
+        } else if line.level == "error" && self.calls.lock().is_empty() {
             self.logged(&json!({"level": line.level, "data": line.text}));
         } else {
             self.printed(&line.text);
@@ -142,6 +150,13 @@ impl NotificationRouter {
             None => String::new(),
         };
         if text.is_empty() {
+            return;
+        }
+        // Something that the tool of a call started has failed. While the call is in progress, its own package fails it.
+        let failed = params.pointer("/_meta/trailblazeFailedCall").and_then(Value::as_str).map(CallId::new);
+        if let (Some(call), Some(invocations)) = (failed, self.invocations.get())
+            && invocations.fail_late(&call, |_| text.clone())
+        {
             return;
         }
         // Our own packages name the call as in reports of progress; one that has ended has no log any more. Otherwise, with one call

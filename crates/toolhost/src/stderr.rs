@@ -21,8 +21,6 @@ pub struct Excerpt(Arc<Mutex<StderrLines>>);
 struct StderrLines {
     /// Since the last call began, or since the start.
     kept: KeptLines,
-    /// Before that.
-    earlier: KeptLines,
     /// Asks the task that captures the stream to read what is there.
     catch_up: Option<mpsc::UnboundedSender<oneshot::Sender<()>>>,
 }
@@ -34,14 +32,17 @@ struct KeptLines {
     n_lines: usize,
 }
 
+/// How a line begins with which a server says where its code is that has to be stopped.
+const STOPPED_AT: &str = "stopped while it was at ";
+
 /// How many reads it takes at most to catch up with a server that never stops writing.
 const CATCH_UP_READS: usize = 16;
 
 impl Excerpt {
-    /// The lines since the last call began or, if there are none, those before it; safe to show, with a note where some are left out.
+    /// The lines since the last call began, or since the start; safe to show, with a note where some are left out.
     pub fn shown(&self) -> Vec<String> {
         let lines = self.0.lock();
-        let KeptLines { first, last, n_lines } = if lines.kept.n_lines > 0 { &lines.kept } else { &lines.earlier };
+        let KeptLines { first, last, n_lines } = &lines.kept;
         let n_last = last.len().min(limits::STDERR_SHOWN_LINES);
         let first = &first[..first.len().min(n_lines - n_last)];
         let left_out = match n_lines - n_last - first.len() {
@@ -57,12 +58,15 @@ impl Excerpt {
         *lines = StderrLines { catch_up: lines.catch_up.take(), ..StderrLines::default() };
     }
 
-    /// A call begins: what is written from now on says more about it than what was written before.
+    /// A call begins: what was written before says nothing about it.
     pub fn begin_call(&self) {
-        let mut lines = self.0.lock();
-        if lines.kept.n_lines > 0 {
-            lines.earlier = std::mem::take(&mut lines.kept);
-        }
+        self.0.lock().kept = KeptLines::default();
+    }
+
+    /// Where the code was when its call was cancelled or the server was stopped, if it says so: our packages for Kotlin and Python do.
+    pub fn stopped_at(&self) -> Vec<String> {
+        let lines = self.0.lock();
+        lines.kept.last.iter().filter_map(|line| line.strip_prefix(STOPPED_AT)).map(shown).collect()
     }
 
     /// Waits until what the server has written so far is read.
@@ -352,6 +356,20 @@ mod tests {
         }
         drop(server);
         assert_eq!(capturing.await.unwrap().shown(), ["the key is {{KEY}} of course"]);
+    }
+
+    #[test]
+    fn only_what_was_written_during_a_call_is_shown() {
+        let excerpt = Excerpt::default();
+        excerpt.push("of an earlier call".to_string());
+        excerpt.push("stopped while it was at tools/old.py:1".to_string());
+        excerpt.begin_call();
+        assert_eq!((excerpt.shown(), excerpt.stopped_at()), (vec![], vec![]));
+        for line in ["failing", "stopped while it was at tools/a.py:7"] {
+            excerpt.push(line.to_string());
+        }
+        assert_eq!(excerpt.shown(), ["failing", "stopped while it was at tools/a.py:7"]);
+        assert_eq!(excerpt.stopped_at(), ["tools/a.py:7"]);
     }
 
     #[tokio::test]

@@ -7,14 +7,16 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
+use serde::Serialize;
 use serde_json::{Map, Value};
-use trailblaze_client::{Client, calls};
+use trailblaze_client::{Client, UnawaitedCall, calls};
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::event::Level;
 use trailblaze_protocol::outcome::{MemoryChanges, Variant};
 
 use crate::error::{ToolError, ToolResult};
 use crate::output::Output;
+use crate::strict_json;
 
 /// The context of a call.
 ///
@@ -26,6 +28,8 @@ pub struct ToolContext {
     device: OnceLock<Device>,
     remembered: OnceLock<Map<String, Value>>,
     changes: Mutex<MemoryChanges>,
+    /// The first mistake of the tool that cannot be an error where it is made.
+    mistake: Arc<Mutex<Option<ToolError>>>,
 }
 
 /// The device that a tool was called for.
@@ -70,12 +74,22 @@ impl ToolContext {
             device: OnceLock::new(),
             remembered: OnceLock::new(),
             changes: Mutex::default(),
+            mistake: Arc::default(),
         }
     }
 
     /// The commands of the device. The context has the same methods.
     pub fn commands(&self) -> &Client {
-        self.client.get_or_init(|| self.host.client())
+        self.client.get_or_init(|| {
+            let mistake = Arc::clone(&self.mistake);
+            self.host.client().with_unawaited(Arc::new(move |call: &UnawaitedCall| {
+                let text = format!(
+                    "`{}` was not awaited, so it was not carried out\nhint: write `.await?` behind the call",
+                    call.what
+                );
+                mistake.lock().get_or_insert_with(|| ToolError::failed(text).at(call.place));
+            }))
+        })
     }
 
     pub fn device(&self) -> &Device {
@@ -139,6 +153,12 @@ impl ToolContext {
     pub fn take_memory_changes(&self) -> MemoryChanges {
         std::mem::take(&mut self.changes.lock())
     }
+
+    /// A mistake of the tool that must fail it although it succeeded: a call that it did not await, or a value that cannot be remembered.
+    /// The host that made the context asks when the tool has returned.
+    pub fn take_mistake(&self) -> Option<ToolError> {
+        self.mistake.lock().take()
+    }
 }
 
 impl Deref for ToolContext {
@@ -169,13 +189,36 @@ impl Memory<'_> {
         self.get(name).and_then(|value| value.as_str().map(str::to_string))
     }
 
-    pub fn set(&self, name: impl Into<String>, value: impl Into<Value>) {
-        let (name, mut changes) = (name.into(), self.0.changes.lock());
+    /// Remembers a value. One that JSON does not have, such as NaN, and a name that Trailblaze sets itself fail the tool.
+    #[track_caller]
+    pub fn set(&self, name: impl Into<String>, value: impl Serialize) {
+        let name = name.into();
+        self.refuse_reserved(&name);
+        let value = match strict_json::to_value(&value) {
+            Ok(value) => value,
+            Err(why) => return self.fail(format!("`{name}` cannot be remembered: {why}"), Location::caller()),
+        };
+        let mut changes = self.0.changes.lock();
         changes.deleted.retain(|deleted| *deleted != name);
-        changes.set.insert(name, value.into());
+        changes.set.insert(name, value);
     }
 
+    fn fail(&self, text: String, place: &Location<'_>) {
+        self.0.mistake.lock().get_or_insert_with(|| ToolError::failed(text).at(place));
+    }
+
+    #[track_caller]
+    fn refuse_reserved(&self, name: &str) {
+        if let Some(prefix) = ["target.", "args."].into_iter().find(|prefix| name.starts_with(prefix)) {
+            let text =
+                format!("`{name}` cannot be changed in memory: names that begin with `{prefix}` are set by Trailblaze");
+            self.fail(text, Location::caller());
+        }
+    }
+
+    #[track_caller]
     pub fn remove(&self, name: &str) {
+        self.refuse_reserved(name);
         let mut changes = self.0.changes.lock();
         changes.set.shift_remove(name);
         if !changes.deleted.iter().any(|deleted| deleted == name) {

@@ -81,6 +81,7 @@ mod place;
 #[doc(hidden)]
 pub mod private;
 mod schema;
+mod strict_json;
 #[cfg(feature = "server")]
 mod server;
 pub mod testing;

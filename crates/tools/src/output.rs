@@ -5,6 +5,7 @@ use serde_json::Value;
 use trailblaze_protocol::outcome::Delegate;
 
 use crate::error::{ToolError, ToolResult};
+use crate::strict_json;
 
 /// The result of a tool that succeeded.
 ///
@@ -101,7 +102,7 @@ impl<T: Into<Output>> IntoOutput for T {
 
 impl<T: Serialize> IntoOutput for Json<T> {
     fn into_output(self) -> ToolResult {
-        let value = serde_json::to_value(self.0);
-        value.map(Output::from).map_err(|error| ToolError::failed(format!("the result is not JSON: {error}")))
+        let value = strict_json::to_value(&self.0);
+        value.map(Output::from).map_err(|why| ToolError::failed(format!("the result cannot be passed on: {why}")))
     }
 }

@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 
 use crate::ToolError;
 pub use crate::output::IntoOutput;
-pub use crate::place::WatchedCall;
+pub use crate::place::{LateReport, WatchedCall, add_source_root, from_project};
 pub use crate::toolset::Answer;
 pub use schemars::{self, JsonSchema};
 pub use serde::{self, Deserialize};

@@ -8,6 +8,7 @@ use trailblaze_protocol::driver::Platform;
 
 use crate::context::ToolContext;
 use crate::error::ToolResult;
+use crate::place::from_project;
 
 /// What a call of a tool becomes.
 pub type Answer<'a> = Pin<Box<dyn Future<Output = ToolResult> + Send + 'a>>;
@@ -30,6 +31,11 @@ pub trait Toolset: Send + Sync + 'static {
 
     /// Its source as far as it is known. Trailblaze notices when it changes after a trail was recorded.
     fn definition(&self) -> &'static str {
+        ""
+    }
+
+    /// The folder of its crate, where it was compiled. Messages name files relative to the project.
+    fn source_root(&self) -> &'static str {
         ""
     }
 }
@@ -63,4 +69,14 @@ pub struct Tool {
     pub is_delegating: bool,
     /// Whether it only works if the agent runs on the host.
     pub requires_host: bool,
+    /// The file, relative to the crate or to its workspace, and the line where it is defined.
+    pub place: (&'static str, u32),
+}
+
+impl Tool {
+    /// Where it is defined: `tools/src/orders.rs:12`.
+    pub fn defined_at(&self) -> String {
+        let (file, line) = self.place;
+        format!("{}:{line}", from_project(file))
+    }
 }

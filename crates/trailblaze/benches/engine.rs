@@ -283,6 +283,8 @@ async fn least(logs: &Path, rounds: usize) -> Vec<Duration> {
             is_delegating: false,
             is_custom: false,
             result_name: None,
+            is_soft: false,
+            is_condition: false,
             is_always_recorded: false,
             source: "built-in".into(),
         })));

@@ -6,9 +6,11 @@ import json
 import os
 import re
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from conftest import PARTS, need
@@ -224,9 +226,36 @@ def test_a_task_that_fails_and_is_not_awaited_fails_its_tool(part: str) -> None:
     try:
         assert mcp.call("acme_task", {"kind": "awaited"}, {})["content"][0]["text"] == "caught"
         failed = mcp.call("acme_task", {"kind": "forgotten"}, {})
-        words = "a task that the tool created and did not await failed: ValueError: the task"
+        words = "a task or thread that the tool started and did not wait for failed: ValueError: the task"
         line = line_of('raise ValueError("the task")')
         assert failed["isError"] and failed["content"][0]["text"] == f"{words} ({line})", failed
+    finally:
+        mcp.close()
+
+
+@pytest.mark.parametrize("part", ["python", "fastmcp2"])
+def test_what_a_tool_leaves_behind_fails_it_or_is_told_to_trailblaze(part: str, server: FakeServer) -> None:
+    server.answer = lambda request, connection: refuse("not_found", "Unknown invocation ID: c-late.")
+    mcp = Mcp(need(PARTS / part / "bin" / "python"), HERE / "servers" / "fastmcp_server.py", {}, stderr=subprocess.PIPE)
+    try:
+        for kind in ("thread", "callback"):
+            failed = mcp.call("acme_leaves", {"kind": kind}, meta(server.address))
+            line = line_of(f'raise ValueError("in the {kind}")')
+            words = "a task or thread that the tool started and did not wait for failed: ValueError"
+            assert failed["isError"] and failed["content"][0]["text"] == f"{words}: in the {kind} ({line})", failed
+        for kind in ("late thread", "late task"):
+            n_before = len(server.requests)
+            answer = mcp.call("acme_leaves", {"kind": kind}, meta(server.address, "c-late"))
+            assert answer["content"][0]["text"] == "done", answer
+            assert mcp.call("acme_release", {}, meta(server.address))["content"][0]["text"] == "released"
+            line = line_of(f'raise ValueError("in the {kind}")')
+            words = "something failed after `acme_leaves` had ended, which had started it: ValueError"
+            text = f"{words}: in the {kind} ({line})"
+            assert mcp.printed(words).startswith(text)
+            while len(server.requests) == n_before:
+                time.sleep(0.01)
+            assert unquote(server.last.headers["trailblaze-failed"]) == text
+            assert server.last.json["invocationId"] == "c-late"
     finally:
         mcp.close()
 
@@ -273,8 +302,26 @@ def test_a_result_that_json_does_not_have_fails_the_tool(part: str) -> None:
             failed = f"{words} ({path}:{int(line) - 1})\nhint: a tool returns a text, "
             refused = mcp.call(tool, arguments, {})
             assert refused["isError"] and refused["content"][0]["text"].startswith(failed), refused
-        for kind, text in (("order", '{"number":7}'), ("set", "[1]")):
-            assert mcp.call("acme_returnsAny", {"kind": kind}, {})["content"][0]["text"] == text
+        assert mcp.call("acme_returnsAny", {"kind": "order"}, {})["content"][0]["text"] == '{"number":7}'
+        for kind, lost in (
+            ("set", "a set, which JSON does not have and whose order changes; return `sorted(…)`"),
+            ("nan", "nan, which JSON does not have"),
+            ("infinite", "inf at `sizes.0`, which JSON does not have"),
+        ):
+            refused = mcp.call("acme_returnsAny", {"kind": kind}, {})
+            path, _, line = line_of("def returns_any").rpartition(":")
+            failed = f"`acme_returnsAny` returned {lost} ({path}:{int(line) - 1})\nhint: "
+            assert refused["isError"] and refused["content"][0]["text"].startswith(failed), refused
+        for kind, words, code in (
+            ("nan", "`acme_result` returned nan at `sizes.1`, which JSON does not have", "return ToolResult(content=\"made\", structured"),
+            ("memory", "`acme_result` returned inf at `trailblaze.memoryDelta.total`, which JSON does not have", 'return ToolResult(content="made", meta={"trailblaze": {"memoryDelta": {"total"'),
+            ("reserved", "ValueError: `target.appId` cannot be changed in memory: names that begin with `target.` are set by Trailblaze", 'return ToolResult(content="made", meta={"trailblaze": {"memoryDelta": {"target'),
+            ("helper", "ValueError: `args.x` cannot be changed in memory: names that begin with `args.` are set by Trailblaze", 'return result.success("made", remember'),
+            ("set", "`acme_result` returned a set at `when`, which JSON does not have", 'return result.success("made", {"when"'),
+        ):  # fmt: skip
+            refused = mcp.call("acme_result", {"kind": kind}, {})
+            text = refused["content"][0]["text"]
+            assert refused["isError"] and text.startswith(words) and f"({line_of(code)})" in text, refused
         assert not mcp.call("acme_returnsAny", {"kind": "none"}, {}).get("isError")
     finally:
         mcp.close()

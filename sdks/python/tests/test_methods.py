@@ -12,6 +12,7 @@ from fake import FakeServer, enveloped, respond, stream
 
 from trailblaze import (
     ActionResult,
+    DesktopWindow,
     Device,
     DeviceList,
     ModelReply,
@@ -23,13 +24,14 @@ from trailblaze import (
     ToolInfo,
     ToolList,
     ToolResult,
+    WindowList,
 )
 from trailblaze._generated import blocking, commands
 
 DONE = {"success": True, "message": "done", "variant": ""}
 DID = ActionResult(success=True, message="done")
 CORE, MAESTRO, WEB = "TrailblazeCommands", "MaestroCommands", "PlaywrightCommands"
-MEMORY, SESSION = "TrailblazeMemory", "TrailblazeSession"
+DESKTOP, MEMORY, SESSION = "DesktopCommands", "TrailblazeMemory", "TrailblazeSession"
 
 Case = tuple[Callable[[Any], Any], str, dict[str, Any], Any, Any]
 
@@ -117,6 +119,19 @@ CASES: list[Case] = [
         {"value": {"deep": [1, None]}, "success": True},
         {"deep": [1, None]},
     ),
+    (
+        lambda tb: tb.desktop.windows(),
+        f"{DESKTOP}/Windows",
+        {},
+        {"windows": [{"id": "7", "title": "Bill", "app": "mousepad", "active": True}]},
+        WindowList(windows=(DesktopWindow(id="7", title="Bill", app="mousepad", active=True),)),
+    ),
+    (lambda tb: tb.desktop.activate_window("7"), f"{DESKTOP}/ActivateWindow", {"id": "7"}, DONE, DID),
+    (lambda tb: tb.desktop.menu(["File", "Save"]), f"{DESKTOP}/Menu", {"path": ["File", "Save"]}, DONE, DID),
+    (lambda tb: tb.desktop.press_keys("Control+S"), f"{DESKTOP}/PressKeys", {"keys": "Control+S"}, DONE, DID),
+    (lambda tb: tb.desktop.get_clipboard(), f"{DESKTOP}/GetClipboard", {}, {"value": "Ada"}, "Ada"),
+    (lambda tb: tb.desktop.set_clipboard("Ada"), f"{DESKTOP}/SetClipboard", {"text": "Ada"}, DONE, DID),
+    (lambda tb: tb.desktop.close("7"), f"{DESKTOP}/Close", {"id": "7"}, DONE, DID),
     (lambda tb: tb.remember("user", "ada"), f"{MEMORY}/Remember", {"variable": "user", "value": "ada"}, DONE, DID),
     (lambda tb: tb.forget("user"), f"{MEMORY}/Forget", {"variable": "user"}, DONE, DID),
     (lambda tb: tb.dump_memory(), f"{MEMORY}/DumpMemory", {}, {"value": {"user": "ada"}}, {"user": "ada"}),

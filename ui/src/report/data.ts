@@ -210,6 +210,8 @@ export interface TrailRef {
   path: string;
   /** The trail's tags. Absent if it has none. */
   tags?: string[];
+  /** The number of the row of `forEach:` that it runs with, from 1. Absent if it has no rows. */
+  row?: number;
 }
 
 /** The state of an attempt or a step: its verdict, or unfinished. */

@@ -1,6 +1,7 @@
 //! `am`, `monkey` and `pidof`: apps that start and stop.
 
 use super::CommandOutput;
+use crate::control::Control;
 use crate::phone::SimulatedPhone;
 
 pub async fn am(phone: &SimulatedPhone, words: &[&str]) -> CommandOutput {
@@ -21,6 +22,14 @@ pub async fn am(phone: &SimulatedPhone, words: &[&str]) -> CommandOutput {
             }
             CommandOutput::ok()
         }
+        ["crash", rest @ ..] => match last_word(rest) {
+            Some(package) if phone.front().await == package => {
+                let exception = "android.app.RemoteServiceException$CrashedByAdbException: shell-induced crash";
+                phone.control(Control::Crash { exception: exception.to_string() }).await;
+                CommandOutput::ok()
+            }
+            _ => CommandOutput::ok(),
+        },
         ["broadcast", rest @ ..] => {
             let intent = Intent::of(rest);
             CommandOutput::ok()

@@ -185,13 +185,76 @@ pub async fn cmd(phone: &SimulatedPhone, words: &[&str]) -> CommandOutput {
             phone.set_airplane(*mode == "enable").await;
             CommandOutput::ok()
         }
-        ["statusbar" | "notification" | "locale" | "location" | "overlay" | "appops" | "power", ..] => {
-            CommandOutput::ok()
-        }
+        ["locale", words @ ..] => locale(phone, words),
+        ["location", "providers", words @ ..] => location(phone, words),
+        ["appops", words @ ..] => appops(phone, words),
+        ["statusbar" | "notification" | "overlay" | "power", ..] => CommandOutput::ok(),
         [] => CommandOutput::error(
             20,
             "cmd: No service specified; use -l to list all running services. Use -w to start and wait for a service.",
         ),
         [unknown, ..] => CommandOutput::error(20, format!("cmd: Can't find service: {unknown}")),
     }
+}
+
+/// The languages of apps, which Android has since 13.
+fn locale(phone: &SimulatedPhone, words: &[&str]) -> CommandOutput {
+    let (command, app, rest) = match words {
+        [command @ ("get-app-locales" | "set-app-locales"), app, rest @ ..] => (*command, *app, rest),
+        _ => return CommandOutput::error(255, "Locale manager (locale) shell commands:\n  help"),
+    };
+    let mut state = phone.state();
+    if state.installed(app).is_none() {
+        return CommandOutput::error(255, format!("Unknown package {app} for userId 0"));
+    }
+    if command == "get-app-locales" {
+        let tags = state.locales.get(app).map_or("", String::as_str);
+        return CommandOutput::line(format!("Locales for {app} for user 0 are [{tags}]"));
+    }
+    match rest {
+        ["--locales", tags] if !tags.is_empty() => drop(state.locales.insert(app.to_string(), tags.to_string())),
+        _ => drop(state.locales.remove(app)),
+    }
+    CommandOutput::ok()
+}
+
+/// Sources of locations for tests, which the shell can make since Android 12, if it may mock locations.
+fn location(phone: &SimulatedPhone, words: &[&str]) -> CommandOutput {
+    let mut state = phone.state();
+    if !state.may_mock_locations {
+        return CommandOutput::exception(
+            "providers",
+            "java.lang.SecurityException: com.android.shell from uid 2000 not allowed to perform MOCK_LOCATION",
+        );
+    }
+    let missing = |name: &str| {
+        CommandOutput::exception(
+            "providers",
+            format!("java.lang.IllegalArgumentException: {name} provider is not a test provider"),
+        )
+    };
+    match words {
+        ["add-test-provider", name, ..] => {
+            state.test_locations.insert(name.to_string(), None);
+        }
+        ["remove-test-provider", name] => drop(state.test_locations.remove(*name)),
+        ["set-test-provider-enabled", name, "true" | "false"] => {
+            if !state.test_locations.contains_key(*name) {
+                return missing(name);
+            }
+        }
+        ["set-test-provider-location", name, "--location", place, ..] => {
+            let Some(kept) = state.test_locations.get_mut(*name) else { return missing(name) };
+            *kept = Some(place.to_string());
+        }
+        _ => return CommandOutput::error(255, "Location service commands:\n  help or -h\n    Print this help text."),
+    }
+    CommandOutput::ok()
+}
+
+pub fn appops(phone: &SimulatedPhone, words: &[&str]) -> CommandOutput {
+    if let ["set", "com.android.shell", "android:mock_location", mode] = words {
+        phone.state().may_mock_locations = *mode == "allow";
+    }
+    CommandOutput::ok()
 }

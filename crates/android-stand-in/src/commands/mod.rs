@@ -23,6 +23,7 @@ use crate::wire::ShellFrame;
 pub const NAMES: &[&str] = &[
     "am",
     "app_process",
+    "appops",
     "cmd",
     "content",
     "dumpsys",
@@ -145,6 +146,7 @@ async fn dispatch(phone: &SimulatedPhone, name: &str, words: &[&str], content: &
         ("getprop", words) => device::getprop(phone, words),
         ("setprop", words) => device::setprop(phone, words),
         ("ime", words) | ("cmd", ["input_method", words @ ..]) => device::ime(phone, words),
+        ("appops", words) => device::appops(phone, words),
         ("svc", words) => device::svc(words),
         ("cmd", words) => device::cmd(phone, words).await,
         ("dumpsys", words) => dumpsys::dumpsys(phone, words).await,

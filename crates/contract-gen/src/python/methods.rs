@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use heck::ToSnakeCase;
 
-use super::{WIDTH, header, identifier, is_nullable, present, wrap, zero};
+use super::{WIDTH, header, identifier, is_nullable, one, present, wrap, zero};
 use crate::model::{CommandKind, Contract, FieldDef, FieldType, MessageDef, MethodDef, ServiceDef};
 
 /// How a class is called.
@@ -44,7 +44,7 @@ fn emit(model: &Contract, style: MethodStyle) -> String {
          # As in `typing`, which takes long to import.\n\
          TYPE_CHECKING = False\n\
          if TYPE_CHECKING:\n\
-         \x20   from collections.abc import {generator}, Mapping\n\
+         \x20   from collections.abc import {generator}, Mapping, Sequence\n\
          \x20   from typing import Any, ClassVar\n\n\
          \x20   from .types import (\n{}    )\n",
         used.iter().map(|name| format!("        {name},\n")).collect::<String>()
@@ -195,7 +195,8 @@ fn parameters(request: &MessageDef, is_command: bool) -> Vec<PythonParam> {
             name: identifier(&field.name),
             json: field.json.clone(),
             doc: format!("{}{}", in_python(request, &field.doc), preset.unwrap_or_default()),
-            ty: present(field),
+            // Any list will do, not only a tuple.
+            ty: if field.is_repeated { format!("Sequence[{}]", one(field)) } else { present(field) },
             default: (!is_required).then(|| zero(field)),
             is_positional: is_plain || marked.contains(&field.name.as_str()),
         }

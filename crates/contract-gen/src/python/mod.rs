@@ -19,7 +19,13 @@ fn header(about: &str) -> String {
 
 /// The type of a value that is always there.
 fn present(field: &FieldDef) -> String {
-    let ty = match &field.ty {
+    let ty = one(field);
+    if field.is_repeated { format!("tuple[{ty}, ...]") } else { ty }
+}
+
+/// The type of one value of a field.
+fn one(field: &FieldDef) -> String {
+    match &field.ty {
         FieldType::Bool => "bool".to_string(),
         FieldType::Int32 => "int".to_string(),
         FieldType::Double => "float".to_string(),
@@ -29,8 +35,7 @@ fn present(field: &FieldDef) -> String {
         FieldType::Map(name) => format!("Mapping[str, {name}]"),
         FieldType::Value => "Any".to_string(),
         FieldType::Struct => "Mapping[str, Any]".to_string(),
-    };
-    if field.is_repeated { format!("tuple[{ty}, ...]") } else { ty }
+    }
 }
 
 /// Whether None stands for an absent value.

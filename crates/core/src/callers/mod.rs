@@ -4,6 +4,7 @@ pub mod passwords;
 pub mod preflight;
 pub mod shadow;
 pub mod step_result;
+mod soft;
 pub mod agent;
 pub mod attempt_sessions;
 pub mod heal;

@@ -1,9 +1,11 @@
 //! Checks of a trail before anything starts: unknown tools, wrong arguments, steps that need a model.
 
 use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 
 use serde_json::Value;
 use trailblaze_protocol::driver::Platform;
+use trailblaze_protocol::event::ToolKind;
 
 use crate::engine::registry::{MissingTool, Registry};
 use crate::engine::source::SourceError;
@@ -13,7 +15,7 @@ use crate::screen::Shape;
 use crate::selector::{Case, Pattern, Selector, invalid_pattern};
 use crate::template::{self, Token};
 use crate::trail::{Step, StepPlan, ToolCall, Trail, TrailDevice};
-use crate::yaml::{Problem, Problems, Span, YamlNode, loose, nearest, to_json};
+use crate::yaml::{Problem, Problems, Source, Span, YamlNode, loose, nearest, to_json};
 
 /// The tool that asserts that what a selector matches is absent.
 pub const ASSERT_ABSENT: &str = "assertNotVisibleBySelector";
@@ -47,19 +49,61 @@ fn preflight_calls(
         return Vec::new();
     }
     let called: Vec<&ToolCall> = calls(trail, device).filter(|call| is_called(call)).collect();
-    check_calls(&called, registry, device, &mut problems);
     check_refs(&called, registry, &mut problems);
-    check_arguments(trail, &called, registry, &mut problems);
+    check_conditions(trail, registry, device, &mut problems);
     if let Some(why) = no_model {
         check_models(trail, registry, device, why, &mut problems);
     }
-    problems.into_vec()
+    let mut found = problems.into_vec();
+    for (source, called) in by_file(trail, &called) {
+        let mut problems = Problems::new(&source);
+        check_calls(&called, registry, device, &mut problems);
+        check_arguments(trail, &called, registry, &mut problems);
+        check_columns(trail, &called, &mut problems);
+        found.extend(problems.into_vec());
+    }
+    found
+}
+
+/// The calls by the file that they are in: the trail, or one of its folder.
+fn by_file<'t>(trail: &Trail, called: &[&'t ToolCall]) -> Vec<(Arc<Source>, Vec<&'t ToolCall>)> {
+    let mut files: Vec<(Arc<Source>, Vec<&ToolCall>)> = vec![(Arc::clone(&trail.source), Vec::new())];
+    for call in called {
+        match files.iter_mut().find(|(source, _)| source.path == call.source.path) {
+            Some((_, calls)) => calls.push(call),
+            None => files.push((Arc::clone(&call.source), vec![call])),
+        }
+    }
+    files
+}
+
+/// Checks that the columns used by calls are those of the trail's rows.
+fn check_columns(trail: &Trail, called: &[&ToolCall], problems: &mut Problems) {
+    let Some(row) = &trail.row else { return };
+    let columns = || row.values.iter().map(|(column, _)| column.as_str());
+    for call in called {
+        call.args.walk(&mut |node| {
+            for token in node.raw().into_iter().flat_map(template::tokens) {
+                let Some(column) = token.path.strip_prefix("row.").filter(|name| !columns().any(|own| own == *name))
+                else {
+                    continue;
+                };
+                let message = format!("`{}` refers to a column that `forEach` does not have", token.raw);
+                let hint = match nearest(column, columns()) {
+                    Some(near) => format!("did you mean `{{{{row.{near}}}}}`?"),
+                    None => format!("its columns are {}", columns().collect::<Vec<_>>().join(", ")),
+                };
+                problems.error_with_hint(node.span, message, hint);
+            }
+        });
+    }
 }
 
 /// Reports every step that needs a model.
 fn check_models(trail: &Trail, registry: &Registry, device: &TrailDevice, why: &str, problems: &mut Problems) {
     let name = device.name();
-    for (_, step) in trail.steps_on(device) {
+    let is_made = |step: &Step| step.flow.skip_reason(&device.lineage).is_none();
+    for (_, step) in trail.steps_on(device).filter(|(_, step)| is_made(step)) {
         match step.plan(&device.lineage) {
             StepPlan::Model => problems.error_with_hint(
                 step.text.span,
@@ -81,18 +125,43 @@ fn check_models(trail: &Trail, registry: &Registry, device: &TrailDevice, why: &
 /// The same for a trail that has problems already: only checks the calls that could be read, because anything missing may
 /// be under a key that was not understood.
 pub fn preflight_broken(trail: &Trail, registry: &Registry, device: &TrailDevice) -> Vec<Problem> {
-    let mut problems = Problems::new(&trail.source);
     let called: Vec<&ToolCall> = calls(trail, device).collect();
-    check_calls(&called, registry, device, &mut problems);
-    problems.into_vec()
+    let of_file = |(source, called): (Arc<Source>, Vec<&ToolCall>)| {
+        let mut problems = Problems::new(&source);
+        check_calls(&called, registry, device, &mut problems);
+        problems.into_vec()
+    };
+    by_file(trail, &called).into_iter().flat_map(of_file).collect()
 }
 
 /// The calls that would be made on a device.
 fn calls<'t>(trail: &'t Trail, device: &'t TrailDevice) -> impl Iterator<Item = &'t ToolCall> {
-    trail.steps_on(device).flat_map(move |(_, step)| match step.plan(&device.lineage) {
-        StepPlan::Recording { calls, .. } | StepPlan::Authored(calls) => calls,
-        StepPlan::Model => &[],
+    let is_made = |step: &Step| step.flow.skip_reason(&device.lineage).is_none();
+    let own = trail.steps_on(device).map(|(_, step)| step);
+    let hooks = trail.hooks().map(|hook| &hook.step).filter(|step| device.carries_out(step));
+    own.chain(hooks).filter(move |step| is_made(step)).flat_map(move |step| {
+        let planned: &[ToolCall] = match step.plan(&device.lineage) {
+            StepPlan::Recording { calls, .. } | StepPlan::Authored(calls) => calls,
+            StepPlan::Model => &[],
+        };
+        planned.iter().chain(step.flow.calls())
     })
+}
+
+/// Reports conditions that act instead of asking.
+fn check_conditions(trail: &Trail, registry: &Registry, device: &TrailDevice, problems: &mut Problems) {
+    let steps = trail.steps_on(device).map(|(_, step)| step).chain(trail.hooks().map(|hook| &hook.step));
+    for call in steps.flat_map(|step| step.flow.conditions()) {
+        let name = &call.tool.value;
+        let acts = |tool: &Tool| !tool.is_custom() && !matches!(tool.kind, ToolKind::Assertion | ToolKind::Query);
+        if registry.get(name).is_some_and(|tool| acts(tool)) {
+            problems.error_with_hint(
+                call.tool.span,
+                format!("a condition asks or checks something, and `{name}` acts"),
+                "use a check such as `assertVisible`, or a question such as `isVisible`",
+            );
+        }
+    }
 }
 
 /// Reports calls of tools that only exist on other platforms as one mistake: the trail runs on the wrong device.
@@ -315,6 +384,14 @@ fn check_call(call: &ToolCall, registry: &Registry, problems: &mut Problems) {
         }
         return;
     };
+    // What a built-in action leaves undone, later steps need.
+    if call.is_soft && !tool.is_custom() && tool.kind != ToolKind::Assertion {
+        problems.error_with_hint(
+            call.tool.span,
+            format!("`soft:` is for checks, and `{name}` is none"),
+            "remove `soft:`; if the call may fail, make it in a step with `optional: true`",
+        );
+    }
     let mut typing = Problems::new(problems.source());
     let args = match to_json(&call.args, tool.schema.json(), &mut typing) {
         Some(Value::Object(args)) => args,

@@ -10,7 +10,7 @@ use crate::engine::registry::Registry;
 use crate::engine::tool::Tool;
 use crate::record::effects::{CallEffects, Effect, Journal};
 use crate::template;
-use crate::trail::{StepPlan, ToolCall, Trail, TrailDevice, same_calls, written_calls};
+use crate::trail::{Step, StepPlan, ToolCall, Trail, TrailDevice, same_calls, written_calls};
 use crate::yaml::{Problem, Problems, Source, loose};
 
 /// How the calls of custom tools are replayed.
@@ -93,7 +93,9 @@ fn custom_calls<'t>(
     registry: &Registry,
     device: &TrailDevice,
 ) -> impl Iterator<Item = (usize, usize, &'t ToolCall)> {
-    trail.steps_on(device).flat_map(move |(index, step)| {
+    // What a conditional step does depends on the run, so its custom tools are called.
+    let is_played = |(_, step): &(usize, &Step)| !step.flow.is_conditional();
+    trail.steps_on(device).filter(is_played).flat_map(move |(index, step)| {
         let calls = match step.plan(&device.lineage) {
             StepPlan::Recording { calls, .. } | StepPlan::Authored(calls) => calls,
             StepPlan::Model => &[],

@@ -99,5 +99,6 @@ pub fn failure(tool: Option<&str>, message: &str, structured: Option<&Value>) ->
         saw: part("saw"),
         place: None,
         suggestions: Vec::new(),
+        parts: Vec::new(),
     }
 }

@@ -4,8 +4,9 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use trailblaze_protocol::device_event::DeviceEvent;
 
-/// How many events wait to be taken: those that are routine, and others.
+/// How many events wait to be taken: those that are routine, crashes and dialogs of the system, and others.
 const ROUTINE: usize = 1000;
+const OBSTACLES: usize = 100;
 const OTHERS: usize = 1000;
 /// The longest text in one of them, in bytes.
 const LONGEST: usize = 4096;
@@ -21,6 +22,7 @@ pub struct DeviceEvents {
 struct WaitingEvents {
     all: Vec<DeviceEvent>,
     n_routine: usize,
+    n_obstacles: usize,
     n_others: usize,
 }
 
@@ -28,9 +30,15 @@ impl DeviceEvents {
     pub fn add(&self, mut event: DeviceEvent) {
         event.texts_mut().into_iter().for_each(|text| *text = cut(text, LONGEST));
         let mut waiting = self.waiting.lock();
-        let (n, most, what) = match event.is_routine() {
-            true => (&mut waiting.n_routine, ROUTINE, "the device makes too many requests; the rest is left out"),
-            false => (&mut waiting.n_others, OTHERS, "the device logs too much; the rest is left out"),
+        let (n, most, what) = match &event {
+            event if event.is_routine() => {
+                (&mut waiting.n_routine, ROUTINE, "the device makes too many requests; the rest is left out")
+            }
+            // However much is logged, nobody must miss these.
+            DeviceEvent::Crash { .. } | DeviceEvent::SystemDialog { .. } => {
+                (&mut waiting.n_obstacles, OBSTACLES, "the device crashes too often; the rest is left out")
+            }
+            _ => (&mut waiting.n_others, OTHERS, "the device logs too much; the rest is left out"),
         };
         *n += 1;
         let event = match (*n).cmp(&(most + 1)) {

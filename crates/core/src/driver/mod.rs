@@ -6,6 +6,7 @@ mod command;
 mod events;
 mod live;
 mod person;
+mod phone;
 
 use std::time::Duration;
 
@@ -20,14 +21,19 @@ use trailblaze_protocol::ids::DeviceId;
 use trailblaze_protocol::outcome::Attachment;
 
 pub use self::abilities::{
-    AppControl, AppInventory, BrowserControl, ClipboardControl, DeviceShell, NetworkControl, PermissionControl,
-    ShellOutput,
+    AppControl, AppInstaller, AppInventory, BrowserControl, ClipboardControl, CurrentApp, DesktopControl,
+    DeviceSetting, DeviceShell, FileTransfer, FrontApp, NetworkControl, PermissionControl, ScreenRecorder,
+    SettingsControl, ShellOutput, WindowInfo,
 };
 pub use self::browse::Browse;
 pub use self::command::DeviceCommand;
 pub use self::events::{DeviceEvents, cut};
 pub use self::live::ScreenFrame;
 pub use self::person::{ObservedAction, Person, PersonAction};
+pub use self::phone::{
+    AccessibilityAuditor, AccessibilityFault, AlertControl, AppProcessState, AppProcesses, ClipboardReader,
+    LaunchSettings, LockControl, PhoneAbilities, PhoneAlert, PhoneCommand,
+};
 use crate::query::{Checks, Find, Found, Query};
 use crate::screen::{Screen, Shape, SnapshotId};
 use crate::snapshot::Details;
@@ -47,6 +53,11 @@ pub trait Driver: Send + Sync {
     async fn find(&self, budget: &Budget, query: &Query, checks: Checks) -> Result<Find, DriverError> {
         let screen = self.observe(budget, ObserveOptions::TREE).await?;
         Ok(query.search(&screen, checks))
+    }
+
+    /// Whether its `find` evaluates the conditions of a selector that are in the device's own language (`ios:`).
+    fn evaluates_native_conditions(&self) -> bool {
+        false
     }
 
     /// All texts that the screen displays and where they are, in reading order, including those that `observe` leaves out
@@ -69,11 +80,35 @@ pub trait Driver: Send + Sync {
         None
     }
 
+    fn app_installer(&self) -> Option<&dyn AppInstaller> {
+        None
+    }
+
+    fn front_app(&self) -> Option<&dyn FrontApp> {
+        None
+    }
+
     fn permissions(&self) -> Option<&dyn PermissionControl> {
         None
     }
 
+    fn files(&self) -> Option<&dyn FileTransfer> {
+        None
+    }
+
+    fn settings(&self) -> Option<&dyn SettingsControl> {
+        None
+    }
+
+    fn recorder(&self) -> Option<&dyn ScreenRecorder> {
+        None
+    }
+
     fn clipboard(&self) -> Option<&dyn ClipboardControl> {
+        None
+    }
+
+    fn desktop(&self) -> Option<&dyn DesktopControl> {
         None
     }
 
@@ -86,6 +121,10 @@ pub trait Driver: Send + Sync {
     }
 
     fn browser(&self) -> Option<&dyn BrowserControl> {
+        None
+    }
+
+    fn phone(&self) -> Option<&dyn PhoneAbilities> {
         None
     }
 
@@ -270,6 +309,10 @@ pub enum Action {
     Pinch {
         scale: f64,
     },
+    /// Turns two fingers, clockwise, by degrees.
+    Twist {
+        degrees: f64,
+    },
     /// A mouse click that is more than a tap.
     Click(ClickOptions),
     /// Moves the pointer over the target.
@@ -322,6 +365,7 @@ impl Action {
             Action::Swipe { .. } => "swipe",
             Action::Scroll { .. } => "scroll",
             Action::Pinch { .. } => "pinch",
+            Action::Twist { .. } => "twist",
             Action::Click(_) => "click",
             Action::Hover { .. } => "hover",
             Action::Drag { .. } => "drag",
@@ -402,6 +446,8 @@ macro_rules! named {
     };
 }
 
+use named;
+
 named! {
     pub enum Key {
         Back "BACK",
@@ -410,6 +456,25 @@ named! {
         Backspace "BACKSPACE",
         Tab "TAB",
         Escape "ESCAPE",
+        VolumeUp "VOLUME_UP",
+        VolumeDown "VOLUME_DOWN",
+        Power "POWER",
+        AppSwitch "APP_SWITCH",
+    }
+}
+
+named! {
+    /// How the device is held.
+    pub enum Orientation {
+        Portrait "PORTRAIT",
+        Landscape "LANDSCAPE",
+    }
+}
+
+named! {
+    pub enum Appearance {
+        Light "LIGHT",
+        Dark "DARK",
     }
 }
 

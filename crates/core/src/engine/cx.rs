@@ -58,6 +58,8 @@ pub struct Attempt {
     roles: HashMap<SessionId, String>,
     /// Which pages models may act on, by session.
     pages: Mutex<HashMap<SessionId, Pages>>,
+    /// What failed after the call that had started it.
+    failed_late: Mutex<Option<String>>,
 }
 
 /// The origins of pages that the test itself has opened, and where a model was last.
@@ -130,7 +132,8 @@ impl Attempt {
         roles: HashMap<SessionId, String>,
     ) -> Arc<Attempt> {
         let folder = trail.rsplit_once('/').map_or("", |(folder, _)| folder).to_string();
-        Arc::new(Attempt { id, folder, memory: Mutex::new(memory), model, roles, pages: Mutex::default() })
+        let (memory, pages, failed_late) = (Mutex::new(memory), Mutex::default(), Mutex::default());
+        Arc::new(Attempt { id, folder, memory, model, roles, pages, failed_late })
     }
 
     pub fn model(&self) -> Option<&Arc<ModelAccess>> {
@@ -139,6 +142,16 @@ impl Attempt {
 
     pub fn memory(&self) -> MutexGuard<'_, Memory> {
         self.memory.lock()
+    }
+
+    /// Something has failed that a tool had started, after the tool had returned: the attempt must not pass. The first reason counts.
+    pub(crate) fn fail_late(&self, text: String) {
+        self.failed_late.lock().get_or_insert(text);
+    }
+
+    /// What has failed after the call that had started it, since this was last asked.
+    pub(crate) fn take_failed_late(&self) -> Option<String> {
+        self.failed_late.lock().take()
     }
 }
 

@@ -150,6 +150,12 @@ impl Device {
         Ok(screen)
     }
 
+    /// The same with the elements that have neither text nor function.
+    pub async fn look_at_all(&self, cx: &Cx) -> Result<Screen, Stop> {
+        let (screen, _) = self.observe(cx, ObserveOptions { all: true, ..ObserveOptions::TREE }).await?;
+        Ok(screen)
+    }
+
     /// The same with a picture, and the parts of the screen that must be masked in it.
     pub async fn look_pictured(&self, cx: &Cx) -> Result<(Screen, Vec<Rect>), Stop> {
         self.observe(cx, ObserveOptions::PICTURE).await
@@ -465,6 +471,17 @@ impl Device {
         self.history.lock().n_remarks()
     }
 
+    /// How many crashes and dialogs of the system there were so far.
+    pub(crate) fn n_obstacles(&self) -> usize {
+        self.history.lock().n_obstacles()
+    }
+
+    /// What a failed call may be due to, since there were `seen` of them.
+    pub(crate) fn obstacles_since(&self, cx: &Cx, seen: usize) -> Vec<String> {
+        self.emit_events(cx);
+        self.history.lock().obstacles_since(seen)
+    }
+
     /// What the pages wrote to their console since the trail began or the app was launched.
     pub fn console(&self, cx: &Cx) -> Result<Vec<ConsoleLine>, Stop> {
         self.check_reports_pages("console")?;
@@ -671,6 +688,12 @@ impl Device {
 
     /// Searches once. What a screen shows is never a secret on its way to the device.
     async fn find_leased(&self, cx: &Cx, query: &Query, checks: Checks) -> Result<Find, DriverError> {
+        if query.is_native() && !self.driver.evaluates_native_conditions() {
+            let platform = self.description().platform;
+            let reason =
+                format!("only iPhones, iPads and simulators evaluate `ios:`; this device is one of {platform}");
+            return Err(DriverError::Refused { reason });
+        }
         let mut find = self.driver.find(&cx.budget(), query, checks).await?;
         if let Find::Found(found) = &mut find {
             self.secrets.defuse(&mut found.summary);

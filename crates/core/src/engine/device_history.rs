@@ -9,6 +9,9 @@ use crate::values::secret::Secrets;
 /// How many remarks are kept, and their longest text in characters.
 const REMARKS: usize = 50;
 const REMARK: usize = 400;
+/// How many obstacles are kept, and their longest text in characters. A crash has the first lines of its stack trace.
+const OBSTACLES: usize = 5;
+const OBSTACLE: usize = 1500;
 /// How many console lines and requests are kept.
 const LINES: usize = 1000;
 
@@ -17,8 +20,17 @@ pub struct DeviceHistory {
     /// The messages that those who act on the device must know, redacted.
     remarks: VecDeque<String>,
     n_earlier_remarks: usize,
+    obstacles: VecDeque<Obstacle>,
+    n_earlier_obstacles: usize,
     console: VecDeque<ConsoleLine>,
     requests: VecDeque<SentRequest>,
+}
+
+/// What keeps an app from being used: it crashed, or a dialog of the system is in front of it.
+struct Obstacle {
+    /// Redacted.
+    text: String,
+    is_crash: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,18 +58,31 @@ impl DeviceHistory {
         }
         if happened.is_notable() {
             let text = secrets.redact(&happened.to_string()).into_owned();
-            let text = match text.char_indices().nth(REMARK) {
-                Some((end, _)) => format!("{}…", &text[..end]),
-                None => text,
-            };
-            self.n_earlier_remarks += usize::from(push(&mut self.remarks, REMARKS, text));
+            let is_crash = matches!(happened, DeviceEvent::Crash { .. });
+            if is_crash || matches!(happened, DeviceEvent::SystemDialog { .. }) {
+                let obstacle = Obstacle { text: shortened(&text, OBSTACLE), is_crash };
+                self.n_earlier_obstacles += usize::from(push(&mut self.obstacles, OBSTACLES, obstacle));
+            }
+            self.n_earlier_remarks += usize::from(push(&mut self.remarks, REMARKS, shortened(&text, REMARK)));
         }
     }
 
-    /// Forgets what pages logged and requested. Remarks stay, because they are counted.
+    /// Forgets what pages logged and requested, and why the app of before ended. Remarks stay, because they are counted.
     pub fn forget_pages(&mut self) {
         self.console.clear();
         self.requests.clear();
+        self.n_earlier_obstacles += self.obstacles.len();
+        self.obstacles.clear();
+    }
+
+    /// What a failure may be due to: crashes since the app was launched, and dialogs of the system since there were `seen` obstacles.
+    pub fn obstacles_since(&self, seen: usize) -> Vec<String> {
+        let numbered = (self.n_earlier_obstacles..).zip(&self.obstacles);
+        numbered.filter(|(number, it)| it.is_crash || *number >= seen).map(|(_, it)| it.text.clone()).collect()
+    }
+
+    pub fn n_obstacles(&self) -> usize {
+        self.n_earlier_obstacles + self.obstacles.len()
     }
 
     pub fn console(&self) -> impl Iterator<Item = &ConsoleLine> {
@@ -75,6 +100,13 @@ impl DeviceHistory {
 
     pub fn n_remarks(&self) -> usize {
         self.n_earlier_remarks + self.remarks.len()
+    }
+}
+
+fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_string(),
     }
 }
 

@@ -11,12 +11,13 @@ use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
-use trailblaze_protocol::event::{CallOrigin, CallResult, Called, Event, Level, ToolKind};
+use trailblaze_protocol::event::{CallOrigin, CallResult, Called, Event, ToolKind};
 use trailblaze_protocol::ids::CallId;
-use trailblaze_protocol::outcome::{Attachment, Outcome};
+use trailblaze_protocol::outcome::{Attachment, Outcome, Variant};
 
 use crate::engine::cx::{CodeOutside, Cx, Deadline};
 use crate::engine::fault::{Fault, Stop};
+use crate::engine::giving_up::give_up;
 use crate::engine::play::play;
 use crate::engine::registry::Registry;
 use crate::engine::source::{ReloadError, ToolSource};
@@ -25,7 +26,7 @@ use crate::engine::withhold::withhold;
 use crate::record::artifacts::ArtifactKind;
 use crate::template::{self, Replacement, Token};
 use crate::trail::ToolCall;
-use crate::values::memory::Memory;
+use crate::values::memory::{Memory, UnknownTemplate};
 use crate::yaml::{Problems, loose, to_json};
 use crate::{ids, limits};
 
@@ -41,6 +42,10 @@ pub struct Call {
     pub expects: Option<ExpectedName>,
     /// The name under which its result is remembered.
     pub result_name: Option<String>,
+    /// Whether its caller goes on if it fails.
+    pub is_soft: bool,
+    /// Whether its caller decides by its result what to do.
+    pub is_condition: bool,
 }
 
 /// The name that the element of a call had when the call was recorded.
@@ -60,18 +65,36 @@ pub enum Arguments {
 
 impl Call {
     pub fn new(tool: &str, args: Arguments, origin: CallOrigin) -> Call {
-        Call { tool: tool.to_string(), args, origin, stand_in: None, expects: None, result_name: None }
+        Call {
+            tool: tool.to_string(),
+            is_condition: false,
+            args,
+            origin,
+            stand_in: None,
+            expects: None,
+            result_name: None,
+            is_soft: false,
+        }
     }
 
     /// A call of a trail.
     pub fn written(call: &ToolCall, origin: CallOrigin) -> Call {
         let result_name = call.result_name().map(str::to_string);
-        Call { result_name, ..Call::new(&call.tool.value, Arguments::Written(call.clone()), origin) }
+        let args = Arguments::Written(call.clone());
+        Call { result_name, is_soft: call.is_soft, ..Call::new(&call.tool.value, args, origin) }
     }
 
     fn place(&self) -> Option<String> {
         match &self.args {
             Arguments::Written(call) => Some(call.place()),
+            Arguments::Json(_) => None,
+        }
+    }
+
+    /// Where its arguments contain a template.
+    fn place_of(&self, token: &str) -> Option<String> {
+        match &self.args {
+            Arguments::Written(call) => Some(call.place_of(token)),
             Arguments::Json(_) => None,
         }
     }
@@ -126,6 +149,7 @@ pub fn dispatch_named(cx: &Cx, mut call: Call) -> BoxFuture<'_, (Option<CallId>,
             (Err(outdated), Some(tool)) if tool.is_of_file() => PreparedCall::outdated(&call, &outdated),
             (_, tool) => prepare(cx, &mut call, tool, &registry),
         };
+        let n_obstacles = cx.session.device.n_obstacles();
         let mut opened = OpenedCall::new(cx, call, tool, &prepared);
         let answer = match (prepared.verdict, tool) {
             (Ok(mut args), Some(tool)) => carry_out(&opened.cx, &registry, tool, &prepared.authored, &mut args).await,
@@ -133,7 +157,13 @@ pub fn dispatch_named(cx: &Cx, mut call: Call) -> BoxFuture<'_, (Option<CallId>,
             (Err(stop), _) => Err(stop),
         };
         let answer = match answer {
-            Ok(outcome) | Err(Stop::Failed(outcome)) => Ok(with_unknown_templates(*outcome, &prepared.unknown)),
+            Ok(outcome) | Err(Stop::Failed(outcome)) => {
+                let in_the_way = match outcome.is_error() {
+                    true => cx.session.device.obstacles_since(&opened.cx, n_obstacles),
+                    false => Vec::new(),
+                };
+                Ok(with_causes(*outcome, &prepared.unknown, &in_the_way))
+            }
             Err(Stop::Fault(fault)) => Err(*fault),
         };
         let answer = answer.map(|outcome| opened.unless_cut_off(outcome));
@@ -149,7 +179,7 @@ struct PreparedCall {
     /// The resolved private copy to run with, or why the call is refused.
     verdict: Result<Args, Stop>,
     /// Templates that refer to unknown names.
-    unknown: Vec<String>,
+    unknown: Vec<UnknownTemplate>,
 }
 
 impl PreparedCall {
@@ -187,7 +217,8 @@ fn prepare(cx: &Cx, call: &mut Call, tool: Option<&Tool>, registry: &Registry) -
             Stop::from(Fault::BadTemplate { tool: tool.name.clone(), message: unknown.to_string() })
         })?;
         for why in &resolved.to_warn_of {
-            cx.doubt(format!("{why}; it is left unchanged"));
+            let place = call.place_of(&why.token).map(|place| format!(" ({place})")).unwrap_or_default();
+            cx.doubt(format!("{why}; it is left unchanged{place}"));
         }
         unknown = std::mem::take(&mut resolved.unknown);
         if !matches!(tool.body, Body::Foreign(_)) {
@@ -199,7 +230,7 @@ fn prepare(cx: &Cx, call: &mut Call, tool: Option<&Tool>, registry: &Registry) -
         // Texts that contain secrets are not checked, so that errors cannot reveal them.
         let is_placeholder = |text: &str| cx.session.secrets.is_sealed_in(text);
         let args = tool.schema.check_except(resolved.args, is_placeholder).map_err(|mut invalid| {
-            invalid.wrong.extend(unknown.iter().cloned());
+            invalid.wrong.extend(unknown.iter().map(ToString::to_string));
             Stop::from(Fault::BadArguments { tool: tool.name.clone(), invalid, place: call.place() })
         })?;
         Ok(Args(args))
@@ -207,13 +238,15 @@ fn prepare(cx: &Cx, call: &mut Call, tool: Option<&Tool>, registry: &Registry) -
     PreparedCall { authored: Arc::new(authored), verdict, unknown }
 }
 
-/// Appends unknown templates to the message of a failed call, because they are the likely cause.
-fn with_unknown_templates(mut outcome: Outcome, unknown: &[String]) -> Outcome {
-    let is_error = outcome.is_error();
-    for text in unknown.iter().filter(|_| is_error) {
-        // A call beneath this one may have appended it already.
-        if !outcome.text.contains(text) {
-            outcome.text = format!("{}; {text}", outcome.text);
+/// Appends to the message of a failed call what is likely to have caused it: unknown templates, and what is in the way of the app.
+fn with_causes(mut outcome: Outcome, unknown: &[UnknownTemplate], obstacles: &[String]) -> Outcome {
+    if outcome.is_error() {
+        let unknown = unknown.iter().map(|template| ("; ", template.to_string()));
+        for (separator, text) in unknown.chain(obstacles.iter().map(|text| ("\n", text.clone()))) {
+            // A call beneath this one may have appended it already.
+            if !outcome.text.contains(&text) {
+                outcome.text = format!("{}{separator}{text}", outcome.text);
+            }
         }
     }
     outcome
@@ -334,6 +367,8 @@ impl OpenedCall {
             is_delegating: tool.is_some_and(|tool| tool.is_delegating),
             is_custom: tool.is_some_and(Tool::is_custom),
             result_name: call.result_name,
+            is_soft: call.is_soft,
+            is_condition: call.is_condition,
             source: tool.map_or_else(|| Arc::from("unknown"), |tool| Arc::clone(&tool.contributor.label)),
         };
         tracing::debug!(target: "trailblaze::call", tool = called.tool, depth = cx.depth() + 1, "called");
@@ -435,11 +470,11 @@ async fn carry_out(
                 return Err(Fault::Bug { tool: tool.name.clone(), message }.into());
             }
         },
-        stop = &mut give_up => return Err(stop),
+        reason = &mut give_up => return Err(reason.stop(cx, tool).await),
     };
     // If this call was cancelled and its grace period is over, a late result does not count.
-    if let Some(stop) = cx.cancel.is_cancelled().then(|| give_up.as_mut().now_or_never()).flatten() {
-        return Err(stop);
+    if let Some(reason) = cx.cancel.is_cancelled().then(|| give_up.as_mut().now_or_never()).flatten() {
+        return Err(reason.stop(cx, tool).await);
     }
     if outcome.is_error() {
         return Ok(outcome);
@@ -481,10 +516,7 @@ fn remember(cx: &Cx, tool: &Tool, outcome: &mut Outcome) -> Result<(), Stop> {
     if let Some(first) = own.first() {
         let others = if own.len() > 1 { format!(" (and {} more)", own.len() - 1) } else { String::new() };
         let text = format!("`{first}`{others} was not changed in memory: the name is reserved");
-        match tool.body {
-            Body::BuiltIn(_) | Body::Code(_) => return Err(Stop::failed(text)),
-            _ => cx.note(Level::Warning, format!("`{}`: {text}", tool.name)),
-        }
+        return Err(Stop::failed(text));
     }
     // Code outside of the engine gets no seals, so one that it returns was not made from a template.
     let may_hold_seals = !matches!(tool.body, Body::Foreign(_) | Body::Code(_));
@@ -499,30 +531,6 @@ fn remember(cx: &Cx, tool: &Tool, outcome: &mut Outcome) -> Result<(), Stop> {
         cx.attempt.memory().apply(&changes);
     }
     Ok(())
-}
-
-/// Waits until the call is cancelled or times out. Boxed, because hardly any call needs its timers.
-fn give_up<'a>(cx: &'a Cx, tool: &'a Tool) -> BoxFuture<'a, Stop> {
-    Box::pin(async move {
-        let deadline = cx.frame().map(|frame| &frame.deadline).expect("a call in flight has a deadline");
-        tokio::select! {
-            biased;
-            // The running tool sees the cancellation and gets a grace period to end by itself.
-            () = async { cx.cancel.cancelled().await; tokio::time::sleep(limits::CANCEL_GRACE).await } => Fault::Cancelled.into(),
-            () = async { tell_of_silence(cx, tool, deadline).await; deadline.expired().await } => {
-                Stop::failed(timeout_message(tool, deadline))
-            }
-        }
-    })
-}
-
-/// Says once that a custom tool is silent, and how long it may be, so that nobody waits without knowing for what.
-async fn tell_of_silence(cx: &Cx, tool: &Tool, deadline: &Deadline) {
-    let is_waiting = || cx.frame().is_some_and(|frame| frame.beneath.is_any());
-    if deadline.is_silent().await && tool.is_custom() && !is_waiting() {
-        let [silent, idle] = [deadline.idle / 4, deadline.idle].map(humantime::format_duration);
-        cx.note(Level::Info, format!("silent for {silent}; it is stopped after {idle} of silence"));
-    }
 }
 
 async fn run(
@@ -577,30 +585,6 @@ async fn call_source(cx: &Cx, source: &dyn ToolSource, tool: &Tool, args: &mut A
     Ok(answer.await?)
 }
 
-/// The message for a call that timed out.
-fn timeout_message(tool: &Tool, deadline: &Deadline) -> String {
-    let name = &tool.name;
-    if deadline.is_hard_limit_reached() {
-        let total = humantime::format_duration(limits::CALL_TOTAL);
-        return format!("`{name}` did not answer in time: it took longer than {total} in total");
-    }
-    let idle = humantime::format_duration(deadline.idle);
-    match tool.source() {
-        Some(source) => {
-            let file = tool.contributor.file.as_ref().map(|file| format!(" ({file})")).unwrap_or_default();
-            format!(
-                "`{name}` did not answer in time: server `{}`{file} was silent for {idle}; raise `callTimeout:` \
-                 of its entry to allow more",
-                source.name()
-            )
-        }
-        None if matches!(tool.body, Body::Code(_)) => format!(
-            "`{name}` did not answer in time: it was silent for {idle}; let it call a tool or log a line while it waits"
-        ),
-        None => format!("`{name}` did not answer in time: it was silent for {idle}"),
-    }
-}
-
 /// Makes the calls that a tool returned as delegates, in order; the first failure fails the call.
 async fn follow_delegates(cx: &Cx, outcome: Outcome) -> Result<Outcome, Stop> {
     if outcome.delegates.len() > limits::DELEGATES {
@@ -637,6 +621,7 @@ async fn expand(
     tool.schema.fill_defaults(&mut params);
     let is_param = |name: &str| tool.schema.property_names().any(|param| param == name);
     let (mut text, mut structured) = (String::new(), None);
+    let mut soft: Option<Outcome> = None;
     for call in calls {
         let args = match registry.get(&call.tool.value) {
             Some(inner) => Arguments::Written(call.clone()).take_typed(inner)?,
@@ -652,14 +637,24 @@ async fn expand(
         };
         let args = Arguments::Json(template::fill_map(&args, &mut fill)?);
         let result_name = call.result_name().map(str::to_string);
-        let call_beneath = Call { result_name, ..Call::new(&call.tool.value, args, CallOrigin::Expansion) };
+        let call_beneath =
+            Call { result_name, is_soft: call.is_soft, ..Call::new(&call.tool.value, args, CallOrigin::Expansion) };
         let place = tool.is_custom().then(|| call.place());
         let answer = dispatch(cx, call_beneath).await.map_err(|fault| fault.placed(place.as_deref()))?;
         if answer.is_error() {
             let name = &call.tool.value;
             let place = place.map(|place| format!(" ({place})")).unwrap_or_default();
             let text = format!("its call to `{name}`{place} failed: {}", answer.text);
-            return Ok(Outcome { variant: answer.variant, text, structured: answer.structured, ..Outcome::default() });
+            let failed = Outcome { variant: answer.variant, text, structured: answer.structured, ..Outcome::default() };
+            let failed = match soft.take() {
+                Some(before) => Outcome { text: format!("{}\n{}", before.text, failed.text), ..before },
+                None => failed,
+            };
+            if !call.is_soft || failed.variant == Variant::FatalError {
+                return Ok(failed);
+            }
+            soft = Some(failed);
+            continue;
         }
         if !answer.text.is_empty() {
             text = answer.text;
@@ -668,7 +663,7 @@ async fn expand(
         let is_custom = registry.get(&call.tool.value).is_some_and(|tool| tool.is_custom());
         structured = answer.structured.filter(|_| is_custom);
     }
-    Ok(Outcome { structured, ..Outcome::success(text) })
+    Ok(soft.unwrap_or(Outcome { structured, ..Outcome::success(text) }))
 }
 
 fn panic_message(panic: &(dyn Any + Send)) -> String {

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use trailblaze_protocol::event::{Called, Event, ToolKind};
 use trailblaze_protocol::ids::{CallId, DeviceId, Parent, SessionId};
 
-use crate::engine::cx::Cx;
+use crate::engine::cx::{Attempt, Cx};
 use crate::engine::session::Session;
 use crate::engine::session_key::SessionKey;
 
@@ -27,6 +27,9 @@ struct EndedCall {
     call: CallId,
     tool: String,
     session: Weak<Session>,
+    attempt: Weak<Attempt>,
+    /// Whether something that the tool left behind has failed, and people were told.
+    is_told: bool,
 }
 
 impl Default for Invocations {
@@ -81,24 +84,43 @@ impl Invocations {
         Ok(cx)
     }
 
-    /// Warns once in the session of a call that has ended, if there is one of this id: its tool has not waited for what it started.
-    /// `what` is the tool or command that it called, and `place` where in its author's code, if that is known.
+    /// Something that the tool of a call that has ended had started calls a tool or command, which is refused. `place` is where in its
+    /// author's code, if that is known.
     pub fn note_late(&self, call: &CallId, what: &str, place: Option<&str>) {
-        let late = {
-            let mut ended = self.ended.lock();
-            let index = ended.iter().position(|ended| ended.call == *call);
-            index.and_then(|index| ended.remove(index))
-        };
-        if let Some(EndedCall { tool, session, .. }) = late
-            && let Some(session) = session.upgrade()
-        {
+        self.fail_late(call, |tool| {
             let place = place.map(|place| format!(" ({place})")).unwrap_or_default();
-            let text = format!(
+            format!(
                 "`{tool}` called `{what}` after it had ended, so nothing was done{place}; wait for everything that the tool \
                  starts before it returns"
-            );
+            )
+        });
+    }
+
+    /// Something that the tool of a call had started has failed after the call. The attempt fails, if it is still running, and there is
+    /// a warning, once for each call. False if no such call is known.
+    pub fn fail_late(&self, call: &CallId, text: impl FnOnce(&str) -> String) -> bool {
+        let live = self.live.lock().get(call).cloned();
+        if let Some((cx, frame)) = live.as_ref().and_then(|cx| Some((cx, cx.frame()?))) {
+            // Its result may have been read already.
+            let text = cx.session.secrets.redact(&text(&frame.called.tool)).into_owned();
+            cx.report_mistake(text.clone());
+            cx.attempt.fail_late(text);
+            return true;
+        }
+        let late = {
+            let mut ended = self.ended.lock();
+            ended.iter_mut().find(|ended| ended.call == *call).map(|ended| {
+                let (session, attempt) = (ended.session.upgrade(), ended.attempt.upgrade());
+                (std::mem::replace(&mut ended.is_told, true), ended.tool.clone(), session, attempt)
+            })
+        };
+        let Some((is_told, tool, Some(session), attempt)) = late else { return false };
+        let text = session.secrets.redact(&text(&tool)).into_owned();
+        attempt.iter().for_each(|attempt| attempt.fail_late(text.clone()));
+        if !is_told {
             session.emit(Event::doubt(None, text));
         }
+        true
     }
 
     /// The open session that a key belongs to.
@@ -186,11 +208,12 @@ impl Drop for Open {
         let Some(call) = self.0.call_id() else { return };
         // Bound to a variable, so that the context is dropped after the lock is released.
         let _closed = invocations.live.lock().remove(call);
-        if let Some(frame) = self.0.frame().filter(|frame| frame.source.is_some()) {
+        if let Some(frame) = self.0.frame().filter(|frame| frame.source.is_some() || frame.called.is_custom) {
             let (call, tool) = (call.clone(), frame.called.tool.clone());
             let mut ended = invocations.ended.lock();
             ended.truncate(ENDED_KEPT - 1);
-            ended.push_front(EndedCall { call, tool, session: Arc::downgrade(&self.0.session) });
+            let (session, attempt) = (Arc::downgrade(&self.0.session), Arc::downgrade(&self.0.attempt));
+            ended.push_front(EndedCall { call, tool, session, attempt, is_told: false });
         }
     }
 }

@@ -18,6 +18,7 @@ pub mod invocations;
 pub mod ask;
 pub mod quota;
 pub mod strictness;
+mod giving_up;
 pub mod dispatch;
 mod play;
 mod withhold;

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::driver::{Action, ActionTarget, Browse, DeviceCommand};
+use crate::driver::{Action, ActionTarget, Browse, DeviceCommand, DeviceSetting, LaunchSettings, PhoneCommand};
 use crate::query::{ElementProperties, Query, QueryTarget, TextMatch};
 use crate::values::secret::Secrets;
 
@@ -64,6 +64,7 @@ fn for_each_text(action: &mut Action, change: &mut dyn FnMut(&mut String)) {
         | Action::Swipe { from: _, to: _, duration: _ }
         | Action::Scroll { direction: _, amount: _ }
         | Action::Pinch { scale: _ }
+        | Action::Twist { degrees: _ }
         | Action::Click(_)
         | Action::Hover { at: _ }
         | Action::Drag { at: _, to: _ }
@@ -80,9 +81,31 @@ fn for_each_text_of_command(command: &mut DeviceCommand, change: &mut dyn FnMut(
         | DeviceCommand::OpenUrl { url: text }
         | DeviceCommand::LaunchApp { app: text, mode: _ }
         | DeviceCommand::StopApp { app: text }
-        | DeviceCommand::ClearAppData { app: text } => change(text),
-        DeviceCommand::GrantPermission { app, permission } => [app, permission].into_iter().for_each(change),
-        DeviceCommand::PasteClipboard | DeviceCommand::SetNetwork { connected: _ } | DeviceCommand::ListApps => {}
+        | DeviceCommand::ClearAppData { app: text }
+        | DeviceCommand::ActivateWindow { window: text }
+        | DeviceCommand::CloseWindow { window: text } => change(text),
+        DeviceCommand::ChooseMenu { path } => path.iter_mut().for_each(change),
+        DeviceCommand::InstallApp { file: text }
+        | DeviceCommand::UninstallApp { app: text }
+        | DeviceCommand::PullFile { path: text } => change(text),
+        DeviceCommand::GrantPermission { app, permission } | DeviceCommand::RevokePermission { app, permission } => {
+            [app, permission].into_iter().for_each(change);
+        }
+        DeviceCommand::PushFile { file, path } => [file, path].into_iter().for_each(change),
+        DeviceCommand::Change(DeviceSetting::Locale { app, locale }) => [app, locale].into_iter().for_each(change),
+        DeviceCommand::PasteClipboard
+        | DeviceCommand::GetClipboard
+        | DeviceCommand::Windows
+        | DeviceCommand::SetNetwork { connected: _ }
+        | DeviceCommand::ListApps
+        | DeviceCommand::CurrentApp
+        | DeviceCommand::Change(
+            DeviceSetting::Orientation(_)
+            | DeviceSetting::Appearance(_)
+            | DeviceSetting::Location { latitude: _, longitude: _ },
+        )
+        | DeviceCommand::StartRecording { limit: _ }
+        | DeviceCommand::StopRecording => {}
         DeviceCommand::Browse(browse) => match browse {
             Browse::NewTab { url: text } | Browse::Dialogs { accept: _, text } => text.iter_mut().for_each(change),
             Browse::Restore { state } => for_each_text_of(state, change),
@@ -96,6 +119,24 @@ fn for_each_text_of_command(command: &mut DeviceCommand, change: &mut dyn FnMut(
             | Browse::StorageState
             | Browse::Download => {}
         },
+        DeviceCommand::Phone(command) => for_each_text_of_phone_command(command, change),
+    }
+}
+
+fn for_each_text_of_phone_command(command: &mut PhoneCommand, change: &mut dyn FnMut(&mut String)) {
+    match command {
+        PhoneCommand::LaunchWith { app, how: LaunchSettings { mode: _, arguments, environment } } => {
+            change(app);
+            arguments.iter_mut().for_each(&mut *change);
+            for (name, value) in environment {
+                change(name);
+                change(value);
+            }
+        }
+        PhoneCommand::GetAppState { app } => change(app),
+        PhoneCommand::AnswerAlert { accept: _, button } => button.iter_mut().for_each(change),
+        PhoneCommand::Audit { kinds } => kinds.iter_mut().for_each(change),
+        PhoneCommand::Lock | PhoneCommand::Unlock | PhoneCommand::GetClipboard | PhoneCommand::GetAlert => {}
     }
 }
 

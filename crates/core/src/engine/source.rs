@@ -48,6 +48,11 @@ pub trait ToolSource: Send + Sync {
     /// Returns once it is known whether the source can carry out calls, if that is in doubt. Must be bounded.
     async fn settled(&self) {}
 
+    /// What is known about a call of this tool that timed out, once the source has settled.
+    fn silence(&self, _tool: &str) -> Silence {
+        Silence::Unknown
+    }
+
     /// Why the source can no longer carry out calls; `None` while it is alive.
     fn death(&self) -> Option<SourceError> {
         None
@@ -83,6 +88,20 @@ pub trait ToolSource: Send + Sync {
     }
 
     async fn stop(&self) {}
+}
+
+/// Why a call was silent for too long.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Silence {
+    Unknown,
+    /// The source responds, so that only the tool is silent. Its code was at these places, if it said so.
+    Responds {
+        places: Vec<String>,
+    },
+    /// The source did not respond to anything any more and was stopped. Its code was at these places, if it said so.
+    Hung {
+        places: Vec<String>,
+    },
 }
 
 /// The tools that a source offers.

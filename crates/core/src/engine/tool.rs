@@ -51,6 +51,8 @@ pub struct Tool {
     pub groups: Vec<String>,
     /// Whether it replaces the built-in tool of the same name.
     pub overrides: bool,
+    /// Where its author defined it, if its server says so: `tools/orders.ts:12:1`.
+    pub defined_at: Option<String>,
     pub body: Body,
 }
 
@@ -125,6 +127,7 @@ impl Tool {
             toolset: None,
             groups: Vec::new(),
             overrides: false,
+            defined_at: None,
             body,
         }
     }
@@ -188,6 +191,12 @@ impl Args {
 
     pub fn flag(&self, name: &str) -> Option<bool> {
         self.get(name)?.as_bool()
+    }
+
+    /// The texts of a list.
+    pub fn texts(&self, name: &str) -> Vec<&str> {
+        let list = self.get(name).and_then(Value::as_array);
+        list.into_iter().flatten().filter_map(Value::as_str).collect()
     }
 
     pub fn value(&self, name: &str) -> Option<&Value> {

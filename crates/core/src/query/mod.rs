@@ -9,6 +9,7 @@ pub mod meaning;
 mod near;
 mod search;
 mod stable;
+mod state;
 mod steady;
 mod whereabouts;
 mod words;
@@ -19,8 +20,9 @@ pub use self::description::{ElementDescription, NoDescription};
 pub use self::end_state::{EndState, end_state};
 pub use self::identity::{Surroundings, described, identity};
 pub use self::stable::{Stable, alternatives, descriptions, stable};
+pub use self::state::{ElementState, element_state};
 use crate::screen::SnapshotId;
-use crate::selector::Selector;
+use crate::selector::{NativeCondition, Selector};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Query {
@@ -28,6 +30,21 @@ pub struct Query {
     /// Which of several matches, from 0: on a page as a snapshot lists them, elsewhere and for selectors in reading order;
     /// `None` requires exactly one match.
     pub index: Option<usize>,
+}
+
+impl Query {
+    /// Whether the device must evaluate a part of it in its own language.
+    pub fn is_native(&self) -> bool {
+        matches!(&self.what, QueryTarget::Selector(selector) if selector.is_native())
+    }
+
+    /// The conditions that the device evaluates.
+    pub fn native_conditions(&mut self) -> Vec<&mut NativeCondition> {
+        match &mut self.what {
+            QueryTarget::Selector(selector) => selector.native_conditions(),
+            _ => Vec::new(),
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -27,6 +27,18 @@ pub struct RecordedStep {
     pub has_stand_ins: bool,
     /// Tools that returned delegates and are recorded by their own calls nevertheless, because they did more than that.
     pub not_replaced: Vec<String>,
+    /// Tools that failed after they had changed the device or memory; they are not recorded.
+    pub failed_halfway: Vec<FailedHalfway>,
+}
+
+/// A call that failed after it had acted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FailedHalfway {
+    pub tool: String,
+    /// The tools that it had called, and that passed.
+    pub done: Vec<String>,
+    /// How many calls of its step were recorded before it.
+    pub n_before: usize,
 }
 
 impl RecordedStep {
@@ -50,6 +62,7 @@ pub fn fold<'e>(attempt: &AttemptId, events: impl IntoIterator<Item = &'e Event>
         .into_iter()
         .map(|(id, mut step)| {
             for call in calls.of_step(&id) {
+                step.failed_halfway.extend(calls.failed_halfway(call, step.calls.len()));
                 let Recorded { calls, needs_model, has_stand_ins, not_replaced } = calls.recorded(call);
                 step.calls.extend(calls.into_iter().map(as_written));
                 step.needs_model.extend(needs_model);
@@ -83,6 +96,7 @@ pub(crate) fn steps<'e>(
                 is_edited: false,
                 has_stand_ins: false,
                 not_replaced: Vec::new(),
+                failed_halfway: Vec::new(),
             };
             steps.retain(|(_, earlier)| (earlier.index, earlier.kind) != (*index, *kind));
             steps.push((step.clone(), empty));
@@ -92,6 +106,12 @@ pub(crate) fn steps<'e>(
         {
             n_edits += 1;
             steps = edited.iter().enumerate().map(|(index, step)| as_edited(attempt, n_edits, index, step)).collect();
+        }
+        // The step made other calls than its own, or its own several times.
+        if let Event::StepEnded { step, choice: Some(choice), .. } = event
+            && choice.is_unusual()
+        {
+            steps.retain(|(id, _)| id != step);
         }
         calls.hear(event);
     }
@@ -111,6 +131,7 @@ fn as_edited(attempt: &AttemptId, edit: usize, index: usize, step: &EditedStep) 
         is_edited: true,
         has_stand_ins: false,
         not_replaced: Vec::new(),
+        failed_halfway: Vec::new(),
     };
     (StepId::new(format!("{attempt}/edit{edit}.{index}")), recorded)
 }
@@ -164,8 +185,10 @@ impl<'e> Calls<'e> {
         }
     }
 
+    /// The calls that a step consists of. Its conditions only decide about them.
     pub fn of_step(&self, step: &StepId) -> Vec<&'e Called> {
-        self.children.get(&Parent::Step(step.clone())).cloned().unwrap_or_default()
+        let made = self.children.get(&Parent::Step(step.clone())).cloned().unwrap_or_default();
+        made.into_iter().filter(|call| !call.is_condition).collect()
     }
 
     pub fn beneath(&self, call: &Called) -> Vec<&'e Called> {
@@ -212,6 +235,32 @@ impl<'e> Calls<'e> {
         }
     }
 
+    /// What a call did before it failed, if that is why it is not recorded.
+    fn failed_halfway(&self, call: &Called, n_before: usize) -> Option<FailedHalfway> {
+        let is_undone = self.undone.contains(&Parent::Call(call.call.clone()));
+        if is_undone || self.has_passed(call) {
+            return None;
+        }
+        let mut done = Vec::new();
+        self.done_beneath(call, &mut done);
+        (!done.is_empty()).then(|| FailedHalfway { tool: call.tool.clone(), done, n_before })
+    }
+
+    fn has_passed(&self, call: &Called) -> bool {
+        matches!(self.answer(call), Some(CallResult::Outcome(outcome)) if !outcome.is_error())
+    }
+
+    /// The calls beneath a call that passed and changed the device or memory.
+    fn done_beneath(&self, call: &Called, done: &mut Vec<String>) {
+        for child in self.beneath(call) {
+            match self.has_passed(child) {
+                true if self.acted(child) => done.push(child.tool.clone()),
+                true => {}
+                false => self.done_beneath(child, done),
+            }
+        }
+    }
+
     /// Whether calls beneath this one changed the device or memory.
     fn acted_beneath(&self, call: &Called) -> bool {
         self.beneath(call).into_iter().any(|child| self.acted(child))
@@ -230,7 +279,7 @@ impl<'e> Calls<'e> {
 }
 
 pub(crate) fn as_written(call: &Called) -> Value {
-    written_call(&call.tool, Value::Object(Map::clone(&call.args)), call.result_name.as_deref())
+    written_call(&call.tool, Value::Object(Map::clone(&call.args)), call.result_name.as_deref(), call.is_soft)
 }
 
 /// Whether a recorded call depends on the selectors of one platform or on the coordinates of one screen.
@@ -299,6 +348,7 @@ mod tests {
                 text: "Do it".into(),
                 plan: Plan::Interactive,
                 role: None,
+                hook: None,
             });
             self
         }
@@ -317,6 +367,8 @@ mod tests {
                 is_delegating: of.is_delegating,
                 is_custom: false,
                 result_name: None,
+                is_soft: false,
+                is_condition: false,
                 is_always_recorded: of.is_always_recorded,
                 source: "built-in".into(),
             })));
@@ -352,6 +404,7 @@ mod tests {
             text: text.into(),
             plan: Plan::Interactive,
             role: None,
+            hook: None,
         };
         let edited = EditedStep { kind: StepKind::Verify, text: "Paid".into(), calls: vec![called.clone()] };
         let left = EditedStep { kind: StepKind::Step, text: "Log out".into(), calls: Vec::new() };
@@ -388,6 +441,21 @@ mod tests {
             .call(Of { kind: ToolKind::Query, is_always_recorded: true, ..top("readAnyway") })
             .call(Of { kind: ToolKind::Assertion, ..top("assertVisible") })
             .check(&["readAndTap", "readCode", "readAnyway", "assertVisible"], &[]);
+    }
+
+    #[test]
+    fn a_call_that_failed_after_it_had_acted_is_known() {
+        let failed = |tool| Of { outcome: Outcome::failed("no"), ..top(tool) };
+        let found = |list: EventList| fold(&AttemptId::new("a"), &list.0).remove(0).failed_halfway;
+        let list = script()
+            .call(top("tap"))
+            .call(failed("pay"))
+            .call(beneath("pay", "press", CallOrigin::Callback))
+            .call(Of { kind: ToolKind::Query, ..beneath("pay", "isVisible", CallOrigin::Callback) })
+            .call(Of { outcome: Outcome::failed("no"), ..beneath("pay", "swipe", CallOrigin::Callback) });
+        let expected = FailedHalfway { tool: "pay".into(), done: vec!["press".into()], n_before: 1 };
+        assert_eq!(found(list), [expected]);
+        assert_eq!(found(script().call(failed("tap"))), []);
     }
 
     #[test]

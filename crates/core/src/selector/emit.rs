@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::native::IOS;
 use super::parse::{CONTAINS_DESCENDANTS, INDEX, REGEX, RELATIONS};
 use super::{FieldMatch, Match, Selector};
 
@@ -10,6 +11,9 @@ impl Selector {
         let mut object = Map::new();
         if let Some(matcher) = &self.matcher {
             object.insert(matcher.shape.key().to_string(), matcher.to_json());
+        }
+        if let Some(native) = &self.native {
+            object.insert(IOS.to_string(), native.to_json());
         }
         for (key, relation) in RELATIONS.into_iter().zip(self.relations()) {
             if let Some(selector) = relation {

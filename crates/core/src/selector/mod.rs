@@ -1,6 +1,7 @@
 //! Selectors: how recordings identify elements.
 
 mod emit;
+mod native;
 mod outline;
 mod parse;
 mod pattern;
@@ -9,6 +10,7 @@ mod resolve;
 pub(crate) mod samples;
 mod schema;
 
+pub use native::{NativeCondition, NativeLanguage};
 pub(crate) use outline::Outline;
 pub use parse::SelectorError;
 pub(crate) use pattern::Patience;
@@ -21,6 +23,8 @@ use crate::screen::{Field, Shape};
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Selector {
     pub matcher: Option<Match>,
+    /// A condition that the device evaluates.
+    pub native: Option<NativeCondition>,
     pub below: Option<Box<Selector>>,
     pub above: Option<Box<Selector>>,
     pub left_of: Option<Box<Selector>>,
@@ -67,6 +71,7 @@ impl Selector {
     pub(crate) fn for_each_text(&mut self, change: &impl Fn(&mut String), pattern: &impl Fn(&str) -> String) {
         let Selector {
             matcher,
+            native,
             below,
             above,
             left_of,
@@ -83,6 +88,7 @@ impl Selector {
                 FieldMatch::Flag(_) | FieldMatch::Number(_) => {}
             }
         }
+        native.iter_mut().for_each(|condition| change(&mut condition.text));
         let others = [below, above, left_of, right_of, child_of, contains_child].into_iter().flatten();
         others.map(AsMut::as_mut).chain(contains_descendants).for_each(|other| other.for_each_text(change, pattern));
     }

@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use super::{Case, FieldMatch, Match, Pattern, Selector};
+use super::native::IOS;
+use super::{Case, FieldMatch, Match, NativeCondition, NativeLanguage, Pattern, Selector};
 use crate::limits;
 use crate::screen::{Field, FieldKind, Shape};
 use crate::yaml::nearest;
@@ -41,6 +42,9 @@ impl Selector {
     /// driver, or be empty.
     pub fn is_for(value: &Value, shape: Shape) -> bool {
         let Some(map) = value.as_object() else { return false };
+        if map.contains_key(IOS) {
+            return shape == Shape::IosMaestro;
+        }
         let own = map.get(shape.key()).and_then(Value::as_object);
         let has_other = Shape::ALL.into_iter().any(|other| other != shape && map.contains_key(other.key()));
         let has_relation = map.contains_key(CONTAINS_DESCENDANTS) || RELATIONS.iter().any(|key| map.contains_key(*key));
@@ -68,6 +72,7 @@ impl Selector {
 
     fn is_empty(&self) -> bool {
         self.matcher.as_ref().is_none_or(|matcher| matcher.wants.is_empty())
+            && self.native.is_none()
             && self.relations().iter().all(Option::is_none)
             && self.contains_descendants.is_empty()
     }
@@ -127,6 +132,8 @@ fn read_key(selector: &mut Selector, key: &str, value: &Value, path: &mut Path) 
             return Err(path.error(format!("an element cannot be both `{}` and `{key}`", first.shape.key())));
         }
         selector.matcher = Some(parse_match(shape, value, path)?);
+    } else if key == IOS {
+        selector.native = Some(parse_native(value, path)?);
     } else if let Some(relation) = selector.relation_mut(key) {
         *relation = Some(Box::new(parse(value, path)?));
     } else if key == CONTAINS_DESCENDANTS {
@@ -141,7 +148,7 @@ fn read_key(selector: &mut Selector, key: &str, value: &Value, path: &mut Path) 
         selector.index = Some(index.ok_or_else(|| path.error("expected a non-negative integer"))?);
     } else {
         path.keys.pop();
-        let known = Shape::ALL.into_iter().map(Shape::key).chain(RELATIONS).chain([CONTAINS_DESCENDANTS, INDEX]);
+        let known = Shape::ALL.into_iter().map(Shape::key).chain(RELATIONS).chain([IOS, CONTAINS_DESCENDANTS, INDEX]);
         let error = path.unknown(key, known);
         path.keys.push(key.to_string());
         return Err(error);
@@ -179,6 +186,23 @@ fn parse_match(shape: Shape, value: &Value, path: &mut Path) -> Result<Match, Se
         })?);
     }
     Ok(Match { shape, wants })
+}
+
+fn parse_native(value: &Value, path: &mut Path) -> Result<NativeCondition, SelectorError> {
+    let map = object(value, path)?;
+    let read = |key: &String| {
+        let language = NativeLanguage::ALL.into_iter().find(|language| language.key() == key.as_str());
+        language.ok_or_else(|| path.unknown(key, NativeLanguage::ALL.map(NativeLanguage::key)))
+    };
+    let languages = map.keys().map(read).collect::<Result<Vec<_>, _>>()?;
+    let [language] = languages.as_slice() else {
+        return Err(path.error("expected `predicate` or `classChain`"));
+    };
+    path.within(language.key(), |path| match map.get(language.key()) {
+        Some(Value::String(text)) if text.trim().is_empty() => Err(path.error("it is empty")),
+        Some(Value::String(text)) => Ok(NativeCondition { language: *language, text: text.clone(), found: Vec::new() }),
+        other => Err(path.error(format!("expected a text, found {}", noun(other.unwrap_or(&Value::Null))))),
+    })
 }
 
 impl Case {

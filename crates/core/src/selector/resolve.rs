@@ -25,6 +25,9 @@ impl Selector {
             }
             None => outline.places().collect(),
         };
+        if let Some(native) = &self.native {
+            places.retain(|place| native.found.contains(&outline.node(*place).id));
+        }
         self.keep_spatial(outline, &mut places);
         if let Some(parent) = self.child_of.as_ref().filter(|_| !places.is_empty()) {
             let parents = in_document_order(parent, outline);

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use super::NativeCondition;
+use super::native::IOS;
 use super::parse::{CONTAINS_DESCENDANTS, INDEX, REGEX, RELATIONS};
 use crate::screen::{FieldKind, Shape};
 
@@ -13,6 +15,7 @@ pub fn json_schema() -> Value {
     for shape in Shape::ALL {
         properties.insert(shape.key().to_string(), match_schema(shape));
     }
+    properties.insert(IOS.to_string(), NativeCondition::schema());
     for key in RELATIONS {
         properties.insert(key.to_string(), json!({"type": "object", "description": about(key)}));
     }

@@ -16,7 +16,7 @@ use trailblaze_protocol::ids::DeviceId;
 use crate::driver::{
     Action, ActionOutput, ActionTarget, AppControl, AppInventory, Browse, BrowserControl, Budget, ClipboardControl,
     DeviceCommand, DeviceDescription, DeviceEvents, DeviceShell, Driver, DriverError, LaunchMode, NetworkControl,
-    ObserveOptions, PermissionControl, ShellOutput,
+    ObserveOptions, PermissionControl, PhoneAbilities, ShellOutput,
 };
 use crate::screen::{Field, Node, Picture, Pixels, Props, Screen, Shape, SnapshotId};
 
@@ -211,7 +211,7 @@ impl FakeDriver {
     }
 
     /// Notes a command, and answers it.
-    async fn take(&self, budget: &Budget, command: &DeviceCommand) -> Result<ActionOutput, DriverError> {
+    pub(super) async fn take(&self, budget: &Budget, command: &DeviceCommand) -> Result<ActionOutput, DriverError> {
         self.mishap(budget, command.name()).await?;
         self.state().note(budget, format!("{command:?}"));
         Ok(self.answer(command.name()))
@@ -362,6 +362,10 @@ impl Driver for FakeDriver {
         Some(self)
     }
 
+    fn phone(&self) -> Option<&dyn PhoneAbilities> {
+        Some(self)
+    }
+
     async fn changed(&self, budget: &Budget, since: SnapshotId) -> Result<(), DriverError> {
         let notified = self.changed.notified();
         let until = {
@@ -411,6 +415,11 @@ impl PermissionControl for FakeDriver {
     async fn grant(&self, budget: &Budget, app: &str, permission: &str) -> Result<(), DriverError> {
         let (app, permission) = (app.to_string(), permission.to_string());
         self.take(budget, &DeviceCommand::GrantPermission { app, permission }).await.map(drop)
+    }
+
+    async fn revoke(&self, budget: &Budget, app: &str, permission: &str) -> Result<(), DriverError> {
+        let (app, permission) = (app.to_string(), permission.to_string());
+        self.take(budget, &DeviceCommand::RevokePermission { app, permission }).await.map(drop)
     }
 }
 

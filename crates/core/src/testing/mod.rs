@@ -4,6 +4,7 @@
 mod driver;
 mod events;
 mod model;
+mod phone;
 mod session;
 mod source;
 

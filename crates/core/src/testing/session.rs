@@ -139,7 +139,8 @@ impl TestSession {
 
     /// The same, with another way to replay custom tools.
     pub async fn replay_with(&self, trail: &Trail, custom: Custom<'_>) -> AttemptResult {
-        let about = TrailRef { id: trail.id(), title: trail.title(), path: trail.source.path.clone(), tags: vec![] };
+        let about =
+            TrailRef { id: trail.id(), title: trail.title(), path: trail.source.path.clone(), tags: vec![], row: None };
         let seeds = trail.config.memory.0.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str())));
         let memory = Memory::new(seeds.collect(), Map::new());
         let cancel = self.cancel.clone();

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::row::{ParamRow, ParamType, optional};
 use crate::engine::fault::Stop;
 use crate::engine::tool::Args;
@@ -14,6 +16,12 @@ pub const LOAD_TIMEOUT: ParamRow = optional(
     ParamType::Integer,
     "How long the page may take to load, in milliseconds (default 15000 to respond, then 10000 to finish).",
 );
+
+/// The texts of a list; none if it is not given.
+pub fn texts(args: &Args, name: &str) -> Vec<String> {
+    let values = args.value(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    values.iter().filter_map(Value::as_str).map(str::to_string).collect()
+}
 
 /// The element that matches both, where given.
 pub fn element(text: Option<&str>, id: Option<&str>) -> Query {

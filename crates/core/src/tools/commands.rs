@@ -103,6 +103,28 @@ fn body(command: Command) -> BuiltIn {
             let script = contract::EvaluateJs(args).script().to_string();
             Box::pin(async move { send(cx, &DeviceCommand::EvaluateJs { script }).await })
         },
+        Command::Windows => |cx, _| Box::pin(async move { send(cx, &DeviceCommand::Windows).await }),
+        Command::ActivateWindow => |cx, args| {
+            let window = contract::ActivateWindow(args).id().to_string();
+            Box::pin(async move { send(cx, &DeviceCommand::ActivateWindow { window }).await })
+        },
+        Command::Menu => |cx, args| {
+            let path = contract::Menu(args).path().into_iter().map(str::to_string).collect();
+            Box::pin(async move { send(cx, &DeviceCommand::ChooseMenu { path }).await })
+        },
+        Command::PressKeys => |cx, args| {
+            let chord = contract::PressKeys(args).keys().to_string();
+            Box::pin(async move { act(cx, &Action::PressChord { chord, count: 1, repeats: 0 }).await })
+        },
+        Command::GetClipboard => |cx, _| Box::pin(async move { send(cx, &DeviceCommand::GetClipboard).await }),
+        Command::SetClipboard => |cx, args| {
+            let text = contract::SetClipboard(args).text().to_string();
+            Box::pin(async move { send(cx, &DeviceCommand::SetClipboard { text }).await })
+        },
+        Command::Close => |cx, args| {
+            let window = contract::Close(args).id().to_string();
+            Box::pin(async move { send(cx, &DeviceCommand::CloseWindow { window }).await })
+        },
         Command::Remember => |_, args| {
             let args = contract::Remember(args);
             Box::pin(async move { Ok(remember::remembering(args.variable(), args.value())) })

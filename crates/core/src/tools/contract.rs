@@ -33,13 +33,20 @@ pub enum Command {
     Fill,
     WaitForSelector,
     EvaluateJs,
+    Windows,
+    ActivateWindow,
+    Menu,
+    PressKeys,
+    GetClipboard,
+    SetClipboard,
+    Close,
     Remember,
     Forget,
     DumpMemory,
 }
 
 impl Command {
-    pub const ALL: &[Command] = &[Command::Tap, Command::InputText, Command::LaunchApp, Command::ClearAppData, Command::IsVisible, Command::HasText, Command::GetElementText, Command::GetElementCount, Command::CaptureScreen, Command::AssertVisible, Command::WaitUntilVisible, Command::AdbShell, Command::GrantPermission, Command::PressBack, Command::PressHome, Command::Swipe, Command::Scroll, Command::Pinch, Command::Navigate, Command::Click, Command::Fill, Command::WaitForSelector, Command::EvaluateJs, Command::Remember, Command::Forget, Command::DumpMemory, ];
+    pub const ALL: &[Command] = &[Command::Tap, Command::InputText, Command::LaunchApp, Command::ClearAppData, Command::IsVisible, Command::HasText, Command::GetElementText, Command::GetElementCount, Command::CaptureScreen, Command::AssertVisible, Command::WaitUntilVisible, Command::AdbShell, Command::GrantPermission, Command::PressBack, Command::PressHome, Command::Swipe, Command::Scroll, Command::Pinch, Command::Navigate, Command::Click, Command::Fill, Command::WaitForSelector, Command::EvaluateJs, Command::Windows, Command::ActivateWindow, Command::Menu, Command::PressKeys, Command::GetClipboard, Command::SetClipboard, Command::Close, Command::Remember, Command::Forget, Command::DumpMemory, ];
 
     /// The tool of this command, with this body.
     pub fn row(self, run: BuiltIn) -> Row {
@@ -67,6 +74,13 @@ impl Command {
             Command::Fill => { const PARAMS: &[ParamRow] = &[required("selector", ParamType::Text, "The CSS selector."), required("value", ParamType::Text, "The new value."), optional("timeoutMs", ParamType::Integer, "How long to wait, in milliseconds (default 5000).")]; Row::new("fill", ToolKind::Action, "Replace the value of the field that a CSS selector matches.", PARAMS, run).on(&[Platform::Web]).hidden() }
             Command::WaitForSelector => { const PARAMS: &[ParamRow] = &[required("selector", ParamType::Text, "The CSS selector."), optional("timeoutMs", ParamType::Integer, "How long to wait, in milliseconds (default 5000).")]; Row::new("waitForSelector", ToolKind::Assertion, "Wait until a CSS selector matches an element on the page.", PARAMS, run).on(&[Platform::Web]).hidden() }
             Command::EvaluateJs => { const PARAMS: &[ParamRow] = &[required("script", ParamType::Text, "A JavaScript expression. A promise is awaited.")]; Row::new("evaluateJs", ToolKind::Action, "Evaluate JavaScript in the page.", PARAMS, run).on(&[Platform::Web]).hidden() }
+            Command::Windows => { const PARAMS: &[ParamRow] = &[]; Row::new("windows", ToolKind::Query, "List the windows on the desktop, from the bottom to the top.", PARAMS, run).on(&[Platform::Desktop]) }
+            Command::ActivateWindow => { const PARAMS: &[ParamRow] = &[required("id", ParamType::Text, "The id of the window, or its title."), REASON]; Row::new("activateWindow", ToolKind::Action, "Bring a window to the front, and give it the keyboard.", PARAMS, run).on(&[Platform::Desktop]) }
+            Command::Menu => { const PARAMS: &[ParamRow] = &[required("path", ParamType::Texts, "The names on the way to the item, such as File and Save As."), REASON]; Row::new("menu", ToolKind::Action, "Choose an item of a menu of the window in front, from the menu bar or from a button that opens a menu.", PARAMS, run).on(&[Platform::Desktop]) }
+            Command::PressKeys => { const PARAMS: &[ParamRow] = &[required("keys", ParamType::Text, "The keys, such as Control+Shift+S, F5 or a."), REASON]; Row::new("pressKeys", ToolKind::Action, "Press a key or a combination of keys.", PARAMS, run).on(&[Platform::Desktop]) }
+            Command::GetClipboard => { const PARAMS: &[ParamRow] = &[]; Row::new("getClipboard", ToolKind::Query, "Get the text of the clipboard; null if it has none.", PARAMS, run).on(&[Platform::Desktop]) }
+            Command::SetClipboard => { const PARAMS: &[ParamRow] = &[required("text", ParamType::Text, "The text."), REASON]; Row::new("setClipboard", ToolKind::Action, "Put a text on the clipboard.", PARAMS, run).on(&[Platform::Desktop]) }
+            Command::Close => { const PARAMS: &[ParamRow] = &[required("id", ParamType::Text, "The id of the window, or its title."), REASON]; Row::new("close", ToolKind::Action, "Close a window, as its button for that does.", PARAMS, run).on(&[Platform::Desktop]) }
             Command::Remember => { const PARAMS: &[ParamRow] = &[required("variable", ParamType::Text, "The name to store it under."), required("value", ParamType::Text, "The value.")]; Row::new("remember", ToolKind::Action, "Remember a value. Later steps can use it as {{variable}}.", PARAMS, run).on(&[]) }
             Command::Forget => { const PARAMS: &[ParamRow] = &[required("variable", ParamType::Text, "The name of the value.")]; Row::new("forget", ToolKind::Action, "Forget a remembered value.", PARAMS, run).on(&[]) }
             Command::DumpMemory => { const PARAMS: &[ParamRow] = &[]; Row::new("dumpMemory", ToolKind::Query, "List all remembered values.", PARAMS, run).on(&[]) }
@@ -467,6 +481,66 @@ impl<'a> EvaluateJs<'a> {
     /// A JavaScript expression. A promise is awaited.
     pub fn script(self) -> &'a str {
         self.0.required("script")
+    }
+
+}
+
+/// The arguments of `ActivateWindow`.
+#[derive(Clone, Copy)]
+pub struct ActivateWindow<'a>(pub &'a Args);
+
+impl<'a> ActivateWindow<'a> {
+    /// The id of the window, or its title.
+    pub fn id(self) -> &'a str {
+        self.0.required("id")
+    }
+
+}
+
+/// The arguments of `Menu`.
+#[derive(Clone, Copy)]
+pub struct Menu<'a>(pub &'a Args);
+
+impl<'a> Menu<'a> {
+    /// The names on the way to the item, such as File and Save As.
+    pub fn path(self) -> Vec<&'a str> {
+        self.0.texts("path")
+    }
+
+}
+
+/// The arguments of `PressKeys`.
+#[derive(Clone, Copy)]
+pub struct PressKeys<'a>(pub &'a Args);
+
+impl<'a> PressKeys<'a> {
+    /// The keys, such as Control+Shift+S, F5 or a.
+    pub fn keys(self) -> &'a str {
+        self.0.required("keys")
+    }
+
+}
+
+/// The arguments of `SetClipboard`.
+#[derive(Clone, Copy)]
+pub struct SetClipboard<'a>(pub &'a Args);
+
+impl<'a> SetClipboard<'a> {
+    /// The text.
+    pub fn text(self) -> &'a str {
+        self.0.required("text")
+    }
+
+}
+
+/// The arguments of `Close`.
+#[derive(Clone, Copy)]
+pub struct Close<'a>(pub &'a Args);
+
+impl<'a> Close<'a> {
+    /// The id of the window, or its title.
+    pub fn id(self) -> &'a str {
+        self.0.required("id")
     }
 
 }

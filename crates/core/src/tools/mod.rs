@@ -3,6 +3,7 @@
 mod apps;
 mod arguments;
 mod assertions;
+mod checks;
 mod commands;
 #[rustfmt::skip]
 mod contract;
@@ -10,6 +11,8 @@ mod elements;
 mod judging;
 mod keyboard;
 mod maestro;
+mod phone_state;
+mod phones;
 mod reload;
 mod remember;
 mod requests;
@@ -40,8 +43,11 @@ fn built_in() -> Vec<Batch> {
     let rows = [
         elements::ROWS,
         assertions::ROWS,
+        checks::ROWS,
         keyboard::ROWS,
         apps::ROWS,
+        phones::ROWS,
+        phone_state::ROWS,
         waiting::ROWS,
         remember::ROWS,
         maestro::ROWS,

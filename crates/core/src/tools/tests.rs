@@ -6,7 +6,9 @@ use trailblaze_protocol::event::ToolKind;
 use trailblaze_protocol::outcome::Variant;
 
 use super::row::{ParamRow, ParamType, Row};
-use super::{apps, assertions, commands, elements, keyboard, maestro, reload, remember, waiting};
+use super::{
+    apps, assertions, checks, commands, elements, keyboard, maestro, phone_state, phones, reload, remember, waiting,
+};
 use crate::engine::fault::Stop;
 use crate::engine::tool::{Args, READ};
 use crate::testing::{FakeDriver, TestPage, TestSession, TestWiring, button, field};
@@ -18,8 +20,11 @@ fn rows() -> Vec<&'static Row> {
         commands,
         elements::ROWS,
         assertions::ROWS,
+        checks::ROWS,
         keyboard::ROWS,
         apps::ROWS,
+        phone_state::ROWS,
+        phones::ROWS,
         waiting::ROWS,
         remember::ROWS,
         maestro::ROWS,
@@ -137,8 +142,21 @@ async fn a_failed_assertion_is_reported_as_one() {
         match row.name {
             "assertEquals" => drop(args.insert("actual".into(), json!("other"))),
             // Elements that must be gone are present, and those that must be present are not.
-            "assertNotVisibleBySelector" | "assertNotVisibleWithText" | "assertNotEquals" | "waitUntilNotVisible" => {}
+            "assertNotVisibleBySelector"
+            | "assertNotVisibleWithText"
+            | "assertNotVisible"
+            | "assertNotEquals"
+            | "waitUntilNotVisible" => {}
             _ => {
+                let expected = [
+                    (&["assertText", "assertValue", "assertAttribute"][..], "is", json!("Nothing")),
+                    (&["web_assertUrl", "web_assertTitle"], "is", json!("Nothing")),
+                    (&["assertNumber", "assertCount"], "equals", json!(3)),
+                    (&["assertState"], "enabled", json!(true)),
+                    (&["assertOrder"], "items", json!(["Nowhere", "Pay"])),
+                ];
+                let own = expected.into_iter().filter(|(tools, ..)| tools.contains(&row.name));
+                args.extend(own.map(|(_, name, value)| (name.to_string(), value)));
                 for (name, value) in [
                     ("text", json!("Nowhere")),
                     ("nodeSelector", json!({"androidAccessibility": {"textRegex": "Nowhere"}})),

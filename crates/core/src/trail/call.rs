@@ -1,11 +1,11 @@
-//! One call in a file: `toolName: {arguments}`, and `as: name` to remember its result.
+//! One call in a file: `toolName: {arguments}`, `as: name` to remember its result, and `soft: true` to go on if it fails.
 
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
 use crate::names;
-use crate::yaml::{Decode, Problems, Source, Spanned, YamlKind, YamlNode, loose};
+use crate::yaml::{Decode, Problems, Source, Span, Spanned, YamlKind, YamlNode, loose};
 
 /// A call as written. Its arguments are only typed once the tool's schema is known, so that calls of unknown tools are kept
 /// unchanged.
@@ -15,30 +15,60 @@ pub struct ToolCall {
     pub args: Arc<YamlNode>,
     /// The name under which its result is remembered.
     pub result_name: Option<Spanned<String>>,
+    /// Whether the step goes on if it fails; the attempt fails at its end.
+    pub is_soft: bool,
     pub source: Arc<Source>,
 }
 
 /// The key next to the tool that names its result.
 const AS: &str = "as";
+/// The key next to the tool of a check after whose failure the step goes on.
+const SOFT: &str = "soft";
 
-/// A call as it is written in JSON: `{tool: args}`, or `{tool: args, "as": name}`.
-pub fn written_call(tool: &str, args: Value, result_name: Option<&str>) -> Value {
+/// The keys that may stand next to the tool of a call.
+pub const CALL_KEYS: [&str; 2] = [AS, SOFT];
+
+/// The schema of the keys next to the tool of a call.
+pub fn call_key_schemas() -> [(&'static str, Value); 2] {
+    let soft = json!({
+        "type": "boolean",
+        "description": "If the check fails, go on with the step, and fail the trail at its end.",
+    });
+    [(AS, result_name_schema()), (SOFT, soft)]
+}
+
+/// A call as it is written in JSON: `{tool: args}`, with `"as": name` and `"soft": true` where they are given.
+pub fn written_call(tool: &str, args: Value, result_name: Option<&str>, is_soft: bool) -> Value {
     let mut call = Map::from_iter([(tool.to_string(), args)]);
     call.extend(result_name.map(|name| (AS.to_string(), name.into())));
+    call.extend(is_soft.then(|| (SOFT.to_string(), true.into())));
     Value::Object(call)
 }
 
-/// The parts of a call that is written in JSON: the tool, its arguments, and the name of its result.
-pub fn parts_of(written: &Value) -> Option<(&str, &Value, Option<&str>)> {
+/// The parts of a call that is written in JSON.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CallParts<'a> {
+    pub tool: &'a str,
+    pub args: &'a Value,
+    /// The name under which its result is remembered.
+    pub result_name: Option<&'a str>,
+    pub is_soft: bool,
+}
+
+pub fn parts_of(written: &Value) -> Option<CallParts<'_>> {
     let entries = written.as_object()?;
-    let result_name = entries.get(AS).filter(|_| entries.len() > 1);
-    let mut others = entries.iter().filter(|(key, _)| result_name.is_none() || *key != AS);
+    let beside = |key: &str| entries.get(key).filter(|_| entries.len() > 1);
+    let mut others = entries.iter().filter(|(key, _)| entries.len() == 1 || !CALL_KEYS.contains(&key.as_str()));
     let (tool, args) = others.next()?;
-    let result_name = match result_name {
+    let result_name = match beside(AS) {
         Some(name) => Some(name.as_str()?),
         None => None,
     };
-    others.next().is_none().then_some((tool.as_str(), args, result_name))
+    let is_soft = match beside(SOFT) {
+        Some(soft) => soft.as_bool()?,
+        None => false,
+    };
+    others.next().is_none().then_some(CallParts { tool, args, result_name, is_soft })
 }
 
 impl PartialEq for ToolCall {
@@ -46,6 +76,7 @@ impl PartialEq for ToolCall {
         self.tool.value == other.tool.value
             && same(&self.args, &other.args)
             && self.result_name() == other.result_name()
+            && self.is_soft == other.is_soft
     }
 }
 
@@ -63,16 +94,21 @@ fn same(a: &YamlNode, b: &YamlNode) -> bool {
 impl Decode for ToolCall {
     fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
         let entries = node.entries().unwrap_or_default();
-        let result = entries.iter().find(|(key, _)| entries.len() > 1 && key.raw() == Some(AS)).map(|(_, value)| value);
-        let mut tools = entries.iter().filter(|(key, _)| result.is_none() || key.raw() != Some(AS));
+        let is_beside = |key: &YamlNode| entries.len() > 1 && key.raw().is_some_and(|key| CALL_KEYS.contains(&key));
+        let beside = |name: &str| entries.iter().find(|(key, _)| is_beside(key) && key.raw() == Some(name));
+        let mut tools = entries.iter().filter(|(key, _)| !is_beside(key));
         let (Some((name, args)), None) = (tools.next(), tools.next()) else {
             let message = "a call must be written as `toolName: {arguments}`, with one tool per item";
             problems.error(node.span, format!("{message}; found {}", found(node)));
             return None;
         };
-        let result_name = match result {
-            Some(value) => Some(result_name(value, problems)?),
+        let result_name = match beside(AS) {
+            Some((_, value)) => Some(result_name(value, problems)?),
             None => None,
+        };
+        let is_soft = match beside(SOFT) {
+            Some((_, value)) => bool::decode(value, problems)?,
+            None => false,
         };
         let tool = Spanned { value: name.raw().unwrap_or_default().to_string(), span: name.span };
         let args = match &args.kind {
@@ -84,22 +120,22 @@ impl Decode for ToolCall {
                 return None;
             }
         };
-        Some(ToolCall { tool, args: Arc::new(args), result_name, source: Arc::clone(problems.source()) })
+        Some(ToolCall { tool, args: Arc::new(args), result_name, is_soft, source: Arc::clone(problems.source()) })
     }
 
     fn schema() -> Value {
         json!({
             "type": "object",
             "minProperties": 1,
-            "maxProperties": 2,
-            "properties": {AS: result_name_schema()},
+            "maxProperties": 1 + CALL_KEYS.len(),
+            "properties": Map::from_iter(call_key_schemas().map(|(key, schema)| (key.to_string(), schema))),
             "additionalProperties": {"type": ["object", "null"]},
         })
     }
 }
 
 /// The schema of `as:` next to a call.
-pub fn result_name_schema() -> Value {
+fn result_name_schema() -> Value {
     json!({
         "type": "string",
         "pattern": "^[a-zA-Z_][a-zA-Z0-9_]*$",
@@ -135,9 +171,15 @@ impl ToolCall {
         format!("{}:{}:{}", self.source.path, self.tool.span.line, self.tool.span.column)
     }
 
+    /// Where its arguments contain a text, such as a template; otherwise where the call is.
+    pub fn place_of(&self, text: &str) -> String {
+        let span = scalar_with(&self.args, text).unwrap_or(self.tool.span);
+        format!("{}:{}:{}", self.source.path, span.line, span.column)
+    }
+
     /// The call in JSON, with these arguments.
     pub fn written_with(&self, args: Value) -> Value {
-        written_call(&self.tool.value, args, self.result_name())
+        written_call(&self.tool.value, args, self.result_name(), self.is_soft)
     }
 }
 
@@ -157,6 +199,15 @@ pub fn same_calls(a: &[Value], b: &[Value]) -> bool {
         }
     }
     a.iter().map(text).eq(b.iter().map(text))
+}
+
+/// The first scalar that contains a text.
+fn scalar_with(node: &YamlNode, text: &str) -> Option<Span> {
+    match &node.kind {
+        YamlKind::Seq(items) => items.iter().find_map(|item| scalar_with(item, text)),
+        YamlKind::Map(entries) => entries.iter().find_map(|(_, value)| scalar_with(value, text)),
+        YamlKind::Scalar { .. } => node.raw().filter(|raw| raw.contains(text)).map(|_| node.span),
+    }
 }
 
 fn found(node: &YamlNode) -> String {

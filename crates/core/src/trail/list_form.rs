@@ -5,6 +5,7 @@ use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::event::StepKind;
 
 use super::config::{ArgDeclaration, DevicesOfTrail, TrailConfig};
+use super::flow::StepFlow;
 use super::step::{Step, Trailhead};
 use super::{TextMap, ToolCall};
 use crate::table;
@@ -181,6 +182,7 @@ impl Prompt {
             tools,
             is_recordable: self.recordable,
             max_retries: self.max_retries,
+            flow: StepFlow::default(),
             on: None,
         };
         step.check(place, problems);
@@ -227,6 +229,7 @@ fn tools_step(span: Span, calls: Vec<ToolCall>) -> Step {
         tools: Some(calls),
         is_recordable: true,
         max_retries: None,
+        flow: StepFlow::default(),
         on: None,
     }
 }

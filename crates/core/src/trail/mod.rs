@@ -6,23 +6,29 @@ mod comments;
 mod compose;
 mod config;
 mod convert;
+mod flow;
+mod folder;
 mod list_form;
 mod merge;
 mod repair;
 mod revise;
 mod rewrite;
+mod rows;
 mod save;
 pub mod splice;
 mod step;
 
-pub use call::{ToolCall, parts_of, result_name_schema, same_calls, written_call, written_calls};
+pub use call::{CALL_KEYS, CallParts, ToolCall, call_key_schemas, parts_of, same_calls, written_call, written_calls};
 pub use classifier::{TrailDevice, TrailDevices, lineage};
 pub use compose::{NewCalls, NewStep, new_trail};
 pub use config::{ArgDeclaration, ArgType, DevicesOfTrail, TrailConfig};
 pub use convert::{ConvertError, convert};
+pub use flow::{Condition, Repeat, SkipReason, StepFlow};
+pub use folder::{FOLDER_FILE, TrailFolder};
 pub use merge::{Merge, MergedTrail, merge};
 pub use repair::{Repair, RepairError, fingerprint, is_repaired, repair};
 pub use revise::{Change, revise};
+pub use rows::{ROW, TrailRow, TrailRows, csv_rows};
 pub use save::{SaveError, Slot, StepCalls, save};
 pub use step::{Step, StepPlan, Trailhead};
 
@@ -32,7 +38,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::yaml::decode_root;
-use crate::yaml::{Decode, Problem, Problems, Severity, Source, YamlNode, read};
+use crate::yaml::{Decode, Problem, Problems, Severity, Source, Spanned, YamlNode, read};
 
 /// Whether a file is a trail, judging by its name.
 pub fn is_trail(path: &Path) -> bool {
@@ -47,6 +53,22 @@ pub struct Trail {
     pub config: TrailConfig,
     pub trailhead: Option<Trailhead>,
     pub steps: Vec<Step>,
+    /// What is done before the trailhead.
+    pub before: Vec<Hook>,
+    /// What is done at the end, however the trail ended.
+    pub after: Vec<Hook>,
+    /// The rows of `forEach:`.
+    pub rows: Option<TrailRows>,
+    /// The one that it runs with.
+    pub row: Option<TrailRow>,
+}
+
+/// A step that is not one of the trail's own. It is never recorded and never carried out by a model.
+#[derive(Debug, Clone)]
+pub struct Hook {
+    pub step: Step,
+    /// The file that it is in.
+    pub source: Arc<Source>,
 }
 
 /// The layout of a trail file.
@@ -65,8 +87,14 @@ crate::table! {
         "config" => config: Option<TrailConfig> = None,
         /// How to get to the starting point of the trail.
         "trailhead" => trailhead: Option<Trailhead> = None,
+        /// Runs the trail once for each row: a table, or the path of a CSV file.
+        "forEach" => rows: Option<TrailRows> = None,
+        /// What is done before the trailhead: steps with `tools`.
+        "before" => before: Vec<Step> = Vec::new(),
         /// The steps, in order.
         "trail" => trail: Option<Vec<Step>> = None,
+        /// What is done at the end, however the trail ended: steps with `tools`.
+        "after" => after: Vec<Step> = Vec::new(),
     }
 }
 
@@ -103,12 +131,18 @@ impl Trail {
             (None, None, None) => problems.error(document.span, "the file contains no trail"),
             _ => {}
         }
+        let before = hooks(document.before, problems);
+        let after = hooks(document.after, problems);
         Some(Trail {
             source: Arc::clone(problems.source()),
             form: Form::Unified,
             config: document.config.unwrap_or_default(),
             trailhead: document.trailhead,
             steps: document.trail.unwrap_or_default(),
+            before,
+            after,
+            rows: document.rows,
+            row: None,
         })
     }
 
@@ -127,12 +161,21 @@ impl Trail {
             config: list.config.unwrap_or_default(),
             trailhead: list.trailhead,
             steps: list.steps,
+            before: Vec::new(),
+            after: Vec::new(),
+            rows: None,
+            row: None,
         }
     }
 
     /// The trailhead and the steps, in order.
     pub fn all_steps(&self) -> impl Iterator<Item = &Step> {
         self.trailhead.iter().map(|head| &head.0).chain(&self.steps)
+    }
+
+    /// The steps before and after those of the trail itself.
+    pub fn hooks(&self) -> impl Iterator<Item = &Hook> {
+        self.before.iter().chain(&self.after)
     }
 
     /// Whether it runs on devices that it names by their roles.
@@ -148,38 +191,29 @@ impl Trail {
     /// Whether each step has a device. Where there is one role, it is that of all steps.
     fn assign_roles(&mut self, problems: &mut Problems) {
         let roles = &self.config.devices.roles.0;
-        for step in self.trailhead.iter_mut().map(|head| &mut head.0).chain(&mut self.steps) {
-            match (&step.on, roles.as_slice()) {
-                (None, []) => {}
-                (None, [(role, _)]) => step.on = Some(role.clone()),
-                (None, [(role, _), ..]) => problems.error_with_hint(
-                    step.text.span,
-                    "the trail runs on several devices, and the step does not say on which of them",
-                    format!("add `on:` with a role of `devices:`, such as `on: {}`", role.value),
-                ),
-                (Some(on), []) => problems.error_with_hint(
-                    on.span,
-                    format!("the trail has no role `{}`", on.value),
-                    format!("add it to `config:`, as `devices: {{{}: android}}`", on.value),
-                ),
-                (Some(on), roles) if roles.iter().all(|(role, _)| role.value != on.value) => {
-                    problems.unknown(on.span, "role", &on.value, roles.iter().map(|(role, _)| role.value.as_str()));
-                }
-                (Some(_), _) => {}
-            }
+        let hooks = self.before.iter_mut().chain(&mut self.after).map(|hook| &mut hook.step);
+        for step in self.trailhead.iter_mut().map(|head| &mut head.0).chain(&mut self.steps).chain(hooks) {
+            assign_role(step, roles, problems);
+        }
+    }
+    /// The id, or the path without its extension, and the number of its row.
+    pub fn id(&self) -> String {
+        let id = self.config.id.clone().unwrap_or_else(|| {
+            let path = self.source.path.trim_start_matches("./");
+            path.strip_suffix(".trail.yaml").or_else(|| path.strip_suffix(".yaml")).unwrap_or(path).to_string()
+        });
+        match &self.row {
+            Some(row) => format!("{id}[{}]", row.number),
+            None => id,
         }
     }
 
-    /// The id, or the path without its extension.
-    pub fn id(&self) -> String {
-        self.config.id.clone().unwrap_or_else(|| {
-            let path = self.source.path.trim_start_matches("./");
-            path.strip_suffix(".trail.yaml").or_else(|| path.strip_suffix(".yaml")).unwrap_or(path).to_string()
-        })
-    }
-
     pub fn title(&self) -> String {
-        self.config.title.clone().unwrap_or_else(|| self.id())
+        match (&self.config.title, &self.row) {
+            (None, _) => self.id(),
+            (Some(title), None) => title.clone(),
+            (Some(title), Some(row)) => format!("{title} [{}]", row.name()),
+        }
     }
 
     pub fn schema() -> Value {
@@ -188,6 +222,43 @@ impl Trail {
         schema["title"] = json!("Trailblaze trail");
         schema
     }
+}
+
+/// Checks that a step has a device. Where there is one role, it is that of all steps.
+fn assign_role(step: &mut Step, roles: &[(Spanned<String>, Spanned<String>)], problems: &mut Problems) {
+    match (&step.on, roles) {
+        (None, []) => {}
+        (None, [(role, _)]) => step.on = Some(role.clone()),
+        (None, [(role, _), ..]) => problems.error_with_hint(
+            step.text.span,
+            "the trail runs on several devices, and the step does not say on which of them",
+            format!("add `on:` with a role of `devices:`, such as `on: {}`", role.value),
+        ),
+        (Some(on), []) => problems.error_with_hint(
+            on.span,
+            format!("the trail has no role `{}`", on.value),
+            format!("add it to `config:`, as `devices: {{{}: android}}`", on.value),
+        ),
+        (Some(on), roles) if roles.iter().all(|(role, _)| role.value != on.value) => {
+            problems.unknown(on.span, "role", &on.value, roles.iter().map(|(role, _)| role.value.as_str()));
+        }
+        (Some(_), _) => {}
+    }
+}
+
+/// The steps of `before:` or `after:`, as they are in the file that is read.
+fn hooks(steps: Vec<Step>, problems: &mut Problems) -> Vec<Hook> {
+    for step in &steps {
+        if step.tools.is_none() || !step.recording.is_empty() {
+            problems.error_with_hint(
+                step.text.span,
+                "a step of `before` or `after` needs `tools`, and cannot have a recording",
+                "write its calls under `tools:`; what a model or a recording does belongs to the trail itself",
+            );
+        }
+    }
+    let source = problems.source();
+    steps.into_iter().map(|step| Hook { step, source: Arc::clone(source) }).collect()
 }
 
 /// A mapping whose values are scalars, read as text.

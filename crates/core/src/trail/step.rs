@@ -5,6 +5,7 @@ use trailblaze_protocol::event::StepKind;
 
 use super::ToolCall;
 use super::classifier::closest;
+use super::flow::{Repeat, SkipReason, StepFlow, WrittenFlow};
 use crate::table;
 use crate::yaml::{Decode, Entries, Problems, Span, Spanned, YamlKind, YamlNode};
 
@@ -23,6 +24,18 @@ table! {
         "recordable" => recordable: bool = true,
         /// How often to retry the step.
         "maxRetries" => max_retries: Option<u32> = None,
+        /// Whether the trail goes on if the step fails.
+        "optional" => optional: bool = false,
+        /// Why the step is skipped: a reason, or reasons by classifier.
+        "skip" => skip: Option<SkipReason> = None,
+        /// The only devices that carry the step out, by classifier, each with the reason.
+        "only" => only: Entries<String> = Entries::default(),
+        /// A check or a question: the calls of the step are only made if it holds.
+        "when" => when: Option<ToolCall> = None,
+        /// The calls that are made instead if the condition of `when` does not hold; without them, the step is skipped then.
+        "else" => otherwise: Option<Vec<ToolCall>> = None,
+        /// Makes the calls of the step again and again, until a check holds.
+        "repeat" => repeat: Option<Repeat> = None,
         /// The device that carries it out, by its role in `devices:` of `config:`; required if there are several.
         "on" => on: Option<Spanned<String>> = None,
     }
@@ -38,6 +51,7 @@ pub struct Step {
     pub max_retries: Option<u32>,
     /// The role of the device that carries it out.
     pub on: Option<Spanned<String>>,
+    pub flow: StepFlow,
 }
 
 /// Where the calls of a step come from, on one device.
@@ -62,6 +76,20 @@ impl Step {
                 recording,
                 "a step that is not recordable has a recording",
                 "remove `recordable: false` or the recording",
+            );
+        }
+        if self.flow.is_optional && self.kind == StepKind::Verify {
+            problems.error_with_hint(
+                self.text.span,
+                "a `verify` that may fail checks nothing",
+                "remove `optional: true`; to go on after the check fails, write `soft: true` next to its call",
+            );
+        }
+        if self.flow.repeat.is_some() && self.tools.is_none() && self.recording.is_empty() {
+            problems.error_with_hint(
+                self.text.span,
+                "a step that repeats needs calls, because a model cannot be recorded round by round",
+                "write its calls under `tools:`",
             );
         }
     }
@@ -98,6 +126,15 @@ impl Decode for Step {
         let raw = RawStep::decode(node, problems)?;
         let (kind, text) = kind_and_text(raw.step, raw.verify, raw.span, problems)?;
         let place = raw.recording.as_ref().map_or(raw.span, |recording| recording.span);
+        let flow = WrittenFlow {
+            is_optional: raw.optional,
+            skip: raw.skip,
+            only: raw.only,
+            when: raw.when,
+            otherwise: raw.otherwise,
+            repeat: raw.repeat,
+        };
+        let flow = StepFlow::of(flow, raw.span, problems);
         let step = Step {
             kind,
             text,
@@ -106,6 +143,7 @@ impl Decode for Step {
             is_recordable: raw.recordable,
             max_retries: raw.max_retries,
             on: raw.on,
+            flow,
         };
         step.check(place, problems);
         Some(step)
@@ -200,6 +238,7 @@ impl Decode for Trailhead {
                 tool: Spanned { value: tool.to_string(), span },
                 args: YamlNode { span, kind: YamlKind::Map(Vec::new()) }.into(),
                 result_name: None,
+                is_soft: false,
                 source: std::sync::Arc::clone(problems.source()),
             };
             return Some(Trailhead(Step {
@@ -210,6 +249,7 @@ impl Decode for Trailhead {
                 is_recordable: true,
                 max_retries: None,
                 on: None,
+                flow: StepFlow::default(),
             }));
         }
         let raw = RawTrailhead::decode(node, problems)?;
@@ -227,6 +267,7 @@ impl Decode for Trailhead {
             is_recordable: raw.recordable,
             max_retries: raw.max_retries,
             on: raw.on,
+            flow: StepFlow::default(),
         };
         head.check(place, problems);
         Some(Trailhead(head))

@@ -1,6 +1,7 @@
 //! The memory of an attempt, and how templates are resolved from it.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use serde_json::{Map, Value};
 use trailblaze_protocol::outcome::MemoryChanges;
@@ -19,7 +20,7 @@ pub struct Memory {
     /// The trail's arguments: `{{args.x}}`.
     args: Map<String, Value>,
     /// Unknown tokens that a warning was already given for.
-    warned: BTreeSet<String>,
+    warned: BTreeSet<UnknownTemplate>,
 }
 
 /// Why templates could not be resolved.
@@ -38,10 +39,24 @@ const MOST_PARTS: usize = 8;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resolved {
     pub args: Map<String, Value>,
-    /// Why tokens have no value; they are left unchanged.
-    pub unknown: Vec<String>,
+    /// The tokens that have no value; they are left unchanged.
+    pub unknown: Vec<UnknownTemplate>,
     /// Those that need a warning because they are new.
-    pub to_warn_of: Vec<String>,
+    pub to_warn_of: Vec<UnknownTemplate>,
+}
+
+/// A token that has no value.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct UnknownTemplate {
+    /// As it is written: `{{name}}`.
+    pub token: String,
+    why: String,
+}
+
+impl fmt::Display for UnknownTemplate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is unknown: {}", self.token, self.why)
+    }
 }
 
 impl Memory {
@@ -141,7 +156,7 @@ impl Memory {
                 retype(authored, value, &root.property(name));
             }
         }
-        let to_warn_of = unknown.iter().filter(|token| self.warned.insert(token.to_string())).cloned().collect();
+        let to_warn_of = unknown.iter().filter(|token| self.warned.insert((*token).clone())).cloned().collect();
         Ok(Resolved { args: filled, unknown, to_warn_of })
     }
 
@@ -149,7 +164,7 @@ impl Memory {
         &self,
         token: &Token<'_>,
         secrets: &Secrets,
-        unknown: &mut Vec<String>,
+        unknown: &mut Vec<UnknownTemplate>,
     ) -> Result<Replacement, TemplateError> {
         if let Some(path) = token.path.strip_prefix("args.") {
             let mut parts = path.split('.');
@@ -166,7 +181,7 @@ impl Memory {
         match self.find(name).or_else(|| self.values.get(token.path)) {
             Some(value) => Ok(Replacement::Value(value.clone())),
             None => {
-                unknown.push(format!("`{}` is unknown: {}", token.raw, self.why_unknown(name)));
+                unknown.push(UnknownTemplate { token: token.raw.to_string(), why: self.why_unknown(name) });
                 Ok(Replacement::Keep)
             }
         }
@@ -279,11 +294,15 @@ mod tests {
         check(json!({"s": "{{args.nobody}}"}), Err("{{args.nobody}}"));
     }
 
+    fn shown(unknown: &[UnknownTemplate]) -> Vec<String> {
+        unknown.iter().map(ToString::to_string).collect()
+    }
+
     #[test]
     fn an_unknown_token_is_warned_of_once() {
         let mut memory = Memory::default();
         let args = json!({"s": "{{x}}"}).as_object().cloned().unwrap();
-        let mut warnings = || memory.resolve(&args, &Value::Null, &Secrets::default()).unwrap().to_warn_of;
+        let mut warnings = || shown(&memory.resolve(&args, &Value::Null, &Secrets::default()).unwrap().to_warn_of);
         assert_eq!(warnings(), ["`{{x}}` is unknown: no value is remembered under that name"]);
         assert!(warnings().is_empty());
     }
@@ -300,6 +319,6 @@ mod tests {
             "`{{memory.rows.3}}` is unknown: `rows` is a list, and has no item with that number (it has 1)",
             "`{{none.x}}` is unknown: `none` is empty",
         ];
-        assert_eq!(unknown, expected);
+        assert_eq!(shown(&unknown), expected);
     }
 }

@@ -130,6 +130,7 @@ impl Secrets {
         let facts = [&mut failure.tool, &mut failure.expected, &mut failure.saw];
         facts.into_iter().flatten().for_each(|text| self.redact_in_place(text));
         failure.suggestions.iter_mut().for_each(|suggestion| self.redact_suggestion(suggestion));
+        failure.parts.iter_mut().for_each(|part| self.redact_failure(part));
     }
 
     fn redact_suggestion(&self, suggestion: &mut HealSuggestion) {
@@ -174,11 +175,19 @@ mod tests {
     #[test]
     fn a_secret_that_is_a_word_of_the_format_does_not_break_it() {
         let secrets = Secrets::new([("WORD".to_string(), "passed".to_string())]);
-        let mut event =
-            Event::StepEnded { step: StepId::new("passed/1"), verdict: Verdict::Passed, message: "it passed".into() };
+        let mut event = Event::StepEnded {
+            step: StepId::new("passed/1"),
+            verdict: Verdict::Passed,
+            message: "it passed".into(),
+            choice: None,
+        };
         secrets.redact_event(&mut event);
-        let expected =
-            Event::StepEnded { step: StepId::new("passed/1"), verdict: Verdict::Passed, message: "it {{WORD}}".into() };
+        let expected = Event::StepEnded {
+            step: StepId::new("passed/1"),
+            verdict: Verdict::Passed,
+            message: "it {{WORD}}".into(),
+            choice: None,
+        };
         assert_eq!(event, expected);
     }
 }

@@ -10,6 +10,7 @@ use trailblaze_core::limits;
 use trailblaze_core::testing::{FakeDriver, FakeSource, Mishap, TestPage, TestSession, TestWiring, args, button};
 use trailblaze_core::trail::Trail;
 use trailblaze_core::yaml::Source;
+use trailblaze_protocol::device_event::DeviceEvent;
 use trailblaze_protocol::event::{CallOrigin, Event};
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::outcome::{Outcome, Variant};
@@ -364,4 +365,44 @@ async fn concurrent_nested_calls_all_reach_the_device() {
     let session = session(source);
     assert_eq!(session.call("many", json!({})).await.unwrap().text, "20");
     assert_eq!(session.driver.done(), vec!["Tap on Button \"Pay\""; 20]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failure_says_what_is_in_the_way_of_the_app() {
+    let crash = || DeviceEvent::Crash { why: "the app crashed:\nFATAL EXCEPTION: main".to_string() };
+    let dialog = || DeviceEvent::SystemDialog { text: "a dialog asks for a permission".to_string() };
+    let session = TestWiring::new(phone().saying(crash()).saying(dialog())).open();
+    let tap = async |text: &str| session.call("tap", json!({"text": text, "timeoutMs": 1})).await.unwrap();
+    let failed = tap("Nowhere").await;
+    assert!(
+        failed.text.ends_with("\nthe app crashed:\nFATAL EXCEPTION: main\na dialog asks for a permission"),
+        "{failed:?}"
+    );
+    // The dialog came with the call before. The app is as dead as it was.
+    let again = tap("Nowhere").await;
+    assert!(again.text.ends_with("\nthe app crashed:\nFATAL EXCEPTION: main"), "{again:?}");
+    assert!(!tap("Pay").await.text.contains("crashed"));
+    let launched = session.call("launchApp", json!({"packageId": "a"})).await.unwrap();
+    assert!(!launched.is_error(), "{launched:?}");
+    assert!(!tap("Nowhere").await.text.contains("crashed"), "it was started anew");
+}
+
+#[tokio::test(start_paused = true)]
+async fn arguments_for_phones_are_checked_before_the_device_is_asked() {
+    let session = TestWiring::new(phone()).open();
+    for (tool, args, said) in [
+        (
+            "mobile_setLocation",
+            json!({"latitude": 91, "longitude": 0}),
+            "`latitude` must be between -90 and 90, got 91",
+        ),
+        ("mobile_setLocale", json!({"locale": "de; reboot", "appId": "a"}), "must be a language tag such as de-DE"),
+        ("mobile_setLocale", json!({"locale": "de-DE"}), "no app: pass `appId`"),
+        ("mobile_startRecording", json!({"limitInSeconds": 0}), "`limitInSeconds` must be between 1 and 180, got 0"),
+        ("mobile_drag", json!({"text": "Pay"}), "pass one place to drop it"),
+        ("mobile_drag", json!({"toText": "Pay"}), "no element: pass `text` or `id`"),
+    ] {
+        let outcome = session.call(tool, args).await.unwrap();
+        assert!(outcome.is_error() && outcome.text.contains(said), "{tool}: {outcome:?}");
+    }
 }

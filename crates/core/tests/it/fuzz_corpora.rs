@@ -130,4 +130,4 @@ macro_rules! targets {
     )*};
 }
 
-targets!(yaml_read, selector_pattern, template_fill, event_line, trail_save, effects_read);
+targets!(yaml_read, csv_rows, selector_pattern, template_fill, event_line, trail_save, effects_read);

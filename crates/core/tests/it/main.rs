@@ -3,6 +3,7 @@
 mod agent;
 mod built_in_tables;
 mod call_order;
+mod checks;
 mod dispatch;
 mod effects;
 mod fuzz_corpora;
@@ -13,6 +14,7 @@ mod registry;
 mod replay;
 mod sampling;
 mod secrets;
+mod steps;
 mod trails;
 mod web_tools;
 mod yaml_tools;

@@ -31,6 +31,7 @@ fn prompt(source: FakeSource) -> TestSession {
         text: "Do it".into(),
         plan: Plan::Interactive,
         role: None,
+        hook: None,
     });
     session
 }

@@ -418,3 +418,96 @@ async fn a_fault_that_quotes_a_secret_is_redacted() {
     .await;
     assert!(!session.events.text().contains("canary"));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_soft_check_that_fails_lets_the_trail_go_on_and_fail_at_its_end() {
+    let session = TestWiring::new(shop()).open();
+    let text = "trail:
+  - verify: The total is shown
+    tools:
+      - assertText: {id: total, is: '13.00', timeoutMs: 0}
+        soft: true
+      - assertVisible: {text: Pay}
+        soft: true
+  - step: Pay
+    tools: [{tap: {id: pay}}]
+  - verify: The shop says thanks
+    tools:
+      - {assertText: {id: message, contains: Bye, timeoutMs: 0}, soft: true}
+";
+    let one = "step 1 \"The total is shown\": `assertText` failed: expected TextView \"12.50\" with the text \"13.00\", saw \"12.50\"";
+    let other = "step 3 \"The shop says thanks\": `assertText` failed: expected TextView \"Thanks\" with the text a text that \
+                 contains \"Bye\", saw \"Thanks\"";
+    let message = format!("2 checks failed:\n  {one}\n  {other}");
+    let ended = check(&session, text, Verdict::Failed, &message, &["Tap on Button \"Pay\""]).await;
+    assert_eq!((ended.failure.as_str(), ended.place.map(|place| place.line)), (message.as_str(), Some(4)));
+    let failure = failure(&session);
+    let lines: Vec<_> = failure.parts.iter().map(|part| part.place.as_ref().unwrap().line).collect();
+    assert_eq!((lines, failure.parts[1].saw.as_deref()), (vec![4, 12], Some("\"Thanks\"")));
+    let verdicts: Vec<Verdict> = session
+        .events
+        .all()
+        .into_iter()
+        .filter_map(|event| match event {
+            Event::StepEnded { verdict, .. } => Some(verdict),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(verdicts, [Verdict::Failed, Verdict::Passed, Verdict::Failed]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failure_after_soft_checks_tells_of_both() {
+    let session = TestWiring::new(shop()).open();
+    let text = "trail:
+  - verify: The total is shown
+    tools:
+      - assertText: {id: total, is: '13.00', timeoutMs: 0}
+        soft: true
+  - verify: Thanks are shown
+    tools: [{assertVisible: {text: Thanks, timeoutMs: 0}}]
+  - step: Pay
+    tools: [{tap: {id: pay}}]
+";
+    let soft = "step 1 \"The total is shown\": `assertText` failed: expected TextView \"12.50\" with the text \"13.00\", saw \"12.50\"";
+    let ended = session.replay(&trail(text)).await;
+    assert_eq!(ended.verdict, Verdict::Failed);
+    assert!(ended.message.starts_with("step 2 \"Thanks are shown\": `assertVisible` failed"), "{}", ended.message);
+    assert!(ended.message.ends_with(&format!("\nalso failed:\n  {soft}")), "{}", ended.message);
+    assert_eq!(failure(&session).parts.len(), 2);
+    assert!(session.driver.done().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_soft_check_is_retried_with_its_step_and_recorded_as_soft() {
+    let text = "trail:
+  - verify: The total is shown
+    maxRetries: 1
+    tools:
+      - assertText: {id: total, is: '13.00', timeoutMs: 0}
+        soft: true
+      - wait: {timeToWaitInSeconds: 3}
+";
+    let pages = [TestPage::new("now", [label("total", "…")]), TestPage::new("later", [label("total", "13.00")])];
+    let driver = FakeDriver::new("android/one", pages).later(Duration::from_secs(2), "later");
+    let session = TestWiring::new(driver).open();
+    let ended = check(&session, text, Verdict::Passed, "", &[]).await;
+    let recorded = fold::fold(&ended.attempt, &session.events.all());
+    let call = json!({"assertText": {"id": "total", "is": "13.00", "timeoutMs": 0}, "soft": true});
+    assert_eq!(recorded[0].calls[0], call);
+}
+
+#[tokio::test(start_paused = true)]
+async fn soft_is_only_for_checks() {
+    let session = TestWiring::new(shop()).open();
+    let problems = |text: &str| {
+        let device = TrailDevice::new(None, &["android".to_string()]);
+        preflight(&trail(text), &session.cx().session.registry(), &device, None)
+    };
+    let found = problems("trail:\n  - step: Pay\n    tools: [{tap: {id: pay}, soft: true}]\n");
+    assert_eq!(found[0].message, "`soft:` is for checks, and `tap` is none");
+    assert_eq!(problems("trail:\n  - step: Pay\n    tools: [{assertVisible: {id: pay}, soft: true}]\n"), []);
+    let (_, wrong) =
+        Trail::read(&Source::new("a", "trail:\n  - step: Pay\n    tools: [{assertVisible: {id: pay}, soft: maybe}]\n"));
+    assert!(wrong[0].to_string().contains("maybe"), "{}", wrong[0]);
+}

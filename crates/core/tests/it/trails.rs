@@ -76,7 +76,7 @@ fn files_that_are_not_trails_are_rejected() {
     check("- step: Pay\n", &["a:1:3: a step is outside of `trail:` (write `trail:` above the steps)"]);
     check(
         "steps: [{step: Pay}]\ntrail: [{step: Pay}]\n",
-        &["a:1:1: unknown key `steps` (expected one of: config, trailhead, trail)"],
+        &["a:1:1: unknown key `steps` (expected one of: config, trailhead, forEach, before, trail, after)"],
     );
     check("trail: {step: Pay}\n", &["a:1:8: expected a list, found a mapping"]);
     check("trail: [{step: Pay}\n", &["a:2:1: invalid YAML: while parsing a flow sequence, expected ',' or ']'"]);

@@ -1,13 +1,17 @@
 //! What a phone can do beyond its screen.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use trailblaze_core::driver::{
-    AppControl, AppInventory, Budget, ClipboardControl, DeviceShell, DriverError, LaunchMode, NetworkControl,
-    PermissionControl, ShellOutput,
+    AppControl, AppInstaller, AppInventory, Budget, ClipboardControl, CurrentApp, DeviceSetting, DeviceShell,
+    DriverError, FileTransfer, FrontApp, LaunchMode, NetworkControl, PermissionControl, ScreenRecorder,
+    SettingsControl, ShellOutput,
 };
+use trailblaze_protocol::outcome::Attachment;
 
-use super::apps;
 use super::driver::AndroidDriver;
+use super::{apps, files, install};
 
 #[async_trait]
 impl AppControl for AndroidDriver {
@@ -41,9 +45,60 @@ impl AppInventory for AndroidDriver {
 }
 
 #[async_trait]
+impl AppInstaller for AndroidDriver {
+    async fn install(&self, budget: &Budget, file: &str) -> Result<(), DriverError> {
+        install::install(&self.phone, &self.undo, budget, file).await
+    }
+
+    async fn uninstall(&self, budget: &Budget, app: &str) -> Result<(), DriverError> {
+        install::uninstall(&self.phone, budget, app).await
+    }
+}
+
+#[async_trait]
+impl FrontApp for AndroidDriver {
+    async fn current(&self, budget: &Budget) -> Result<CurrentApp, DriverError> {
+        apps::current(&self.phone, budget).await
+    }
+}
+
+#[async_trait]
+impl FileTransfer for AndroidDriver {
+    async fn push(&self, budget: &Budget, file: &str, path: &str) -> Result<(), DriverError> {
+        files::push(&self.phone, budget, file, path).await
+    }
+
+    async fn pull(&self, budget: &Budget, path: &str) -> Result<Vec<u8>, DriverError> {
+        files::pull(&self.phone, budget, path).await
+    }
+}
+
+#[async_trait]
+impl SettingsControl for AndroidDriver {
+    async fn change(&self, budget: &Budget, setting: &DeviceSetting) -> Result<(), DriverError> {
+        self.change_setting(budget, setting).await
+    }
+}
+
+#[async_trait]
+impl ScreenRecorder for AndroidDriver {
+    async fn start(&self, budget: &Budget, limit: Duration) -> Result<(), DriverError> {
+        self.video.start(&self.phone, &self.undo, budget, limit).await
+    }
+
+    async fn stop(&self, budget: &Budget) -> Result<Attachment, DriverError> {
+        self.video.stop(&self.phone, budget).await
+    }
+}
+
+#[async_trait]
 impl PermissionControl for AndroidDriver {
     async fn grant(&self, budget: &Budget, app: &str, permission: &str) -> Result<(), DriverError> {
-        apps::grant(&self.phone, budget, app, permission).await
+        apps::permit(&self.phone, budget, "grant", (app, permission)).await
+    }
+
+    async fn revoke(&self, budget: &Budget, app: &str, permission: &str) -> Result<(), DriverError> {
+        apps::permit(&self.phone, budget, "revoke", (app, permission)).await
     }
 }
 

@@ -45,6 +45,9 @@ impl AndroidDriver {
             Action::Pinch { scale } => {
                 self.touch(budget, &gesture::pinch(self.screen_size(), target.point(), *scale)).await?;
             }
+            Action::Twist { degrees } => {
+                self.touch(budget, &gesture::twist(self.screen_size(), target.point(), *degrees)).await?;
+            }
             Action::Drag { at, to } => {
                 let gesture = gesture::drag(target, *at, to).ok_or_else(|| needs_a_place(action))?;
                 self.touch(budget, &gesture).await?;

@@ -1,6 +1,7 @@
 //! What an app writes to the log of the phone, as events of the device.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -17,9 +18,18 @@ use super::phone::Phone;
 /// An app may be silent for this long.
 const SILENCE: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// How long no line must follow those of a crash for it to be told.
+const PAUSE: Duration = Duration::from_millis(300);
+/// How many lines of a stack trace are told.
+pub const TRACE_LINES: usize = 8;
+const RUNTIME: &str = "AndroidRuntime: ";
+const FATAL: &str = "AndroidRuntime: FATAL EXCEPTION";
+
 /// Follows the log of the app that was launched last.
 #[derive(Default)]
 pub struct AppLog {
+    /// Whether the app that is followed crashed.
+    has_crashed: Arc<AtomicBool>,
     /// The process, until another one is followed or the phone is closed.
     following: Mutex<Option<(u32, AbortOnDropHandle<()>)>>,
 }
@@ -44,8 +54,15 @@ impl AppLog {
         let Ok(session) = phone.device.start(budget, &format!("logcat -v brief{since} --pid={pid} '*:I'")).await else {
             return;
         };
-        let following = AbortOnDropHandle::new(tokio::spawn(pass_on(session, Arc::clone(events))));
+        self.has_crashed.store(false, Ordering::Relaxed);
+        let told = pass_on(session, Arc::clone(events), Arc::clone(&self.has_crashed));
+        let following = AbortOnDropHandle::new(tokio::spawn(told));
         *self.following.lock() = Some((pid, following));
+    }
+
+    /// Whether the log has told that the app crashed.
+    pub fn has_crashed(&self) -> bool {
+        self.has_crashed.load(Ordering::Relaxed)
     }
 
     pub fn stop(&self) {
@@ -53,13 +70,65 @@ impl AppLog {
     }
 }
 
-async fn pass_on(mut log: ShellSession, events: Arc<DeviceEvents>) {
+async fn pass_on(mut log: ShellSession, events: Arc<DeviceEvents>, has_crashed: Arc<AtomicBool>) {
+    let mut trace = CrashTrace::default();
+    let tell = |trace: &mut CrashTrace| {
+        events.add(trace.take());
+        has_crashed.store(true, Ordering::Relaxed);
+    };
     loop {
         let budget = Budget::new(Instant::now() + SILENCE, CancellationToken::new());
-        let Ok(line) = log.next_line(&budget).await else { return };
-        if let Some(event) = entry(&line) {
-            events.add(event);
+        let next = log.next_line(&budget);
+        tokio::pin!(next);
+        let line = match trace.is_empty() {
+            true => next.await,
+            false => match tokio::time::timeout(PAUSE, &mut next).await {
+                Ok(line) => line,
+                Err(_) => {
+                    tell(&mut trace);
+                    next.await
+                }
+            },
+        };
+        let line = line.ok();
+        let event = line.as_deref().and_then(entry);
+        if let Some(DeviceEvent::Log { text, .. }) = &event
+            && trace.add(text)
+        {
+            continue;
         }
+        if !trace.is_empty() {
+            tell(&mut trace);
+        }
+        match (line, event) {
+            (None, _) => return,
+            (_, Some(event)) => events.add(event),
+            _ => {}
+        }
+    }
+}
+
+/// The first lines that the runtime of Android logs about an exception that nothing caught.
+#[derive(Default)]
+struct CrashTrace(Vec<String>);
+
+impl CrashTrace {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether the line belongs to it.
+    fn add(&mut self, text: &str) -> bool {
+        let belongs = text.starts_with(FATAL) || (!self.is_empty() && text.starts_with(RUNTIME));
+        if belongs && self.0.len() < TRACE_LINES {
+            self.0.push(text.trim_start_matches(RUNTIME).to_string());
+        }
+        belongs
+    }
+
+    fn take(&mut self) -> DeviceEvent {
+        let lines = std::mem::take(&mut self.0);
+        DeviceEvent::Crash { why: format!("the app crashed:\n{}", lines.join("\n")) }
     }
 }
 
@@ -95,5 +164,20 @@ mod tests {
         check("D/Wallet( 4242): noise", None);
         check("--------- beginning of main", None);
         check("", None);
+    }
+
+    #[test]
+    fn the_lines_of_a_crash_belong_together() {
+        let mut trace = CrashTrace::default();
+        assert!(!trace.add("AndroidRuntime: Shutting down VM") && trace.is_empty());
+        assert!(trace.add("AndroidRuntime: FATAL EXCEPTION: main"));
+        assert!(trace.add("AndroidRuntime: java.lang.IllegalStateException: no card"));
+        for _ in 0..20 {
+            assert!(trace.add("AndroidRuntime: \tat com.x.Pay.go(Pay.java:7)"));
+        }
+        assert!(!trace.add("Process: Sending signal"));
+        let DeviceEvent::Crash { why } = trace.take() else { panic!("a crash") };
+        assert!(why.starts_with("the app crashed:\nFATAL EXCEPTION: main\njava.lang.IllegalStateException: no card\n"));
+        assert_eq!((why.lines().count(), trace.is_empty()), (TRACE_LINES + 1, true));
     }
 }

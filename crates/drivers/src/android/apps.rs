@@ -1,6 +1,6 @@
 //! Apps of the phone: start, stop, clear, permissions, links.
 
-use trailblaze_core::driver::{Budget, DriverError, LaunchMode};
+use trailblaze_core::driver::{Budget, CurrentApp, DriverError, LaunchMode};
 
 use super::adb::quote;
 use super::phone::{Phone, refused};
@@ -40,8 +40,13 @@ pub async fn clear(phone: &Phone, budget: &Budget, app: &str) -> Result<(), Driv
     Err(refused(&command, &output.complaint()))
 }
 
-/// Grants a permission, by its full name or by that of Android's own: `CAMERA`.
-pub async fn grant(phone: &Phone, budget: &Budget, app: &str, permission: &str) -> Result<(), DriverError> {
+/// Changes a permission, by its full name or by that of Android's own: `CAMERA`. `change` is `grant` or `revoke`.
+pub async fn permit(
+    phone: &Phone,
+    budget: &Budget,
+    change: &str,
+    (app, permission): (&str, &str),
+) -> Result<(), DriverError> {
     let full = match permission.contains('.') {
         true => permission.to_string(),
         false => format!("android.permission.{}", permission.to_ascii_uppercase()),
@@ -49,12 +54,33 @@ pub async fn grant(phone: &Phone, budget: &Budget, app: &str, permission: &str) 
     if !is_installed(phone, budget, app).await? {
         return Err(not_installed(phone, budget, app).await);
     }
-    let command = format!("pm grant {} {}", quote(app), quote(&full));
+    let command = format!("pm {change} {} {}", quote(app), quote(&full));
     phone.must(budget, &command).await.map(|_| ())
 }
 
 pub async fn open_url(phone: &Phone, budget: &Budget, url: &str) -> Result<(), DriverError> {
     start(phone, budget, &format!("am start -W -a android.intent.action.VIEW -d {}", quote(url))).await
+}
+
+/// The app in front and its activity, by its full name.
+pub async fn current(phone: &Phone, budget: &Budget) -> Result<CurrentApp, DriverError> {
+    let printed = phone.must(budget, "dumpsys activity activities").await?;
+    resumed_activity(&printed).ok_or_else(|| {
+        let reason = "no app is in front; the phone may be asleep, locked, or starting".to_string();
+        DriverError::Refused { reason }
+    })
+}
+
+/// The activity that has the focus, under the names that versions of Android have for it.
+fn resumed_activity(printed: &str) -> Option<CurrentApp> {
+    const NAMES: [&str; 4] = ["topResumedActivity=", "mResumedActivity:", "ResumedActivity:", "mFocusedApp="];
+    let of = |name: &str| {
+        let record = printed.lines().find_map(|line| line.trim().strip_prefix(name))?;
+        let (app, class) = record.split_whitespace().find_map(|word| word.trim_end_matches('}').split_once('/'))?;
+        let class = if class.starts_with('.') { format!("{app}{class}") } else { class.to_string() };
+        Some(CurrentApp { app: app.to_string(), activity: Some(class) })
+    };
+    NAMES.into_iter().find_map(of)
 }
 
 pub async fn list(phone: &Phone, budget: &Budget) -> Result<Vec<String>, DriverError> {
@@ -88,11 +114,11 @@ async fn launcher_activity(phone: &Phone, budget: &Budget, app: &str) -> Result<
     Err(DriverError::Refused { reason: format!("the app `{app}` has no activity that a launcher could start") })
 }
 
-async fn is_installed(phone: &Phone, budget: &Budget, app: &str) -> Result<bool, DriverError> {
+pub async fn is_installed(phone: &Phone, budget: &Budget, app: &str) -> Result<bool, DriverError> {
     Ok(phone.run(budget, &format!("pm path {}", quote(app))).await?.is_success())
 }
 
-async fn not_installed(phone: &Phone, budget: &Budget, app: &str) -> DriverError {
+pub async fn not_installed(phone: &Phone, budget: &Budget, app: &str) -> DriverError {
     // Without those that came with the phone.
     let mut others = match installed(phone, budget, "pm list packages -3").await {
         Ok(others) => others,
@@ -111,4 +137,19 @@ async fn installed(phone: &Phone, budget: &Budget, command: &str) -> Result<Vec<
         printed.lines().filter_map(|line| line.trim().strip_prefix("package:")).map(str::to_string).collect();
     ids.sort();
     Ok(ids)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_app_in_front_is_read_from_what_each_version_prints() {
+        let current = |printed: &str| resumed_activity(printed).map(|current| current.activity.unwrap_or_default());
+        let newer = "  ResumedActivity: ActivityRecord{1 u0 a.b/.Old t1}\n  topResumedActivity=ActivityRecord{6f3 u0 a.b/.Main t12}\n";
+        assert_eq!(current(newer).as_deref(), Some("a.b.Main"));
+        let older = "    mResumedActivity: ActivityRecord{6f3 u0 a.b/c.d.Main t12}\n";
+        assert_eq!(current(older).as_deref(), Some("c.d.Main"));
+        assert_eq!(current("  mFocusedApp=null\n"), None);
+    }
 }

@@ -4,11 +4,9 @@ use trailblaze_core::driver::Budget;
 use trailblaze_core::screen::{Field, Node};
 use trailblaze_protocol::device_event::DeviceEvent;
 
+use super::app_log::TRACE_LINES;
 use super::hierarchy::ViewHierarchy;
 use super::phone::Phone;
-
-/// How many lines of a stack trace are told.
-const TRACE_LINES: usize = 8;
 
 /// A dialog of the system, by what it is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,17 +30,22 @@ impl SystemDialog {
         }
     }
 
-    /// What those who act on the phone must know.
-    pub async fn event(&self, phone: &Phone, budget: &Budget) -> DeviceEvent {
+    /// What those who act on the phone must know. `is_told` is whether the log of the app has told that it crashed.
+    pub async fn event(&self, phone: &Phone, budget: &Budget, is_told: bool) -> DeviceEvent {
         match self {
+            SystemDialog::Crash { title } if is_told => {
+                DeviceEvent::SystemDialog { text: format!("a dialog of Android says that an app crashed: {title}") }
+            }
             SystemDialog::Crash { title } => {
                 let trace = crash_trace(phone, budget).await;
                 let trace = if trace.is_empty() { String::new() } else { format!("\n{}", trace.join("\n")) };
                 DeviceEvent::Crash { why: format!("an app crashed, and Android says so in a dialog: {title}{trace}") }
             }
-            SystemDialog::NotResponding { title } => DeviceEvent::SystemDialog {
-                text: format!("an app does not respond, and Android says so in a dialog: {title}"),
-            },
+            SystemDialog::NotResponding { title } => {
+                let why = why_silent(phone, budget).await.map(|why| format!("\n{why}")).unwrap_or_default();
+                let text = format!("an app does not respond, and Android says so in a dialog: {title}{why}");
+                DeviceEvent::SystemDialog { text }
+            }
             SystemDialog::Permission { title } => {
                 DeviceEvent::SystemDialog { text: format!("a dialog of Android asks for a permission: {title}") }
             }
@@ -60,6 +63,19 @@ fn title(root: &Node) -> String {
     let is_title = |node: &&Node| node.short_id().is_some_and(|id| TITLES.contains(&id));
     let titled = root.walk().find(is_title).and_then(Node::text);
     titled.or_else(|| root.walk().find_map(Node::text)).unwrap_or("it has no text").to_string()
+}
+
+/// What Android logged about the app that did not respond last: which one, and what it kept waiting.
+async fn why_silent(phone: &Phone, budget: &Budget) -> Option<String> {
+    let output = phone.run(budget, "logcat -d -v raw -t 500 -s ActivityManager:E").await.ok()?;
+    newest_silence(&output.text())
+}
+
+fn newest_silence(log: &str) -> Option<String> {
+    let lines: Vec<&str> = log.lines().map(str::trim_end).collect();
+    let start = lines.iter().rposition(|line| line.starts_with("ANR in "))?;
+    let reason = lines[start..].iter().take(TRACE_LINES).find(|line| line.starts_with("Reason:"));
+    Some([Some(&lines[start]), reason].into_iter().flatten().copied().collect::<Vec<_>>().join("\n"))
 }
 
 /// The first lines of the newest crash in the log of the phone.
@@ -88,5 +104,12 @@ mod tests {
         assert_eq!(trace[1], "Process: com.x, PID: 2");
         assert_eq!(trace.last().map(String::as_str), Some("\tat com.x.Pay.go(Pay.java:7)"));
         assert_eq!(newest_trace("nothing happened\n"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn an_app_that_does_not_respond_is_named_with_what_it_kept_waiting() {
+        let log = "ANR in a.b (a.b/.Main)\nPID: 7\nReason: Input dispatching timed out\nLoad: 1.0\n";
+        assert_eq!(newest_silence(log).as_deref(), Some("ANR in a.b (a.b/.Main)\nReason: Input dispatching timed out"));
+        assert_eq!(newest_silence("nothing\n"), None);
     }
 }

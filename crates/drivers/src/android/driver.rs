@@ -9,8 +9,9 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::device_source::DeviceSpec;
 use trailblaze_core::driver::{
-    Action, ActionOutput, ActionTarget, AppControl, AppInventory, Budget, ClipboardControl, DeviceDescription,
-    DeviceEvents, DeviceShell, Driver, DriverError, NetworkControl, ObserveOptions, PermissionControl,
+    Action, ActionOutput, ActionTarget, AppControl, AppInstaller, AppInventory, Budget, ClipboardControl,
+    DeviceDescription, DeviceEvents, DeviceShell, Driver, DriverError, FileTransfer, FrontApp, NetworkControl,
+    ObserveOptions, PermissionControl, ScreenRecorder, SettingsControl,
 };
 use trailblaze_core::screen::{Node, Screen, Shape, SnapshotId};
 use trailblaze_protocol::device_event::DeviceEvent;
@@ -26,7 +27,9 @@ use super::hierarchy::ViewHierarchy;
 use super::phone::Phone;
 use super::provider::PhoneSettings;
 use super::readiness;
-use super::undo::UndoShell;
+use super::recording::ScreenVideo;
+use super::settings::put_back;
+use super::undo::{self, UndoShell};
 
 /// How often a screen is looked at while something is awaited. A phone does not say when its screen changes.
 const TICK: Duration = Duration::from_millis(100);
@@ -37,11 +40,12 @@ const ANIMATIONS: [&str; 3] = ["window_animation_scale", "transition_animation_s
 /// A phone or tablet behind adb.
 pub struct AndroidDriver {
     description: DeviceDescription,
-    facts: PhoneFacts,
+    pub(super) facts: PhoneFacts,
     pub(super) phone: Phone,
     pub(super) undo: Arc<UndoShell>,
     pub(super) automation: Arc<dyn Automation>,
     pub(super) app_log: AppLog,
+    pub(super) video: ScreenVideo,
     seen: Mutex<Seen>,
     pub(super) events: Arc<DeviceEvents>,
 }
@@ -67,14 +71,17 @@ impl AndroidDriver {
             return Err(DriverError::NotStarted { evidence });
         }
         let phone = Phone { device };
+        if undo::put_back_left_behind(&phone, budget).await? {
+            tracing::debug!(target: "trailblaze::android", "put back what an earlier session had left behind");
+        }
         let facts = PhoneFacts::read(&phone, budget).await?;
         readiness::wake(&phone, budget).await?;
         let description = describe(spec, &facts);
         let (undo, events) = (Arc::new(UndoShell::default()), Arc::new(DeviceEvents::default()));
         let looking = spec.settings.get::<PhoneSettings>().map(|settings| settings.looking).unwrap_or_default();
         let automation = automation::open(looking, &phone, &undo, &events, description.shape, budget).await?;
-        let (app_log, seen) = (AppLog::default(), Mutex::default());
-        let driver = AndroidDriver { description, facts, phone, undo, automation, app_log, seen, events };
+        let (app_log, video, seen) = (AppLog::default(), ScreenVideo::default(), Mutex::default());
+        let driver = AndroidDriver { description, facts, phone, undo, automation, app_log, video, seen, events };
         if let Err(error) = driver.stop_animations(budget).await {
             let text = format!("animations stay on, so that waits may take longer: {error}");
             driver.events.add(DeviceEvent::Log { level: Level::Warning, text });
@@ -92,7 +99,7 @@ impl AndroidDriver {
             std::mem::replace(&mut seen.dialog, dialog.clone()) != dialog
         };
         if let (true, Some(dialog)) = (is_new, dialog) {
-            self.events.add(dialog.event(&self.phone, budget).await);
+            self.events.add(dialog.event(&self.phone, budget, self.app_log.has_crashed()).await);
         }
         Ok(screen)
     }
@@ -132,17 +139,9 @@ impl AndroidDriver {
             return Ok(());
         }
         for (name, value) in ANIMATIONS.iter().zip(values) {
-            self.undo.keep(&self.phone, budget, &put_back(name, value)).await?;
+            self.undo.keep(&self.phone, budget, &put_back("global", name, value)).await?;
         }
         self.phone.must(budget, &each(&|name| format!("settings put global {name} 0"))).await.map(|_| ())
-    }
-}
-
-/// The command that gives a setting the value that it had.
-fn put_back(name: &str, value: &str) -> String {
-    match value.parse::<f64>() {
-        Ok(_) => format!("settings put global {name} {value}"),
-        Err(_) => format!("settings delete global {name}"),
     }
 }
 
@@ -198,6 +197,26 @@ impl Driver for AndroidDriver {
         Some(self)
     }
 
+    fn app_installer(&self) -> Option<&dyn AppInstaller> {
+        Some(self)
+    }
+
+    fn front_app(&self) -> Option<&dyn FrontApp> {
+        Some(self)
+    }
+
+    fn files(&self) -> Option<&dyn FileTransfer> {
+        Some(self)
+    }
+
+    fn settings(&self) -> Option<&dyn SettingsControl> {
+        Some(self)
+    }
+
+    fn recorder(&self) -> Option<&dyn ScreenRecorder> {
+        Some(self)
+    }
+
     fn permissions(&self) -> Option<&dyn PermissionControl> {
         Some(self)
     }
@@ -233,17 +252,5 @@ impl Driver for AndroidDriver {
         if let Err(error) = self.undo.run(&budget).await {
             tracing::warn!(target: "trailblaze::android", %error, "the phone puts back its settings without us");
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_setting_that_was_not_set_is_deleted() {
-        assert_eq!(put_back("x", "0.5"), "settings put global x 0.5");
-        assert_eq!(put_back("x", "null"), "settings delete global x");
-        assert_eq!(put_back("x", "1; reboot"), "settings delete global x");
     }
 }

@@ -15,6 +15,8 @@ pub struct PhoneFacts {
     pub model: String,
     /// The version for people: `14`.
     pub android: String,
+    /// The version as a number, if the phone says it: 34.
+    pub sdk: Option<u32>,
     /// The size of its screen if the device is upright.
     pub size: Size,
     /// Pixels per inch.
@@ -34,7 +36,8 @@ impl PhoneFacts {
         let kind = kind(property("ro.build.characteristics"), size, density);
         let (model, android) =
             (property("ro.product.model").to_string(), property("ro.build.version.release").to_string());
-        Ok(PhoneFacts { model, android, size, density, kind })
+        let sdk = property("ro.build.version.sdk").parse().ok();
+        Ok(PhoneFacts { model, android, sdk, size, density, kind })
     }
 
     /// A name for people: `Pixel 7, Android 14`.

@@ -1,6 +1,7 @@
 //! Phones and tablets with Android: which are connected, and what is wrong with one that cannot be used.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::geometry::Size;
 use trailblaze_protocol::ids::DeviceId;
 
-use super::adb::{AdbAddress, AdbClient, AdbDeviceInfo, AdbError, AdbServer};
+use super::adb::{AdbAddress, AdbClient, AdbDevice, AdbDeviceInfo, AdbError, AdbServer};
 use super::automation::Looking;
 use super::driver::AndroidDriver;
 use super::phone::Phone;
@@ -167,6 +168,11 @@ impl AndroidDevices {
     }
 }
 
+/// Whether this program runs on an Android device.
+fn is_android() -> bool {
+    Path::new("/system/bin/app_process").exists()
+}
+
 /// The devices of a list as the project would name them.
 fn specs(devices: &[AdbDeviceInfo]) -> Vec<DeviceSpec> {
     devices.iter().map(|device| spec(&device.serial, None, PhoneSettings::default(), summary(device))).collect()
@@ -180,10 +186,12 @@ fn summary(device: &AdbDeviceInfo) -> String {
 #[async_trait]
 impl DeviceSource for AndroidDevices {
     async fn discover(&self, budget: &Budget) -> Result<Vec<DeviceSpec>, DriverError> {
+        let summary = "the device that this runs on".to_string();
+        let here = is_android().then(|| spec(AdbDevice::HERE, None, PhoneSettings::default(), summary));
         match self.listed(budget).await {
-            Ok(devices) => Ok(specs(&devices)),
-            // Who has no adb has no phones.
-            Err(AdbError::NoProgram { .. }) => Ok(Vec::new()),
+            Ok(devices) => Ok(here.into_iter().chain(specs(&devices)).collect()),
+            // Who has no adb has no other phones.
+            Err(AdbError::NoProgram { .. }) => Ok(here.into_iter().collect()),
             Err(error) => Err(error.not_started()),
         }
     }
@@ -215,9 +223,12 @@ impl DeviceSource for AndroidDevices {
     }
 
     async fn acquire(&self, device: &DeviceSpec, budget: &Budget) -> Result<Arc<dyn Driver>, DriverError> {
-        let client = self.client().map_err(AdbError::not_started)?;
         let serial = device.id.as_str().split_once('/').map_or(device.id.as_str(), |(_, serial)| serial);
-        Ok(Arc::new(AndroidDriver::open(device, client.device(serial), budget).await?))
+        let phone = match serial {
+            AdbDevice::HERE => AdbDevice::here(),
+            serial => self.client().map_err(AdbError::not_started)?.device(serial),
+        };
+        Ok(Arc::new(AndroidDriver::open(device, phone, budget).await?))
     }
 
     async fn check(&self, budget: &Budget, is_needed: bool) -> Vec<Finding> {

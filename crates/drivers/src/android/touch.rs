@@ -23,8 +23,8 @@ impl Gesture {
             Gesture::Drag { from, to } => {
                 format!("input draganddrop {} {} {} {} {}", from.x, from.y, to.x, to.y, DRAG.as_millis())
             }
-            Gesture::Pinch(_) => {
-                let reason = "Android's `input` command has one finger, so it cannot pinch; \
+            Gesture::Pinch(_) | Gesture::Twist(_) => {
+                let reason = "Android's `input` command has one finger, so it cannot pinch or turn; \
                               `looking: fast` in the entry of this device can";
                 return Err(DriverError::Refused { reason: reason.to_string() });
             }

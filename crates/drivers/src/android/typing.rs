@@ -23,6 +23,10 @@ pub fn key_code(key: Key) -> &'static str {
         Key::Backspace => DELETE,
         Key::Tab => "KEYCODE_TAB",
         Key::Escape => "KEYCODE_ESCAPE",
+        Key::VolumeUp => "KEYCODE_VOLUME_UP",
+        Key::VolumeDown => "KEYCODE_VOLUME_DOWN",
+        Key::Power => "KEYCODE_POWER",
+        Key::AppSwitch => "KEYCODE_APP_SWITCH",
     }
 }
 

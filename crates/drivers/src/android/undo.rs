@@ -1,7 +1,8 @@
 //! Puts back what a session changed on the phone, whatever happens.
 //!
 //! The commands that do so are kept by a shell on the phone itself. It runs them when its input ends: when the session is closed, and also
-//! when this program is killed, the cable is pulled or the adb server ends.
+//! when this program is killed, the cable is pulled or the adb server ends. Android ends that shell too if it starts the daemon of adb
+//! anew or the phone restarts; therefore it has them in a file as well, which the next session runs.
 
 use tokio::sync::Mutex;
 use trailblaze_core::driver::{Budget, DriverError};
@@ -9,10 +10,27 @@ use trailblaze_core::driver::{Budget, DriverError};
 use super::adb::{AdbError, ShellSession};
 use super::phone::Phone;
 
-/// Keeps each line that it reads, newest first, and runs them when there are no more. The daemon of adb hangs up on a shell whose
-/// connection is gone, so that is ignored.
-const SCRIPT: &str = "trap '' HUP INT TERM; undo=; \
-    while IFS= read -r line; do undo=\"$line; $undo\"; echo ok; done; eval \"$undo\" >/dev/null 2>&1";
+/// Keeps each line that it reads, newest first, and runs them when it is told to or there are no more. The daemon of adb hangs up on a
+/// shell whose connection is gone, so that is ignored. Commands that were under way then may still change something, so it waits for a
+/// moment, and does it again a little later.
+const SCRIPT: &str = "trap '' HUP INT TERM; undo=; line=; file=/data/local/tmp/trailblaze-undo.$$; \
+    while IFS= read -r line; do [ \"$line\" = now ] && break; undo=\"$line; $undo\"; \
+    printf %s \"$undo\" 2>/dev/null >\"$file\"; echo ok; done; [ \"$line\" = now ] && echo ok || \
+    { sleep 1; eval \"$undo\" >/dev/null 2>&1; sleep 2; }; eval \"$undo\" >/dev/null 2>&1; rm -f \"$file\"";
+const NOW: &str = "now";
+
+/// Runs the files of shells that are gone, and waits for those that are about to put something back, so that their values are not taken for
+/// those of the phone. A shell is one that has this script; one that stays belongs to another session.
+const LEFT_BEHIND: &str = "is_there() { tr '\\0' ' ' 2>/dev/null </proc/$1/cmdline | grep -q trailblaze-undo; }; \
+    for file in /data/local/tmp/trailblaze-undo.*; do [ -f \"$file\" ] || continue; \
+    for second in 1 2 3 4 5; do is_there ${file##*.} && sleep 1; done; [ -f \"$file\" ] || continue; \
+    is_there ${file##*.} && continue; \
+    sh \"$file\" >/dev/null 2>&1; rm -f \"$file\"; echo \"$file\"; done; true";
+
+/// Puts back what sessions left behind whose shell was ended before it could. Returns whether there were any.
+pub async fn put_back_left_behind(phone: &Phone, budget: &Budget) -> Result<bool, DriverError> {
+    Ok(!phone.run(budget, LEFT_BEHIND).await?.text().trim().is_empty())
+}
 
 /// The shell that keeps the commands; it is started with the first of them.
 #[derive(Default)]
@@ -45,7 +63,10 @@ impl UndoShell {
     pub async fn run(&self, budget: &Budget) -> Result<(), DriverError> {
         let session = budget.run("a command of the device", self.session.lock()).await?.take();
         match session {
-            Some(session) => session.finish(budget).await.map(|_| ()).map_err(DriverError::from),
+            Some(mut session) => {
+                session.exchange(budget, NOW).await?;
+                session.finish(budget).await.map(|_| ()).map_err(DriverError::from)
+            }
             None => Ok(()),
         }
     }

@@ -1,13 +1,20 @@
 //! What an iPhone can do beyond its screen.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
-use trailblaze_core::driver::{AppControl, AppInventory, Budget, ClipboardControl, DriverError, LaunchMode};
+use trailblaze_core::driver::{
+    AppControl, AppInstaller, AppInventory, Budget, ClipboardControl, CurrentApp, DriverError, FrontApp, LaunchMode,
+    LaunchSettings, PermissionControl, ScreenRecorder,
+};
 use trailblaze_protocol::device_event::DeviceEvent;
 use trailblaze_protocol::event::Level;
+use trailblaze_protocol::outcome::Attachment;
 
+use super::alerts::{SPRINGBOARD, front_app};
 use super::driver::IosDriver;
 
 #[async_trait]
@@ -15,7 +22,10 @@ impl AppControl for IosDriver {
     async fn launch(&self, budget: &Budget, app: &str, mode: LaunchMode) -> Result<(), DriverError> {
         match app.contains("://") {
             true => self.open_link(budget, app).await,
-            false => self.launch_app(budget, app, mode).await,
+            false => {
+                let how = LaunchSettings { mode, arguments: Vec::new(), environment: Vec::new() };
+                self.launch_app(budget, app, &how).await
+            }
         }
     }
 
@@ -36,6 +46,49 @@ impl AppControl for IosDriver {
 impl AppInventory for IosDriver {
     async fn list(&self, budget: &Budget) -> Result<Vec<String>, DriverError> {
         self.running_apps(budget).await
+    }
+}
+
+/// Only the Mac of a simulator can do that.
+#[async_trait]
+impl PermissionControl for IosDriver {
+    async fn grant(&self, budget: &Budget, app: &str, permission: &str) -> Result<(), DriverError> {
+        self.simulator("grantPermission")?.privacy(budget, "grant", permission, app).await
+    }
+
+    async fn revoke(&self, budget: &Budget, app: &str, permission: &str) -> Result<(), DriverError> {
+        self.simulator("revokePermission")?.privacy(budget, "revoke", permission, app).await
+    }
+}
+
+#[async_trait]
+impl AppInstaller for IosDriver {
+    async fn install(&self, budget: &Budget, file: &str) -> Result<(), DriverError> {
+        self.simulator("installApp")?.install(budget, file).await
+    }
+
+    async fn uninstall(&self, budget: &Budget, app: &str) -> Result<(), DriverError> {
+        self.simulator("uninstallApp")?.uninstall(budget, app).await
+    }
+}
+
+#[async_trait]
+impl FrontApp for IosDriver {
+    async fn current(&self, budget: &Budget) -> Result<CurrentApp, DriverError> {
+        let app = front_app(&self.wda, budget).await?.unwrap_or_else(|| SPRINGBOARD.to_string());
+        Ok(CurrentApp { app, activity: None })
+    }
+}
+
+/// WebDriverAgent writes the video into a file of the device, which stays there.
+#[async_trait]
+impl ScreenRecorder for IosDriver {
+    async fn start(&self, budget: &Budget, limit: Duration) -> Result<(), DriverError> {
+        self.simulator("startRecording")?.start_recording(budget, limit).await
+    }
+
+    async fn stop(&self, budget: &Budget) -> Result<Attachment, DriverError> {
+        self.simulator("stopRecording")?.stop_recording(budget).await
     }
 }
 

@@ -61,6 +61,9 @@ impl IosDriver {
             Action::Pinch { scale } => {
                 self.touch(budget, &gesture::pinch(self.screen_size(), target.point(), *scale)).await?;
             }
+            Action::Twist { degrees } => {
+                self.touch(budget, &gesture::twist(self.screen_size(), target.point(), *degrees)).await?;
+            }
             Action::Drag { at, to } => {
                 let gesture = gesture::drag(target, *at, to).ok_or_else(|| needs_a_place(action))?;
                 self.touch(budget, &gesture).await?;
@@ -100,7 +103,7 @@ impl IosDriver {
                 let (x, y) = self.in_points(*at);
                 ("/wda/touchAndHold", json!({"x": x, "y": y, "duration": LONG_PRESS.as_secs_f64()}))
             }
-            Gesture::Swipe { .. } | Gesture::Drag { .. } | Gesture::Pinch(_) => {
+            Gesture::Swipe { .. } | Gesture::Drag { .. } | Gesture::Pinch(_) | Gesture::Twist(_) => {
                 ("/actions", self.pointers(&gesture.motion()))
             }
         };
@@ -154,7 +157,11 @@ impl IosDriver {
             return Ok(());
         }
         let text = text.replace("\r\n", "\n");
-        self.in_field(budget, field, "value", json!({"value": [text]})).await
+        let mut body = json!({"value": [text]});
+        if let Some(frequency) = self.settings.typing_frequency {
+            body["frequency"] = json!(frequency);
+        }
+        self.in_field(budget, field, "value", body).await
     }
 
     async fn clear(&self, budget: &Budget, field: &str) -> Result<(), DriverError> {
@@ -189,12 +196,27 @@ impl IosDriver {
                 let pressed = self.wda.post(budget, "/wda/homescreen", json!({})).await;
                 return pressed.map(drop).map_err(DriverError::from);
             }
-            Key::Back | Key::Tab | Key::Escape => {
+            Key::Power => return self.lock_or_wake(budget).await,
+            Key::VolumeUp => return self.press_button(budget, "volumeUp").await,
+            Key::VolumeDown => return self.press_button(budget, "volumeDown").await,
+            Key::Back | Key::Tab | Key::Escape | Key::AppSwitch => {
                 let action = format!("pressKey {}", key.name());
                 return Err(DriverError::Unsupported { action, platform: Platform::Ios });
             }
         };
         self.post(budget, "/wda/keys", json!({"value": [typed]})).await.map(drop)
+    }
+
+    /// Simulators have no buttons for the volume.
+    async fn press_button(&self, budget: &Budget, name: &str) -> Result<(), DriverError> {
+        self.post(budget, "/wda/pressButton", json!({"name": name})).await.map(drop)
+    }
+
+    /// What the button at the side does: it locks the screen, or wakes it.
+    async fn lock_or_wake(&self, budget: &Budget) -> Result<(), DriverError> {
+        let is_locked = self.wda.get(budget, "/wda/locked").await?.as_bool().unwrap_or(false);
+        let route = if is_locked { "/wda/unlock" } else { "/wda/lock" };
+        self.wda.post(budget, route, json!({})).await.map(drop).map_err(DriverError::from)
     }
 
     async fn hide_keyboard(&self, budget: &Budget) -> Result<(), DriverError> {

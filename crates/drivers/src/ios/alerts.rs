@@ -45,7 +45,7 @@ impl Alert {
         Some(Alert { text, buttons: buttons.take(BUTTONS).map(fold).collect() })
     }
 
-    fn told(&self) -> String {
+    pub fn told(&self) -> String {
         let text = if self.text.is_empty() { "it has no text" } else { &self.text };
         match self.buttons.is_empty() {
             true => text.to_string(),
@@ -54,6 +54,12 @@ impl Alert {
                 format!("{text} (buttons: {})", buttons.join(", "))
             }
         }
+    }
+
+    /// That it was answered, for the record.
+    pub fn answered(&self, accept: bool, button: Option<&str>) -> DeviceEvent {
+        let (kind, text) = ("alert".to_string(), button.map(str::to_string));
+        DeviceEvent::Dialog { kind, message: self.told(), is_accepted: accept, text, is_unexpected: false }
     }
 
     /// What those who act on the device must know.

@@ -1,38 +1,64 @@
 //! Apps: start, stop, clear, links.
 
-use serde_json::{Value, json};
-use trailblaze_core::driver::{Budget, DriverError, LaunchMode};
+use std::time::SystemTime;
+
+use serde_json::{Map, Value, json};
+use trailblaze_core::driver::{Budget, DriverError, LaunchMode, LaunchSettings};
+use trailblaze_protocol::device_event::DeviceEvent;
 
 use super::alerts::explained;
 use super::driver::IosDriver;
+use super::mac::newest_crash;
 use super::wda::WdaCode;
 
-/// What `wda/apps/state` returns for an app in front.
+/// What `wda/apps/state` returns for an app that does not run, and for one in front.
+const NOT_RUNNING: i64 = 1;
 const IN_FRONT: i64 = 4;
 
+/// The app that was launched last.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LaunchedApp {
+    pub id: String,
+    /// When, for the reports of crashes.
+    pub at: SystemTime,
+}
+
 impl IosDriver {
-    pub(super) async fn launch_app(&self, budget: &Budget, app: &str, mode: LaunchMode) -> Result<(), DriverError> {
-        let no_arguments: &[String] = &[];
-        let arguments = match mode {
-            LaunchMode::Reinstall => self.clearing_arguments(app, "launchMode: FORCE_RESTART")?,
-            LaunchMode::ForceRestart | LaunchMode::Resume => no_arguments,
-        };
-        if mode != LaunchMode::Resume {
+    pub(super) async fn launch_app(&self, budget: &Budget, app: &str, how: &LaunchSettings) -> Result<(), DriverError> {
+        let mut how = how.clone();
+        let is_cleared_by_app = how.mode == LaunchMode::Reinstall && self.host.simulator.is_none();
+        if is_cleared_by_app {
+            let clearing = self.clearing_arguments(app, "launchMode: FORCE_RESTART")?;
+            how.arguments.splice(0..0, clearing.iter().cloned());
+        }
+        if how.mode != LaunchMode::Resume {
             self.terminate(budget, app).await?;
         }
-        self.start(budget, app, arguments).await
+        if let (LaunchMode::Reinstall, Some(simulator)) = (how.mode, &self.host.simulator) {
+            simulator.clear_data(budget, app).await?;
+        }
+        if let Some(simulator) = &self.host.simulator {
+            self.log.follow(simulator, &self.events, app, budget).await;
+        }
+        self.start(budget, app, &how).await
     }
 
-    /// WebDriverAgent cannot clear the data of an app, so that the app must do it.
     pub(super) async fn clear_app(&self, budget: &Budget, app: &str) -> Result<(), DriverError> {
-        let arguments = self.clearing_arguments(app, "stopApp")?;
+        if let Some(simulator) = &self.host.simulator {
+            self.terminate(budget, app).await?;
+            return simulator.clear_data(budget, app).await;
+        }
+        // WebDriverAgent cannot, so that the app must do it.
+        let arguments = self.clearing_arguments(app, "stopApp")?.to_vec();
+        let how = LaunchSettings { mode: LaunchMode::ForceRestart, arguments, environment: Vec::new() };
         self.terminate(budget, app).await?;
-        self.start(budget, app, arguments).await?;
+        self.start(budget, app, &how).await?;
         self.terminate(budget, app).await
     }
 
     /// Ends an app. One that does not run stays as it is.
     pub(super) async fn terminate(&self, budget: &Budget, app: &str) -> Result<(), DriverError> {
+        self.forget_launched(app);
         self.post(budget, "/wda/apps/terminate", json!({"bundleId": app})).await.map(drop)
     }
 
@@ -67,9 +93,12 @@ impl IosDriver {
     }
 
     /// Starts an app, or brings one that runs to the front, and makes sure that it is there.
-    async fn start(&self, budget: &Budget, app: &str, arguments: &[String]) -> Result<(), DriverError> {
+    async fn start(&self, budget: &Budget, app: &str, how: &LaunchSettings) -> Result<(), DriverError> {
+        let arguments: Vec<String> = how.arguments.iter().cloned().chain(self.locale_arguments(app)).collect();
+        let environment: Map<String, Value> =
+            how.environment.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
         let body = json!({
-            "bundleId": app, "arguments": arguments, "environment": {}, "shouldWaitForQuiescence": false,
+            "bundleId": app, "arguments": arguments, "environment": environment, "shouldWaitForQuiescence": false,
         });
         if let Err(error) = self.wda.session_post(budget, "/wda/apps/launch", body).await {
             let is_about_the_app = matches!(
@@ -81,9 +110,36 @@ impl IosDriver {
         }
         let state = self.post(budget, "/wda/apps/state", json!({"bundleId": app})).await?;
         match state.as_i64() {
-            Some(IN_FRONT) => Ok(()),
+            Some(IN_FRONT) => {
+                self.remember_launched(app);
+                Ok(())
+            }
             _ => Err(not_launched(app, "it did not come to the front")),
         }
+    }
+
+    /// Reports the app that was launched last if it is no longer in front because it has ended by itself.
+    pub(super) async fn notice_crash(&self, budget: &Budget, front: Option<&str>) -> Result<(), DriverError> {
+        let Some(LaunchedApp { id, at }) = self.launched().filter(|app| front.is_some_and(|front| front != app.id))
+        else {
+            return Ok(());
+        };
+        let state = self.wda.session_post(budget, "/wda/apps/state", json!({"bundleId": id})).await?;
+        if state.as_i64() != Some(NOT_RUNNING) {
+            return Ok(());
+        }
+        self.forget_launched(&id);
+        let report = match &self.host.simulator {
+            Some(simulator) => {
+                let process = simulator.process_name(budget, &id).await;
+                let home = simulator.home().map(std::path::Path::to_path_buf);
+                process.zip(home).and_then(|(process, home)| newest_crash(&home, &process, at))
+            }
+            None => None,
+        };
+        let why = report.map(|report| format!(": {report}")).unwrap_or_default();
+        self.add_event(DeviceEvent::Crash { why: format!("the app `{id}` has ended by itself{why}") });
+        Ok(())
     }
 }
 

@@ -1,18 +1,21 @@
 //! An iPhone as the engine sees it.
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
+use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::device_source::DeviceSpec;
 use trailblaze_core::driver::{
-    Action, ActionOutput, ActionTarget, AppControl, AppInventory, Budget, ClipboardControl, DeviceDescription,
-    DeviceEvents, Driver, DriverError, ObserveOptions,
+    Action, ActionOutput, ActionTarget, AppControl, AppInstaller, AppInventory, Budget, ClipboardControl,
+    DeviceDescription, DeviceEvents, Driver, DriverError, FrontApp, ObserveOptions, PermissionControl, PhoneAbilities,
+    ScreenFrame, ScreenRecorder, SettingsControl,
 };
 use trailblaze_core::query::{Checks, Find, Query};
 use trailblaze_core::screen::{Node, Picture, Screen, Shape, SnapshotId};
@@ -20,10 +23,15 @@ use trailblaze_protocol::device_event::DeviceEvent;
 use trailblaze_protocol::geometry::{Point, Size};
 
 use super::alerts::{self, Alert, SPRINGBOARD};
+use super::apps::LaunchedApp;
 use super::facts::IosFacts;
+use super::frames::LivePictures;
+use super::mac::{HostedDevice, Simulator, SimulatorLog};
 use super::provider::IosSettings;
+use super::settings::{AppLocales, EarlierSettings};
 use super::tree::ElementTree;
-use super::wda::{WdaClient, WdaError};
+use super::usb::Usbmuxd;
+use super::wda::{WdaAddress, WdaClient, WdaError};
 use crate::png::read_picture;
 
 /// How often a screen is looked at while something is awaited. WebDriverAgent does not say when a screen changes.
@@ -41,8 +49,14 @@ pub struct IosDriver {
     facts: IosFacts,
     pub(super) settings: IosSettings,
     pub(super) wda: WdaClient,
+    /// What was started for it on this Mac.
+    pub(super) host: HostedDevice,
+    pub(super) log: SimulatorLog,
+    pub(super) earlier: tokio::sync::Mutex<EarlierSettings>,
+    pub(super) locales: Mutex<AppLocales>,
+    pictures: Option<Arc<LivePictures>>,
     seen: Mutex<Seen>,
-    events: DeviceEvents,
+    pub(super) events: Arc<DeviceEvents>,
 }
 
 /// What the driver remembers between commands.
@@ -54,17 +68,40 @@ struct Seen {
     size: Option<Size>,
     alert: Option<Alert>,
     clipboard: Option<String>,
+    launched: Option<LaunchedApp>,
+    /// What the tree calls the app in front.
+    app_label: Option<String>,
 }
 
 impl IosDriver {
     /// Makes a device ready: awake and unlocked.
-    pub async fn open(spec: &DeviceSpec, settings: IosSettings, budget: &Budget) -> Result<IosDriver, DriverError> {
-        let wda = WdaClient::new(settings.address.clone());
+    pub async fn open(
+        spec: &DeviceSpec,
+        settings: IosSettings,
+        (usbmuxd, host): (&Usbmuxd, HostedDevice),
+        budget: &Budget,
+    ) -> Result<IosDriver, DriverError> {
+        let wda = WdaClient::new(settings.address.clone(), usbmuxd);
         let facts = IosFacts::ask(&wda, budget).await?;
         unlock(&wda, budget).await?;
         let description = describe(spec, &settings, &facts);
-        let (seen, events) = (Mutex::default(), DeviceEvents::default());
-        Ok(IosDriver { description, facts, settings, wda, seen, events })
+        let events = Arc::new(DeviceEvents::default());
+        let stream =
+            |address: &WdaAddress| LivePictures::new(address.clone(), usbmuxd.clone(), facts.size, Arc::clone(&events));
+        let pictures = settings.mjpeg.as_ref().map(stream);
+        Ok(IosDriver {
+            description,
+            facts,
+            settings,
+            wda,
+            host,
+            log: SimulatorLog::default(),
+            earlier: tokio::sync::Mutex::default(),
+            locales: Mutex::default(),
+            pictures,
+            seen: Mutex::default(),
+            events,
+        })
     }
 
     /// The tree of the screen.
@@ -74,7 +111,15 @@ impl IosDriver {
         let tree = ElementTree::read(&source, self.facts.scale, self.description.shape)
             .map_err(|fault| DriverError::Refused { reason: fault.to_string() })?;
         self.seen.lock().size = Some(tree.size);
+        if let Some(pictures) = &self.pictures {
+            pictures.set_size(tree.size);
+        }
         Ok(tree)
+    }
+
+    /// The size of the screen as the tree has it.
+    pub(super) async fn look_at_root(&self, budget: &Budget) -> Result<Size, DriverError> {
+        self.tree(budget, ObserveOptions::TREE).await.map(|tree| tree.size)
     }
 
     async fn picture(&self, budget: &Budget) -> Result<Picture, DriverError> {
@@ -108,6 +153,21 @@ impl IosDriver {
         Ok(())
     }
 
+    /// Looks for a crash when another app is in front than before; the tree says that without being asked for more.
+    async fn notice_other_app(&self, budget: &Budget, tree: &ElementTree) -> Result<(), DriverError> {
+        let is_other = {
+            let mut seen = self.seen.lock();
+            let is_other = seen.app_label != tree.name;
+            seen.app_label.clone_from(&tree.name);
+            is_other && seen.launched.is_some()
+        };
+        if !is_other {
+            return Ok(());
+        }
+        let front = alerts::front_app(&self.wda, budget).await?;
+        self.notice_crash(budget, front.as_deref()).await
+    }
+
     /// The size of the screen as the device was turned when it was last looked at.
     pub(super) fn screen_size(&self) -> Size {
         self.seen.lock().size.unwrap_or(self.facts.size)
@@ -118,12 +178,41 @@ impl IosDriver {
         (f64::from(at.x) / self.facts.scale, f64::from(at.y) / self.facts.scale)
     }
 
+    /// The pixels of a place that WebDriverAgent counts in points.
+    pub(super) fn in_pixels(&self, x: f64, y: f64) -> (i32, i32) {
+        let pixel = |points: f64| (points * self.facts.scale).round() as i32;
+        (pixel(x), pixel(y))
+    }
+
     pub(super) fn set_clipboard(&self, text: &str) {
         self.seen.lock().clipboard = Some(text.to_string());
     }
 
     pub(super) fn clipboard_text(&self) -> Option<String> {
         self.seen.lock().clipboard.clone()
+    }
+
+    pub(super) fn launched(&self) -> Option<LaunchedApp> {
+        self.seen.lock().launched.clone()
+    }
+
+    pub(super) fn remember_launched(&self, app: &str) {
+        self.seen.lock().launched = Some(LaunchedApp { id: app.to_string(), at: SystemTime::now() });
+    }
+
+    pub(super) fn forget_launched(&self, app: &str) {
+        self.seen.lock().launched.take_if(|launched| launched.id == app);
+    }
+
+    /// The simulator of this Mac that it is.
+    pub(super) fn simulator(&self, action: &str) -> Result<&Simulator, DriverError> {
+        self.host.simulator.as_ref().ok_or_else(|| {
+            let reason = format!(
+                "`{action}` is possible only on a simulator of this Mac, which is named by its UDID or by `simulator:` in the entry of the \
+                 device; WebDriverAgent cannot do it"
+            );
+            DriverError::Refused { reason }
+        })
     }
 
     pub(super) fn add_event(&self, event: DeviceEvent) {
@@ -199,6 +288,8 @@ impl Driver for IosDriver {
         let app = async { alerts::front_app(&self.wda, budget).await.map_err(DriverError::from) };
         let (tree, picture, app) = tokio::try_join!(self.tree(budget, want), picture, app)?;
         self.notice_alert(budget, &tree.root, app.as_deref()).await?;
+        self.notice_crash(budget, app.as_deref()).await?;
+        self.seen.lock().app_label = tree.name.clone();
         Ok(self.screen(tree, app, picture))
     }
 
@@ -206,7 +297,16 @@ impl Driver for IosDriver {
     async fn find(&self, budget: &Budget, query: &Query, checks: Checks) -> Result<Find, DriverError> {
         let tree = self.tree(budget, ObserveOptions::TREE).await?;
         self.notice_alert(budget, &tree.root, None).await?;
+        self.notice_other_app(budget, &tree).await?;
+        let mut query = query.clone();
+        if query.is_native() {
+            self.evaluate(budget, &mut query, &tree.root).await?;
+        }
         Ok(query.search(&self.screen(tree, None, None), checks))
+    }
+
+    fn evaluates_native_conditions(&self) -> bool {
+        true
     }
 
     async fn act(&self, budget: &Budget, target: &ActionTarget, action: &Action) -> Result<ActionOutput, DriverError> {
@@ -225,6 +325,30 @@ impl Driver for IosDriver {
         Some(self)
     }
 
+    fn permissions(&self) -> Option<&dyn PermissionControl> {
+        Some(self)
+    }
+
+    fn settings(&self) -> Option<&dyn SettingsControl> {
+        Some(self)
+    }
+
+    fn front_app(&self) -> Option<&dyn FrontApp> {
+        Some(self)
+    }
+
+    fn app_installer(&self) -> Option<&dyn AppInstaller> {
+        Some(self)
+    }
+
+    fn recorder(&self) -> Option<&dyn ScreenRecorder> {
+        Some(self)
+    }
+
+    fn phone(&self) -> Option<&dyn PhoneAbilities> {
+        Some(self)
+    }
+
     async fn changed(&self, budget: &Budget, _: SnapshotId) -> Result<(), DriverError> {
         let until = budget.deadline.min(Instant::now() + TICK);
         match budget.cancel.run_until_cancelled(tokio::time::sleep_until(until)).await {
@@ -237,10 +361,19 @@ impl Driver for IosDriver {
         Some(&self.events)
     }
 
+    fn frames(&self) -> Option<watch::Receiver<Option<ScreenFrame>>> {
+        self.pictures.as_ref()?.watch()
+    }
+
     async fn close(&self) {
         let budget = Budget::new(Instant::now() + CLOSING, CancellationToken::new());
+        self.log.stop();
+        self.put_back(&budget).await;
         if let Err(error) = self.wda.close(&budget).await {
             tracing::debug!(target: "trailblaze::ios", %error, "the session of WebDriverAgent was not ended");
+        }
+        if let Some(agent) = &self.host.agent {
+            agent.stop().await;
         }
     }
 }

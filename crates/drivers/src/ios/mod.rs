@@ -7,10 +7,17 @@ mod abilities;
 mod act;
 mod alerts;
 mod apps;
+mod devices;
 mod driver;
 mod facts;
+mod frames;
+mod mac;
+mod native;
+mod phone;
 mod provider;
+mod settings;
 mod tree;
+mod usb;
 pub mod wda;
 
 #[cfg(test)]
@@ -19,3 +26,4 @@ mod tests;
 pub use driver::IosDriver;
 pub use provider::PROVIDER;
 pub use tree::ElementTree;
+pub use usb::{Plist, Usbmuxd};

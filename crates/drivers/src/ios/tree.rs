@@ -43,6 +43,8 @@ const KEYS: [&str; 2] = ["Key", "Keyboard"];
 #[derive(Debug, Clone, PartialEq)]
 pub struct ElementTree {
     pub root: Node,
+    /// What the app in front is called.
+    pub name: Option<String>,
     /// The size of the screen as the device is turned, in pixels.
     pub size: Size,
 }
@@ -65,7 +67,7 @@ impl ElementTree {
         let side = |length: i32| u32::try_from(length).unwrap_or_default();
         let size = root.bounds.map(|bounds| Size { width: side(bounds.width()), height: side(bounds.height()) });
         match size.filter(|size| size.width > 0 && size.height > 0) {
-            Some(size) => Ok(ElementTree { root, size }),
+            Some(size) => Ok(ElementTree { root, name: Element(fields).text("label").map(str::to_string), size }),
             None => Err(TreeFault::Empty),
         }
     }
@@ -305,7 +307,7 @@ mod tests {
         let row = |label: &str, y: f64| json!({"type": "Cell", "label": label, "rect": rect(0.0, y, 390.0, 60.0)});
         let rows = vec![row("first", 40.0), row("second", 120.0), row("third", 400.0), row("fourth", 700.0)];
         let table = json!({"type": "Table", "rect": rect(0.0, 100.0, 390.0, 320.0), "children": rows});
-        let ElementTree { root, size } = read(vec![table]);
+        let ElementTree { root, size, .. } = read(vec![table]);
         let screen = Screen { snapshot: Default::default(), size, app: None, root, picture: None, is_moving: false };
         let parts: Vec<Option<(i32, i32)>> = screen.root.children[0]
             .children

@@ -3,8 +3,9 @@
 use async_trait::async_trait;
 use serde_json::Value;
 use trailblaze_core::driver::{
-    ActionOutput, AppControl, AppInventory, Browse, BrowserControl, Budget, ClipboardControl, DeviceShell, DriverError,
-    LaunchMode, NetworkControl, PermissionControl, ShellOutput,
+    ActionOutput, AppControl, AppInventory, Browse, BrowserControl, Budget, ClipboardControl, CurrentApp,
+    DeviceSetting, DeviceShell, DriverError, FileTransfer, FrontApp, LaunchMode, NetworkControl, PermissionControl,
+    SettingsControl, ShellOutput,
 };
 
 use super::act::cannot;
@@ -47,6 +48,75 @@ impl PermissionControl for Sim {
             Ok(())
         };
         self.command(budget, "grantPermission", grant).await
+    }
+
+    async fn revoke(&self, budget: &Budget, app: &str, permission: &str) -> Result<(), DriverError> {
+        let revoke = |device: &mut SimDevice, now| {
+            let idx = device.app(app)?;
+            device.stop(idx, now);
+            device.apps[idx].state.set(&format!("permission.{permission}"), "denied".to_string());
+            Ok(())
+        };
+        self.command(budget, "revokePermission", revoke).await
+    }
+}
+
+#[async_trait]
+impl FrontApp for Sim {
+    async fn current(&self, budget: &Budget) -> Result<CurrentApp, DriverError> {
+        let current = |device: &mut SimDevice, _| {
+            let app = device.observe().app.unwrap_or_else(|| "home".to_string());
+            Ok(CurrentApp { app, activity: None })
+        };
+        self.command(budget, "currentApp", current).await
+    }
+}
+
+/// Files that nothing but the session sees.
+#[async_trait]
+impl FileTransfer for Sim {
+    async fn push(&self, budget: &Budget, file: &str, path: &str) -> Result<(), DriverError> {
+        let content = std::fs::read(file)
+            .map_err(|error| DriverError::Refused { reason: format!("`{file}` cannot be read: {error}") })?;
+        let push = |device: &mut SimDevice, _| {
+            device.files.insert(path.to_string(), content);
+            Ok(())
+        };
+        self.command(budget, "pushFile", push).await
+    }
+
+    async fn pull(&self, budget: &Budget, path: &str) -> Result<Vec<u8>, DriverError> {
+        let missing =
+            || DriverError::Refused { reason: format!("`{path}` cannot be read on the phone: there is no such file") };
+        self.command(budget, "pullFile", |device, _| device.files.get(path).cloned().ok_or_else(missing)).await
+    }
+}
+
+/// What is set becomes a value that the files of apps can ask for.
+#[async_trait]
+impl SettingsControl for Sim {
+    async fn change(&self, budget: &Budget, setting: &DeviceSetting) -> Result<(), DriverError> {
+        let name = setting.name();
+        let change = |device: &mut SimDevice, _| {
+            let mut tell = |name: &str, value: String| {
+                device.apps.iter_mut().for_each(|installed| installed.state.set(name, value.clone()));
+            };
+            match setting {
+                DeviceSetting::Appearance(appearance) => tell("appearance", appearance.name().to_lowercase()),
+                DeviceSetting::Location { latitude, longitude } => tell("location", format!("{latitude},{longitude}")),
+                DeviceSetting::Locale { app, locale } => {
+                    let idx = device.app(app)?;
+                    device.apps[idx].state.set("locale", locale.clone());
+                }
+                // A simulated screen has one size.
+                DeviceSetting::Orientation(_) => {
+                    let platform = device.platform();
+                    return Err(DriverError::Unsupported { action: name.to_string(), platform });
+                }
+            }
+            Ok(())
+        };
+        self.command(budget, name, change).await
     }
 }
 

@@ -25,7 +25,7 @@ impl SimDevice {
                 self.erase_text(*count, now)?;
             }
             Action::PressKey { key } => self.press(*key, now)?,
-            Action::HideKeyboard | Action::Pinch { .. } if !self.platform().is_mobile() => {
+            Action::HideKeyboard | Action::Pinch { .. } | Action::Twist { .. } if !self.platform().is_mobile() => {
                 let action = action.name().to_string();
                 return Err(DriverError::Unsupported { action, platform: self.platform() });
             }
@@ -34,6 +34,8 @@ impl SimDevice {
             Action::Swipe { from, to, .. } => drop(self.swipe(*from, *to, now)),
             Action::Scroll { direction, amount } => self.scroll(target, *direction, *amount, now)?,
             Action::Pinch { scale } => self.pinch(*scale),
+            // No app that a file describes reacts to it.
+            Action::Twist { .. } => {}
             Action::Click(_)
             | Action::Hover { .. }
             | Action::Drag { .. }

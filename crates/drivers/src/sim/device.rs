@@ -1,5 +1,6 @@
 //! The device behind the driver: its apps, the one in front, and the effects of time.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tokio::time::Instant;
@@ -25,6 +26,7 @@ pub struct SimDevice {
     pub apps: Vec<Installed>,
     pub front: usize,
     pub clipboard: String,
+    pub files: BTreeMap<String, Vec<u8>>,
     version: u64,
     drift: (i32, i32),
     faults: Faults,
@@ -59,6 +61,7 @@ impl SimDevice {
             apps,
             front: HOME,
             clipboard: String::new(),
+            files: BTreeMap::new(),
             version: 1,
             drift: (0, 0),
             faults: options.faults,

@@ -8,7 +8,8 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use trailblaze_core::driver::{
     Action, ActionOutput, ActionTarget, AppControl, AppInventory, BrowserControl, Budget, ClipboardControl,
-    DeviceDescription, DeviceShell, Driver, DriverError, NetworkControl, ObserveOptions, PermissionControl,
+    DeviceDescription, DeviceShell, Driver, DriverError, FileTransfer, FrontApp, NetworkControl, ObserveOptions,
+    PermissionControl, SettingsControl,
 };
 use trailblaze_core::screen::{Screen, Shape, SnapshotId};
 use trailblaze_protocol::driver::{DriverKey, Platform};
@@ -160,6 +161,18 @@ impl Driver for Sim {
 
     fn permissions(&self) -> Option<&dyn PermissionControl> {
         if self.description.platform == Platform::Android { Some(self) } else { None }
+    }
+
+    fn front_app(&self) -> Option<&dyn FrontApp> {
+        if self.description.platform.is_mobile() { Some(self) } else { None }
+    }
+
+    fn files(&self) -> Option<&dyn FileTransfer> {
+        if self.description.platform.is_mobile() { Some(self) } else { None }
+    }
+
+    fn settings(&self) -> Option<&dyn SettingsControl> {
+        if self.description.platform.is_mobile() { Some(self) } else { None }
     }
 
     fn clipboard(&self) -> Option<&dyn ClipboardControl> {

@@ -53,6 +53,10 @@ impl SimDevice {
             Key::Escape => {
                 self.shown_mut().dialogs.pop();
             }
+            // Nothing that a simulated app shows depends on the volume.
+            Key::VolumeUp | Key::VolumeDown => {}
+            // Not reached: no simulated device has these keys.
+            Key::Power | Key::AppSwitch => {}
         }
         Ok(())
     }
@@ -112,5 +116,7 @@ fn has_key(platform: Platform, key: Key) -> bool {
         Key::Back => platform == Platform::Android,
         Key::Home => platform.is_mobile(),
         Key::Tab | Key::Escape => !platform.is_mobile(),
+        Key::VolumeUp | Key::VolumeDown => platform.is_mobile(),
+        Key::Power | Key::AppSwitch => false,
     }
 }

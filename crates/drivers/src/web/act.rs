@@ -64,7 +64,7 @@ pub async fn act(
             page.ready(budget, element(target)?.node, ElementUse::Drop { at: None }).await?;
         }
         Action::Scroll { direction, amount } => actor.scroll(target, *direction, *amount).await?,
-        Action::Pinch { .. } => {
+        Action::Pinch { .. } | Action::Twist { .. } => {
             return Err(DriverError::Unsupported { action: action.name().to_string(), platform: Platform::Web });
         }
     }

@@ -237,8 +237,8 @@ impl Actor<'_> {
             Key::Escape => "Escape",
             Key::Backspace => "Backspace",
             Key::Back => return super::browse::travel(self, -1).await,
-            Key::Home => {
-                let action = "pressKey HOME".to_string();
+            Key::Home | Key::VolumeUp | Key::VolumeDown | Key::Power | Key::AppSwitch => {
+                let action = format!("pressKey {}", key.name());
                 return Err(DriverError::Unsupported { action, platform: Platform::Web });
             }
         };

@@ -94,3 +94,29 @@ async fn two_drivers_take_the_session_from_each_other_and_go_on() {
         other.act(&budget(), &CORNER, &Action::Tap).await.expect("it taps");
     }
 }
+
+#[tokio::test]
+async fn a_web_driver_agent_that_starts_again_is_used_again() {
+    let Connected { stand_in, driver } = Connected::open().await;
+    let port = stand_in.port();
+    driver.act(&budget(), &CORNER, &Action::Tap).await.expect("it taps");
+    drop(stand_in);
+    let error = driver.act(&budget(), &CORNER, &Action::Tap).await.expect_err("it is gone");
+    assert!(matches!(error, DriverError::Lost { .. }), "{error:?}");
+    let stand_in = trailblaze_ios_stand_in::start_at(&[crate::support::wallet_app()], port).expect("a stand-in");
+    driver.act(&budget(), &CORNER, &Action::Tap).await.expect("it taps in a session of its own");
+    assert!(stand_in.has_session());
+    driver.close().await;
+    assert!(!stand_in.has_session());
+}
+
+#[tokio::test]
+async fn a_tree_of_three_thousand_elements_is_read() {
+    let iphone = Connected::open().await;
+    iphone.launch(LaunchMode::Resume).await.expect("it is launched");
+    iphone.stand_in.behave(Behaviour { extra_elements: 3000, ..Behaviour::default() });
+    let screen = iphone.screen().await;
+    assert!(screen.root.walk().count() > 3000);
+    iphone.fill("email", "ada@example.com").await;
+    assert_eq!(iphone.id("email").await.text.as_deref(), Some("ada@example.com"));
+}

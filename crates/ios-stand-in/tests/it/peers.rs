@@ -1,4 +1,4 @@
-//! A client that others wrote for the real WebDriverAgent, so that the stand-in does not only agree with ourselves. In the full tier.
+//! Clients that others wrote for the real WebDriverAgent, so that the stand-in does not only agree with ourselves. In the full tier.
 
 use std::path::Path;
 use std::process::Command;
@@ -20,6 +20,26 @@ fn facebook_wda_uses_the_stand_in() {
     let stand_in = trailblaze_ios_stand_in::start(&[wallet_app()]).expect("a stand-in");
     let client = folder.join("tests/peers/facebook_wda_client.py");
     let output = Command::new(&python).arg(client).arg(stand_in.address()).output().expect("it starts");
+    let said = [output.stdout, output.stderr].concat();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&said));
+}
+
+#[test]
+fn mobile_mcp_uses_the_stand_in() {
+    if std::env::var_os("SOAK").is_none() {
+        return;
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let peers = folder.join("../../.parts/ios-peers");
+    let node = folder.join("../../.parts/node/node_modules/node/bin/node");
+    if !peers.join("node_modules").exists() || !node.exists() {
+        skip::without_part(&format!("{} is missing; `scripts/parts full` installs it", peers.display()));
+        return;
+    }
+    let stand_in = trailblaze_ios_stand_in::start(&[wallet_app()]).expect("a stand-in");
+    let mut client = Command::new(&node);
+    client.arg(folder.join("tests/peers/mobile_mcp_client.mjs")).arg(&peers).arg("127.0.0.1");
+    let output = client.arg(stand_in.port().to_string()).output().expect("it starts");
     let said = [output.stdout, output.stderr].concat();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&said));
 }

@@ -15,7 +15,7 @@ use trailblaze_core::query::{Checks, ElementProperties, Find, Found, Query, Quer
 use trailblaze_core::screen::Screen;
 use trailblaze_core::yaml::{Problems, Source, YamlKind, YamlNode, read};
 use trailblaze_drivers::ios::PROVIDER;
-use trailblaze_drivers::provider::{FileError, Machine, ProjectPart, WantedDevice};
+use trailblaze_drivers::provider::{FileError, Machine, ProjectPart, ProviderConfig, WantedDevice};
 use trailblaze_ios_stand_in::{CLEAR_DATA, StandIn, start};
 use trailblaze_protocol::driver::Platform;
 use trailblaze_supervise::Supervisor;
@@ -94,17 +94,48 @@ impl Connected {
 
 /// The device of a project that names the address of the stand-in.
 pub fn device(stand_in: &StandIn) -> (Arc<dyn DeviceSource>, DeviceSpec) {
-    let keys = format!("wda: {}\nclearDataArguments: [{CLEAR_DATA}]\n", stand_in.address());
-    let entry = Source::new("trailblaze.yaml", keys);
-    let entry = read(&entry, &mut Problems::new(&entry)).expect("keys");
-    let source = Source::new("trailblaze.yaml", "");
-    let section = YamlNode { span: Default::default(), kind: YamlKind::Map(Vec::new()) };
-    let file = |_: &str| Err(FileError::Missing);
-    let devices = vec![(ID, entry)];
-    let part = ProjectPart { root: "/".as_ref(), source: &source, section, devices, read: &file };
-    let config = (PROVIDER.read)(&part, &mut Vec::new());
-    let wanted = WantedDevice { id: ID, platform: Platform::Ios, name: "stand-in", driver: None, classifiers: &[] };
-    let spec = config.device(&wanted).expect("an iPhone").expect("it can be had");
+    device_with(stand_in, "")
+}
+
+/// The same, with further keys.
+pub fn device_with(stand_in: &StandIn, keys: &str) -> (Arc<dyn DeviceSource>, DeviceSpec) {
+    let keys = format!("wda: {}\nclearDataArguments: [{CLEAR_DATA}]\n{keys}", stand_in.address());
+    let project = TestProject::of(ID, &keys);
     let machine = Machine::new(Supervisor::new(), Arc::new(HashMap::new()));
-    (config.open(&machine).expect("it opens"), spec)
+    (project.open(&machine), project.device(ID).expect("it can be had"))
+}
+
+/// What a project says about iPhones.
+pub struct TestProject(Arc<dyn ProviderConfig>);
+
+impl TestProject {
+    /// One that lists no devices.
+    pub fn empty() -> TestProject {
+        TestProject::with(Vec::new())
+    }
+
+    /// One that lists a device with these keys.
+    pub fn of(id: &str, keys: &str) -> TestProject {
+        let entry = Source::new("trailblaze.yaml", keys);
+        let entry = read(&entry, &mut Problems::new(&entry)).expect("keys");
+        TestProject::with(vec![(id, entry)])
+    }
+
+    fn with(devices: Vec<(&str, YamlNode)>) -> TestProject {
+        let source = Source::new("trailblaze.yaml", "");
+        let section = YamlNode { span: Default::default(), kind: YamlKind::Map(Vec::new()) };
+        let file = |_: &str| Err(FileError::Missing);
+        let part = ProjectPart { root: "/".as_ref(), source: &source, section, devices, read: &file };
+        TestProject((PROVIDER.read)(&part, &mut Vec::new()))
+    }
+
+    pub fn open(&self, machine: &Machine) -> Arc<dyn DeviceSource> {
+        self.0.open(machine).expect("it opens")
+    }
+
+    pub fn device(&self, id: &str) -> Result<DeviceSpec, String> {
+        let name = id.split_once('/').expect("platform/name").1;
+        let wanted = WantedDevice { id, platform: Platform::Ios, name, driver: None, classifiers: &[] };
+        self.0.device(&wanted).expect("an iPhone")
+    }
 }

@@ -28,6 +28,9 @@ impl ScriptHost for Recorder {
             ("call", Some("isVisible")) => {
                 Ok(json!({"isError": false, "text": "", "structured": false, "isQuery": true}))
             }
+            ("call", Some("captureScreen")) => {
+                Ok(json!({"isError": false, "text": "", "structured": {"root": {}}, "isQuery": true}))
+            }
             ("call", Some("never")) => std::future::pending().await,
             ("call", Some(tool)) => Ok(json!({"isError": false, "text": format!("did {tool}")})),
             ("sleep", _) => Ok(json!({})),
@@ -224,12 +227,48 @@ async fn errors_name_the_place_in_the_source() {
 }
 
 #[tokio::test]
+async fn a_message_names_the_lines_that_called_the_place_also_beyond_an_await() {
+    let source = "async function inner() {\n  await tools.tap();\n  await tools.broken();\n}\n\nasync function outer() {\n  await tools.tap();\n  return await inner();\n}\n\nawait tools.tap();\nawait outer();";
+    assert_eq!(
+        failure(source).await,
+        "ToolError: no such element (tools/a.ts:3:15, called from tools/a.ts:8:16, tools/a.ts:12:7)"
+    );
+    // Of a recursion, a line is named once.
+    assert_eq!(
+        failure("async function deep(n) {\n  await tools.tap();\n  if (n > 0) await deep(n - 1);\n  else throw new Error('end');\n}\nawait deep(50)").await,
+        "end (tools/a.ts:4:18, called from tools/a.ts:3:29, tools/a.ts:6:7)"
+    );
+    assert_eq!(
+        value("const e = Object.freeze(new Error('x')); try { await Promise.reject(e) } catch (c) { return c === e }")
+            .await,
+        true
+    );
+    assert_eq!(value("return [await 1, await null, await { then: (done) => done(2) }]").await, json!([1, null, 2]));
+}
+
+#[tokio::test]
+async fn a_promise_that_is_used_as_the_answer_gets_a_hint() {
+    let hint = |call: &str, place: &str| format!("\nhint: write `await` before the call of `{call}` ({place})");
+    let told = failure("const { elements } = screen();\nreturn elements.filter(Boolean).length").await;
+    assert!(told.starts_with("TypeError: ") && told.contains("(tools/a.ts:2:"), "{told}");
+    assert!(told.ends_with(&hint("screen", "tools/a.ts:1:22")), "{told}");
+    let told = failure("const text = tools.getElementText();\nreturn text.trim()").await;
+    assert!(told.ends_with(&hint("getElementText", "tools/a.ts:1:20")), "{told}");
+    let told = failure("await tools.tap();\nreturn undefined.x").await;
+    assert!(!told.contains("hint"), "{told}");
+    assert_eq!(
+        failure("screen();\nreturn 1").await,
+        "the script did not wait for the answer of `screen` (tools/a.ts:1:1)\nhint: write `await` before the call"
+    );
+}
+
+#[tokio::test]
 async fn what_is_thrown_need_not_be_an_error() {
     assert_eq!(failure("throw 'text'").await, "it threw \"text\", which is not an Error (tools/a.ts:1:7)");
     assert_eq!(failure("throw null").await, "it threw null, which is not an Error (tools/a.ts:1:7)");
     assert_eq!(
         failure("const a = 1;\nfunction f() {\n  throw { a };\n}\nf()").await,
-        "it threw object, which is not an Error: {\"a\":1} (tools/a.ts:3:9)"
+        "it threw object, which is not an Error: {\"a\":1} (tools/a.ts:3:9, called from tools/a.ts:5:1)"
     );
     assert_eq!(
         failure("(async () => { throw 'late' })(); return 1").await,
@@ -321,10 +360,14 @@ async fn what_a_microtask_throws_fails_the_call() {
 #[tokio::test]
 async fn a_promise_that_nothing_can_settle_is_an_error() {
     let stuck = "it never ends: it waits for a promise that nothing can settle";
-    assert_eq!(failure("await new Promise(() => {})").await, stuck);
+    assert_eq!(failure("await new Promise(() => {})").await, format!("{stuck} (tools/a.ts:1:11)"));
+    assert_eq!(
+        failure("const wait = async () => {\n  await new Promise(() => {});\n};\nawait tools.a();\nawait wait()").await,
+        format!("{stuck} (tools/a.ts:2:13, called from tools/a.ts:5:7)")
+    );
     assert_eq!(
         failure("export const a = await new Promise(() => {}); export default () => 1").await,
-        format!("{stuck}, while its module is loaded")
+        format!("{stuck}, while its module is loaded (tools/a.ts:1:28)")
     );
 }
 
@@ -356,11 +399,14 @@ async fn memory_stack_and_output_are_limited() {
         "return /(((((((((((a*)*)*)*)*)*)*)*)*)*)*/.test('a'.repeat(99))",
     ]);
     assert!(failure("const f = () => f() + 1; f()").await.contains("Maximum call stack size exceeded"));
-    assert_eq!(failure("return 'x'.repeat(5e6)").await, "its result has 5000062 bytes; the limit is 4194304");
-    assert!(
-        failure("await tools.a({ text: 'x'.repeat(5e6) })").await.starts_with("RangeError: the arguments have "),
-        "too large"
+    assert_eq!(
+        failure("return 'x'.repeat(5e6)").await,
+        "its result has 5000062 bytes; the limit is 4194304 (tools/a.ts:1:1)"
     );
+    let full = failure("const a = [];\nfor (;;) {\n  a.push(new Array(1000).fill(0));\n}").await;
+    assert_eq!(full, "it used more than 16 MB of memory (tools/a.ts:3:26)");
+    let large = failure("await tools.tap();\nawait tools.a({ text: 'x'.repeat(5e6) })").await;
+    assert!(large.starts_with("RangeError: the arguments have ") && large.contains("(tools/a.ts:2:"), "{large}");
     let many = "await Promise.all(Array.from({ length: 100 }, () => tools.a()))";
     assert!(
         failure(many).await.starts_with("RangeError: more than 64 calls at the same time; await some of them first"),

@@ -153,7 +153,7 @@ async fn errors_in_imported_files_name_them() {
         ("a.ts", "import { b } from './lib/b.ts'; return b()"),
         ("lib/b.ts", "interface A {\n  x: number\n}\nexport const b = () => {\n  throw new Error('no')\n}"),
     ]);
-    assert_eq!(thrown.await, Err("no (lib/b.ts:5:13)".to_string()));
+    assert_eq!(thrown.await, Err("no (lib/b.ts:5:13, called from a.ts:1:40)".to_string()));
     assert_eq!(
         refusals(&[("a.ts", "import './b.ts'; import './c.ts'"), ("b.ts", "let x: = 1"), ("c.ts", "let\nlet")]),
         [

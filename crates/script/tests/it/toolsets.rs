@@ -146,9 +146,12 @@ async fn what_packages_expect_is_there() {
 #[tokio::test]
 async fn failures_end_a_call_and_a_script_that_is_stopped_starts_again() {
     let engine = load(TOOLS).await.expect("loaded");
-    assert_eq!(engine.text(json!({"tool": "fails"})).await, "TypeError: no (a.ts:11:28)");
-    assert_eq!(engine.text(json!({"tool": "refused"})).await, "no `nothing` (a.ts:12:38)");
-    assert_eq!(engine.text(json!({"tool": "fetches"})).await, "`fetch` is not available to served tools (a.ts:13:18)");
+    assert_eq!(engine.text(json!({"tool": "fails"})).await, "TypeError: no (a.ts:11:28, called from a.ts:36:95)");
+    assert_eq!(engine.text(json!({"tool": "refused"})).await, "no `nothing` (a.ts:12:38, called from a.ts:36:95)");
+    assert_eq!(
+        engine.text(json!({"tool": "fetches"})).await,
+        "`fetch` is not available to served tools (a.ts:13:18, called from a.ts:36:95)"
+    );
     assert_eq!(engine.text(json!({"tool": "large"})).await, "its result has 5000002 bytes; the limit is 4194304");
     assert_eq!(engine.text(json!({"tool": "count"})).await, "1");
     let stuck = "it never ends: it waits for a promise that nothing can settle";
@@ -173,7 +176,7 @@ async fn what_fails_after_a_call_is_logged() {
     assert!(timers.contains("\"a.ts:19:") && timers.contains("\"a.ts:20:"), "{timers}");
     let mut log = engine.1.subscribe();
     let lines = log.wait_for(|lines| lines.len() == 2).await.expect("logged").clone();
-    let after = "error: something failed after `acme_late` had ended: ";
+    let after = "failed call : something failed after `acme_late` had ended: ";
     assert!(lines[0].starts_with(&format!("{after}it threw too late, which is not an Error (a.ts:19:")), "{lines:?}");
     assert!(lines[1].starts_with(after) && lines[1].contains("(a.ts:20:"), "{lines:?}");
 }

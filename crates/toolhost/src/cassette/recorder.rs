@@ -11,7 +11,7 @@ use trailblaze_protocol::ids::{CallId, Parent};
 
 use super::scrub::Scrub;
 use super::{Callback, Cassette, RecordedAnswer, RecordedCall};
-use crate::listing::RawListing;
+use crate::listing::{RawListing, without_place};
 
 /// The recording of one server during a run, across all its instances and sessions.
 pub struct Tape {
@@ -32,8 +32,8 @@ impl Tape {
         let listing = &mut kept.listing;
         for tool in &raw.tools {
             match listing.tools.iter_mut().find(|known| known.get("name") == tool.get("name")) {
-                Some(known) => known.clone_from(tool),
-                None => listing.tools.push(tool.clone()),
+                Some(known) => *known = without_place(tool),
+                None => listing.tools.push(without_place(tool)),
             }
         }
         if let Some(registry) = &raw.registry {

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use tokio::runtime::Handle;
+use trailblaze_core::engine::source::Silence;
 use trailblaze_protocol::event::Level;
 
 use super::{ServerState, ToolServer};
@@ -33,6 +34,11 @@ impl ToolServer {
         let client = McpClient { connection: &instance.connection, handshake: &instance.handshake };
         // A refusal is a sign of life too.
         let is_answered = tokio::time::timeout(limits::PING, client.ping().answer()).await.is_ok();
+        if is_answered {
+            // The tool may have said where it is when it was cancelled.
+            instance.stderr.catch_up().await;
+            self.note_silence(tool, Silence::Responds { places: instance.stderr.stopped_at() });
+        }
         // A server may do one thing at a time; if it is busy with another call, that call has its own timeout.
         if is_answered || instance.calls.is_any() {
             return;
@@ -45,6 +51,11 @@ impl ToolServer {
         instance.connection.close_because(hung);
         // Calls that wait for this check then find the server dead or restarting. This ends, because its process is killed.
         let _ = instance.death.subscribe().wait_for(Option::is_some).await;
+        self.note_silence(tool, Silence::Hung { places: instance.stderr.stopped_at() });
+    }
+
+    fn note_silence(&self, tool: &str, silence: Silence) {
+        self.silences.lock().insert(tool.to_string(), silence);
     }
 
     /// Waits for a check in progress.

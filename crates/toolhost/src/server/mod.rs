@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 use trailblaze_core::config::ContextDelivery;
 use trailblaze_core::engine::cx::Cx;
-use trailblaze_core::engine::source::{Listing, SourceError, ToolSource};
+use trailblaze_core::engine::source::{Listing, Silence, SourceError, ToolSource};
 use trailblaze_core::engine::tool::{Contributor, Tool};
 use trailblaze_core::values::secret::Secrets;
 use trailblaze_protocol::event::Level;
@@ -110,6 +110,8 @@ pub struct ToolServer {
     latest_renewal: Mutex<CancellationToken>,
     /// How many renewals are under way.
     n_renewals: watch::Sender<usize>,
+    /// What was found out about calls that were given up, by tool.
+    silences: Mutex<HashMap<String, Silence>>,
     /// Why the last renewal failed: the instance at work is from older files.
     outdated: Mutex<Option<SourceError>>,
     /// Cancels the task that watches the current instance.
@@ -158,6 +160,7 @@ impl ToolServer {
             renewing: tokio::sync::Mutex::default(),
             latest_renewal: Mutex::default(),
             n_renewals: watch::Sender::new(0),
+            silences: Mutex::default(),
             outdated: Mutex::default(),
             watching: Mutex::default(),
             retiring: Mutex::default(),
@@ -489,6 +492,10 @@ impl ToolSource for ToolServer {
 
     async fn settled(&self) {
         self.checked().await;
+    }
+
+    fn silence(&self, tool: &str) -> Silence {
+        self.silences.lock().remove(tool).unwrap_or(Silence::Unknown)
     }
 
     fn death(&self) -> Option<SourceError> {

@@ -86,6 +86,10 @@ pub fn toolset(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenSt
                     #definition
                 }
 
+                fn source_root(&self) -> &'static str {
+                    env!("CARGO_MANIFEST_DIR")
+                }
+
                 fn tools(&self) -> ::std::vec::Vec<::trailblaze_tools::Tool> {
                     ::std::vec![#(#described),*]
                 }
@@ -193,11 +197,13 @@ impl ToolMethod {
     fn described(&self) -> TokenStream {
         let (name, description, flags) = (&self.name, &self.description, self.flags.fields());
         let arguments = self.arguments_type();
+        let place = quote_spanned!(self.function.span()=> (file!(), line!()));
         quote! {
             ::trailblaze_tools::Tool {
                 name: #name,
                 description: #description,
                 schema: private::schema::<#arguments>(),
+                place: #place,
                 #flags
             }
         }

@@ -26,7 +26,7 @@ use super::{LAST_MOMENT, ServedToolset, listing};
 use crate::context::ToolContext;
 use crate::error::{ToolError, ToolResult};
 use crate::output::Output;
-use crate::place::WatchedCall;
+use crate::place::{LateReport, WatchedCall};
 use crate::toolset::Toolset;
 
 /// One connection of a client; over HTTP, one request.
@@ -63,16 +63,18 @@ impl Handler {
         let mut args = request.arguments.unwrap_or_default();
         // What Trailblaze adds to arguments is in `_meta` too.
         args.retain(|name, _| !name.starts_with("_trailblaze"));
+        let report = self.late_report(&request.name, &cx);
         let tool = async {
             let context = ToolContext::new(Arc::new(invoked));
-            let watched = WatchedCall::begin();
-            let called = toolset.call(&request.name, &context, args);
+            let watched = WatchedCall::begin(&request.name, report);
+            let called = watched.run(toolset.call(&request.name, &context, args));
             let answer = match AssertUnwindSafe(called).catch_unwind().await {
                 Ok(answer) => answer,
                 Err(panic) => Err(ToolError::panicked(&request.name, &*panic)),
             };
             // Lets tasks begin that the tool has just started.
             tokio::task::yield_now().await;
+            let answer = answer.and_then(|output| context.take_mistake().map_or(Ok(output), Err));
             (watched.end(answer), context.take_memory_changes())
         };
         let forward = async {
@@ -90,6 +92,22 @@ impl Handler {
             ((answer, changes), ()) = async { tokio::join!(tool, forward) } => result(answer, &changes, is_for_trailblaze),
             () = cancelled => result(Err(ToolError::failed("cancelled")), &MemoryChanges::default(), true),
         }
+    }
+
+    /// Sends what has failed after the call that had started it.
+    fn late_report(&self, tool: &str, cx: &RequestContext<RoleServer>) -> LateReport {
+        let (tool, peer, runtime) = (tool.to_string(), cx.peer.clone(), tokio::runtime::Handle::current());
+        let call = Value::Object(cx.meta.0.0.clone())["trailblaze"]["invocationId"].as_str().map(str::to_string);
+        Arc::new(move |text, is_its| {
+            let mut message = LoggingMessageNotificationParam::new(LoggingLevel::Error, text.into());
+            message.logger = Some(tool.clone());
+            message.meta = call.as_ref().filter(|_| is_its).map(|call| {
+                NotificationMetaObject::from(Map::from_iter([("trailblazeFailedCall".to_string(), json!(call))]))
+            });
+            let peer = peer.clone();
+            // Detached: one message, which is lost if the client is gone.
+            runtime.spawn(async move { drop(peer.notify_logging_message(message).await) });
+        })
     }
 
     /// Sends what a tool says. A message that cannot be sent does not fail the call.

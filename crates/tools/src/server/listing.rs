@@ -39,6 +39,9 @@ fn meta(tool: &Tool) -> Map<String, Value> {
     add("supportedDrivers", json!(tool.drivers), tool.drivers.is_empty());
     add("groups", json!(tool.groups), tool.groups.is_empty());
     add("toolset", json!(tool.toolset), tool.toolset.is_none());
+    // Only Trailblaze shows it.
+    let is_for_trailblaze = std::env::var_os("TRAILBLAZE_BASE_URL").is_some();
+    add("definedAt", json!(tool.defined_at()), !is_for_trailblaze);
     meta
 }
 

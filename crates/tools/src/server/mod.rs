@@ -16,6 +16,7 @@ use std::time::Duration;
 use rmcp::ServiceExt;
 use trailblaze_client::Client;
 
+use crate::place::add_source_root;
 use crate::toolset::{Group, Tool, Toolset};
 use handler::Handler;
 
@@ -138,6 +139,7 @@ impl Server {
         let mut toolsets: HashMap<&'static str, Arc<dyn Toolset>> = HashMap::new();
         let mut tools = Vec::new();
         for toolset in &self.toolsets {
+            add_source_root(toolset.source_root());
             for tool in toolset.tools() {
                 if let Some(other) = toolsets.insert(tool.name, Arc::clone(toolset)) {
                     let toolsets = [other.name(), toolset.name()];

@@ -3,6 +3,7 @@
 use futures::FutureExt;
 use serde_json::{Value, json};
 use trailblaze_tools::client::{Code, Error};
+use trailblaze_tools::private::WatchedCall;
 use trailblaze_tools::testing::FakeDevice;
 use trailblaze_tools::{Args, Json, Output, Platform, ToolContext, ToolError, ToolResult, Toolset, toolset};
 
@@ -282,14 +283,49 @@ async fn an_error_names_the_line_of_the_author() {
 
 #[tokio::test]
 async fn a_panic_names_the_line_of_the_author() {
-    let _watched = trailblaze_tools::private::WatchedCall::begin();
+    let _alone = WATCHING.lock().await;
+    let watched = WatchedCall::begin("acme_read", std::sync::Arc::new(|_, _| {}));
     let cx = device().context();
     let args = json!({"text": "panic"}).as_object().cloned().expect("an object");
-    let called = std::panic::AssertUnwindSafe(ACME.call("acme_read", &cx, args)).catch_unwind().await;
+    let called = std::panic::AssertUnwindSafe(watched.run(ACME.call("acme_read", &cx, args))).catch_unwind().await;
     let error = ToolError::panicked("acme_read", &*called.expect_err("it panics"));
     let text = error.to_string();
     assert!(text.starts_with("`acme_read` panicked: assertion `left != right` failed: it was asked to"), "{text}");
     assert!(text.ends_with(&format!(" ({})", place_of("assert_ne!(text"))), "{text}");
+    // It is the tool's own panic, and not that of something which it started.
+    assert!(watched.end(Ok(Output::default())).is_ok());
+}
+
+/// The calls of a process are watched together.
+static WATCHING: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+
+#[tokio::test]
+async fn what_panics_beside_a_tool_fails_it_or_is_reported_when_it_has_ended() {
+    let _alone = WATCHING.lock().await;
+    let (told, hears) = std::sync::mpsc::channel();
+    let begin = |tool: &str| {
+        let told = told.clone();
+        WatchedCall::begin(tool, std::sync::Arc::new(move |text, is_its| told.send((text, is_its)).expect("heard")))
+    };
+    let panic = || drop(std::thread::spawn(|| panic!("in the thread")).join());
+    let failed = |watched: WatchedCall| watched.end(Ok(Output::default())).err().map(|error| error.to_string());
+    let alone = begin("acme_one");
+    panic();
+    let said = failed(alone).expect("it fails");
+    assert!(said.starts_with("something that the tool started panicked: in the thread (") && said.contains("main.rs:"));
+
+    drop(begin("acme_two"));
+    panic();
+    let (text, is_its) = hears.try_recv().expect("it is reported");
+    let late = "something panicked after `acme_two` had ended, which had started it: in the thread (";
+    assert!(text.starts_with(late) && text.contains("main.rs:") && is_its, "{text}");
+
+    let (one, two) = (begin("acme_one"), begin("acme_two"));
+    panic();
+    let (text, is_its) = hears.try_recv().expect("it is reported");
+    let late = "something panicked that `acme_one`, `acme_two` or an earlier tool had started: in the thread (";
+    assert!(text.starts_with(late) && !is_its, "{text}");
+    assert_eq!((failed(one), failed(two)), (None, None));
 }
 
 #[tokio::test]
@@ -303,4 +339,93 @@ async fn wrong_arguments_are_errors() {
         let (answer, ..) = call(tool, args).await;
         assert_eq!(answer.expect_err("it fails").message(), expected);
     }
+}
+
+/// Tools with mistakes that the compiler accepts.
+struct Careless;
+
+#[toolset]
+impl Careless {
+    /// Prepare calls, and make one of them.
+    #[tool(name = "careless_drop")]
+    async fn drop_calls(&self, cx: &ToolContext, what: &str) -> ToolResult<()> {
+        let prepared = cx.tap();
+        match what {
+            "command" => {
+                let _ = cx.tap().text("Pay");
+            }
+            "tool" => {
+                // The mistake that this test is about.
+                #[expect(clippy::let_underscore_future)]
+                let _ = cx.call("acme_pay", json!({}));
+            }
+            "clone" => drop(prepared.clone()),
+            _ => {}
+        }
+        prepared.text("OK").await?;
+        Ok(())
+    }
+
+    /// Remember something.
+    #[tool(name = "careless_remember")]
+    async fn remember(&self, cx: &ToolContext, name: &str, number: Option<f64>) -> ToolResult<()> {
+        cx.memory().set(name, number.map_or(f64::NAN, |number| number));
+        Ok(())
+    }
+
+    /// Return a number that is none.
+    #[tool(name = "careless_return")]
+    async fn nan(&self) -> ToolResult<Json<Vec<f64>>> {
+        Ok(Json(vec![1.0, f64::NAN]))
+    }
+}
+
+/// What a call fails with, although its function succeeded, without the column.
+async fn mistake(tool: &str, args: Value) -> Option<String> {
+    let cx = device().context();
+    let answer = Careless.call(tool, &cx, args.as_object().cloned().expect("an object")).await;
+    let said = answer.err().or_else(|| cx.take_mistake()).map(|error| error.to_string());
+    said.map(|said| said.replace("\nhint: write `.await?` behind the call", ""))
+}
+
+fn line_of(code: &str) -> String {
+    let lines = include_str!("main.rs").lines().enumerate();
+    let found = lines.filter(|(_, line)| line.contains(code)).map(|(at, _)| at + 1).next().expect("the code");
+    format!("main.rs:{found}:")
+}
+
+#[tokio::test]
+async fn a_call_that_is_not_awaited_is_a_mistake_with_its_place() {
+    for (what, named, code) in
+        [("command", "Tap", "let _ = cx.tap().text"), ("tool", "acme_pay", "let _ = cx.call(\"acme_pay\"")]
+    {
+        let said = mistake("careless_drop", json!({"what": what})).await.expect("a mistake");
+        assert!(said.starts_with(&format!("`{named}` was not awaited, so it was not carried out (")), "{said}");
+        assert!(said.contains(&line_of(code)), "{said}");
+    }
+    for fine in ["clone", "nothing"] {
+        assert_eq!(mistake("careless_drop", json!({"what": fine})).await, None, "{fine}");
+    }
+}
+
+#[tokio::test]
+async fn what_json_does_not_have_and_reserved_names_are_mistakes() {
+    let said = mistake("careless_remember", json!({"name": "total"})).await.expect("a mistake");
+    assert!(said.starts_with("`total` cannot be remembered: it has NaN, which JSON does not have ("), "{said}");
+    assert!(said.contains(&line_of("cx.memory().set(name, number")), "{said}");
+    let said = mistake("careless_remember", json!({"name": "target.appId", "number": 1})).await.expect("a mistake");
+    let told = "`target.appId` cannot be changed in memory: names that begin with `target.` are set by Trailblaze (";
+    assert!(said.starts_with(told) && said.contains(&line_of("cx.memory().set(name, number")), "{said}");
+    assert_eq!(mistake("careless_remember", json!({"name": "total", "number": 1})).await, None);
+    let said = mistake("careless_return", json!({})).await.expect("a mistake");
+    assert_eq!(said, "the result cannot be passed on: it has NaN, which JSON does not have at `1`");
+}
+
+#[test]
+fn a_tool_knows_where_it_is_defined() {
+    let tool = Careless.tools().remove(0);
+    assert!(
+        tool.place.0.ends_with("main.rs") && line_of("async fn drop_calls") == format!("main.rs:{}:", tool.place.1)
+    );
+    assert!(tool.defined_at().ends_with(&format!("main.rs:{}", tool.place.1)));
 }

@@ -67,6 +67,28 @@ pub enum NoCaller {
 /// The header of a call that its client knows to be too late, because the tool has ended: its place in the author's code.
 const CALLED_AT: &str = "trailblaze-called-at";
 const MAX_PLACE_BYTES: usize = 500;
+/// The header of a call that is not to be made: it only tells what has failed that the tool of a call had started.
+const FAILED: &str = "trailblaze-failed";
+
+/// What a header contains whose text is escaped as in addresses.
+fn percent_decoded(text: &str) -> String {
+    let (mut bytes, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
+    while let Some((first, after)) = rest.split_first() {
+        let escaped = (*first == b'%').then(|| after.get(..2)).flatten();
+        let escaped = escaped.and_then(|digits| std::str::from_utf8(digits).ok());
+        match escaped.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &after[2..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
 
 /// The place in the author's code that a header has.
 pub fn place<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
@@ -111,6 +133,11 @@ impl Callers {
         let session = Some(&ids.session).filter(|id| !id.is_empty()).map(|id| SessionId::new(id.clone()));
         let device = Some(&ids.device).filter(|id| !id.is_empty()).map(|id| DeviceId::new(id.clone()));
         let call = CallId::new(ids.invocation.clone());
+        if let Some(failure) = headers.get(FAILED).and_then(|text| text.to_str().ok()) {
+            let text = percent_decoded(failure);
+            self.invocations.fail_late(&call, |_| text);
+            return Err(Refused::Unknown(call).into());
+        }
         let found = self.invocations.find(&call, session.as_ref(), device.as_ref());
         if let Err(Refused::Unknown(call)) = &found {
             self.invocations.note_late(call, what, place(headers, CALLED_AT));

@@ -16,6 +16,7 @@ mod docs;
 mod doctor;
 mod findings;
 mod heal;
+mod import;
 mod in_session;
 mod init;
 mod interrupt;
@@ -119,6 +120,7 @@ enum CliCommand {
     Schema(schema::SchemaArgs),
     Lsp(lsp::LspArgs),
     Trail(trail::TrailCommand),
+    Import(import::ImportCommand),
     Completions(completions::CompletionsArgs),
     Docs(docs::DocsCommand),
 }
@@ -365,6 +367,7 @@ async fn run(cli: Cli, program: ProgramName, compiled_in: CompiledIn) -> Result<
         CliCommand::Schema(args) => schema::schema(context, args).await,
         CliCommand::Lsp(args) => lsp::lsp(context, args).await,
         CliCommand::Trail(command) => trail::trail(context, command),
+        CliCommand::Import(command) => import::import(context, command),
         CliCommand::Completions(args) => completions::completions(&program, args),
         CliCommand::Doctor(args) => doctor::doctor(context, args).await,
         CliCommand::Docs(command) => docs::docs(command),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::{Value, json};
 use trailblaze_core::config::{TargetConfig, ToolFile, ToolsetConfig};
-use trailblaze_core::trail::Trail;
+use trailblaze_core::trail::{Trail, TrailFolder};
 use trailblaze_core::yaml::{Decode, nearest};
 use trailblaze_drivers::sim::SimApp;
 use trailblaze_models::canned;
@@ -35,7 +35,7 @@ const QUIET: Duration = Duration::from_millis(300);
 /// With `--tools`, the schema of a trail has the tools of the project with their arguments, so that editors complete and check them.
 #[derive(Args)]
 pub struct SchemaArgs {
-    /// trail, project, target, toolset, tool, app, effects, cassette or replies [default: list them]
+    /// trail, folder, project, target, toolset, tool, app, effects, cassette or replies [default: list them]
     kind: Option<String>,
     /// Add the tools of the project, and their arguments, to the schema of a trail
     #[arg(long)]
@@ -68,6 +68,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
     };
     vec![
         ("trail", Trail::schema()),
+        ("folder", TrailFolder::schema()),
         ("project", named(project_schema(), "trailblaze.yaml")),
         ("target", named(TargetConfig::schema(), "Trailblaze target")),
         ("toolset", named(ToolsetConfig::schema(), "Trailblaze toolset")),

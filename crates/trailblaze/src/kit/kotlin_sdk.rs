@@ -51,6 +51,7 @@ const SOURCES: &[(&str, &str)] = sources![
     "tools/src/main/kotlin/dev/trailblaze/tools/Listing.kt",
     "tools/src/main/kotlin/dev/trailblaze/tools/Results.kt",
     "tools/src/main/kotlin/dev/trailblaze/tools/RunningCalls.kt",
+    "tools/src/main/kotlin/dev/trailblaze/tools/RunningThread.kt",
     "tools/src/main/kotlin/dev/trailblaze/tools/Schema.kt",
     "tools/src/main/kotlin/dev/trailblaze/tools/ServerArguments.kt",
     "tools/src/main/kotlin/dev/trailblaze/tools/Serving.kt",

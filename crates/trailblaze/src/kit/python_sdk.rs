@@ -30,6 +30,7 @@ const SOURCES: &[(&str, &str)] = sources![
     "_generated/types.py",
     "_http.py",
     "_late.py",
+    "_late_failures.py",
     "_log_messages.py",
     "_middleware.py",
     "_pending_call.py",

@@ -30,6 +30,7 @@ const SOURCES: &[(&str, &str)] = sources![
     "client/src/screen.rs",
     "client/src/stream.rs",
     "client/src/transport.rs",
+    "client/src/unawaited.rs",
     "protocol/Cargo.toml",
     "protocol/src/callback.rs",
     "protocol/src/device_event.rs",
@@ -63,6 +64,7 @@ const SOURCES: &[(&str, &str)] = sources![
     "tools/src/server/listing.rs",
     "tools/src/server/mod.rs",
     "tools/src/testing/mod.rs",
+    "tools/src/strict_json.rs",
     "tools/src/testing/built_in_tools.rs",
     "tools/src/toolset.rs",
 ];

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use trailblaze_core::trail::CALL_KEYS;
 use trailblaze_core::yaml::{Problems, Source, Span, YamlKind, YamlNode, read};
 
 /// A call: the name of its tool, and where that is.
@@ -32,7 +33,7 @@ fn visit(node: &YamlNode, found: &mut Vec<NamedCall>) {
         YamlKind::Map(entries) => {
             for (key, value) in entries {
                 match key.raw() {
-                    Some("tools") => listed(value, found),
+                    Some("tools" | "else" | "when" | "until") => listed(value, found),
                     // By classifier: a list of calls, or the one call of a trailhead.
                     Some("recording") => {
                         value.entries().into_iter().flatten().for_each(|(_, calls)| listed(calls, found))
@@ -48,8 +49,9 @@ fn listed(node: &YamlNode, found: &mut Vec<NamedCall>) {
     match &node.kind {
         YamlKind::Seq(items) => items.iter().for_each(|item| listed(item, found)),
         YamlKind::Map(entries) => {
-            // `as:` is next to the tool.
-            let keys = entries.iter().map(|(key, _)| key).filter(|key| entries.len() == 1 || key.raw() != Some("as"));
+            // `as:` and `soft:` are next to the tool.
+            let is_beside = |key: &YamlNode| entries.len() > 1 && key.raw().is_some_and(|key| CALL_KEYS.contains(&key));
+            let keys = entries.iter().map(|(key, _)| key).filter(|key| !is_beside(key));
             found.extend(keys.filter_map(|key| Some(NamedCall { tool: key.raw()?.to_string(), span: key.span })));
         }
         YamlKind::Scalar { .. } => {}
@@ -71,7 +73,7 @@ pub fn begun(text: &str, offset: usize) -> Option<&str> {
         !line.trim().is_empty() && (indent(line) < depth || (indent(line) == depth && !is_item))
     };
     let holder = above.lines().rev().find(is_holder)?;
-    if holder.trim_start().trim_start_matches("- ") == "tools:" {
+    if matches!(holder.trim_start().trim_start_matches("- "), "tools:" | "else:") {
         return Some(word);
     }
     let outer = above

@@ -18,12 +18,12 @@ use trailblaze_core::engine::tool::{Body, Contributor, Tool};
 use trailblaze_core::names::ToolOrigin;
 use trailblaze_core::schema::Schema;
 use trailblaze_drivers::provider::{DeviceProvider, PROVIDERS};
-use trailblaze_protocol::event::{CallOrigin, Level};
+use trailblaze_protocol::event::{CallOrigin, Event, Level};
 use trailblaze_protocol::outcome::Outcome;
 use trailblaze_toolhost::limits;
 use trailblaze_toolhost::typed::{self, TypedError};
 use trailblaze_tools::client::{Client, Code as ClientCode, Error, Response, Transport};
-use trailblaze_tools::private::WatchedCall;
+use trailblaze_tools::private::{LateReport, WatchedCall, add_source_root};
 use trailblaze_tools::{Device, Host, ToolContext, ToolError, Toolset};
 
 /// What a team's own build of the program has besides what every build has.
@@ -70,7 +70,9 @@ fn batch(toolset: Arc<dyn Toolset>) -> Batch {
         (group.name.to_string(), declared)
     };
     batch.groups = toolset.groups().iter().map(group).collect();
+    add_source_root(toolset.source_root());
     for tool in toolset.tools() {
+        let defined_at = Some(tool.defined_at());
         if tool.schema.get("type").is_none_or(|kind| kind != "object") {
             batch.unusable.push((tool.name.to_string(), "its arguments must be a struct".to_string()));
             continue;
@@ -87,6 +89,7 @@ fn batch(toolset: Arc<dyn Toolset>) -> Batch {
             supported_platforms: tool.platforms.to_vec(),
             toolset: tool.toolset.map(str::to_string),
             groups: tool.groups.iter().map(ToString::to_string).collect(),
+            defined_at,
             ..described
         }));
     }
@@ -104,11 +107,13 @@ impl ToolCode for CompiledTool {
         let running = RunningTool { cx: cx.clone(), fault: Arc::default(), n_notes: Arc::default() };
         let fault = Arc::clone(&running.fault);
         let context = ToolContext::new(Arc::new(running));
-        let watched = WatchedCall::begin();
-        let called = AssertUnwindSafe(self.toolset.call(self.name, &context, args.clone())).catch_unwind();
+        let watched = WatchedCall::begin(self.name, late_report(cx));
+        let called = watched.run(self.toolset.call(self.name, &context, args.clone()));
+        let called = AssertUnwindSafe(called).catch_unwind();
         let answer = called.await.unwrap_or_else(|panic| Err(ToolError::panicked(self.name, &*panic)));
         // Lets tasks begin that the tool has just started.
         tokio::task::yield_now().await;
+        let answer = answer.and_then(|output| context.take_mistake().map_or(Ok(output), Err));
         let output = match watched.end(answer) {
             Ok(output) => output,
             // The tool passed on that the device, a server or Trailblaze itself failed: that is not its own failure.
@@ -135,6 +140,23 @@ impl ToolCode for CompiledTool {
     fn definition(&self) -> Option<&[u8]> {
         Some(self.toolset.definition()).filter(|text| !text.is_empty()).map(str::as_bytes)
     }
+}
+
+/// Tells what has failed after the call that had started it.
+fn late_report(cx: &Cx) -> LateReport {
+    let (session, call) = (Arc::downgrade(&cx.session), cx.call_id().cloned());
+    let runtime = tokio::runtime::Handle::current();
+    Arc::new(move |text, is_its| {
+        let (session, call) = (session.clone(), call.clone().filter(|_| is_its));
+        // Detached: ends at once. Not done here, because what panics may hold a lock.
+        runtime.spawn(async move {
+            let Some(session) = session.upgrade() else { return };
+            let is_told = call.is_some_and(|call| session.invocations.fail_late(&call, |_| text.clone()));
+            if !is_told {
+                session.emit(Event::doubt(None, session.secrets.redact(&text)));
+            }
+        });
+    })
 }
 
 fn is_fault(code: ClientCode) -> bool {

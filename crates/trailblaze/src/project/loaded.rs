@@ -18,6 +18,7 @@ use trailblaze_protocol::driver::Platform;
 
 use crate::files::stamp::Stamp;
 use crate::project::environment::Environment;
+use crate::project::folders::TrailFolders;
 use crate::project::providers::DeviceProviders;
 use crate::project::scripts;
 use crate::project::select::{SelectError, trail_files};
@@ -333,10 +334,15 @@ impl Loaded {
             let found = trail_files(path).map_err(|error| error.about(shown(&self.root, path)))?;
             files.extend(found.into_iter().filter(|file| !files.contains(file)).collect::<Vec<_>>());
         }
+        let mut folders = TrailFolders::new(&self.root);
         let read = |file: &PathBuf| {
             let mut problems = Vec::new();
             let Some(source) = read_source(&self.root, file, &mut problems) else { return (None, problems) };
-            Trail::read_in_part(&source)
+            let (mut trail, mut problems) = Trail::read_in_part(&source);
+            let (own, wrong) = folders.of(file);
+            problems.extend(wrong);
+            problems.extend(trail.iter_mut().flat_map(|trail| trail.enter(&own)));
+            (trail, problems)
         };
         Ok(files.iter().map(read).collect())
     }

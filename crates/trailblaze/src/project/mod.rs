@@ -6,6 +6,7 @@ pub mod source;
 pub mod scripts;
 pub mod providers;
 pub mod server_entry;
+mod folders;
 pub mod loaded;
 pub mod select;
 pub mod devices;

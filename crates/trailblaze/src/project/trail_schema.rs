@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 use trailblaze_core::engine::tool::Tool;
-use trailblaze_core::trail::{ToolCall, Trail, result_name_schema};
+use trailblaze_core::trail::{CALL_KEYS, ToolCall, Trail, call_key_schemas};
 use trailblaze_core::yaml::Decode;
 
 /// The file of a project that its editor reads the schema from.
@@ -23,9 +23,9 @@ pub fn trail_schema<'t>(tools: impl IntoIterator<Item = &'t Tool>) -> Value {
     for tool in tools {
         named.entry(&tool.name).or_insert_with(|| call(tool, &mut definitions));
     }
-    named.insert("as", result_name_schema());
+    named.extend(call_key_schemas());
     let call = json!({
-        "type": "object", "minProperties": 1, "maxProperties": 2, "properties": named, "additionalProperties": false
+        "type": "object", "minProperties": 1, "maxProperties": 1 + CALL_KEYS.len(), "properties": named, "additionalProperties": false
     });
     definitions.insert("call".to_string(), call);
     let mut schema = Trail::schema();

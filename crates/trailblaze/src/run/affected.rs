@@ -102,7 +102,8 @@ impl Affected {
             name if name.starts_with(&format!("{CONFIG_DIR}/tools/")) && self.contributors.contains(name) => {
                 ChangeMeaning::Tools(vec![name.to_string()])
             }
-            name if name.ends_with(".yaml") || name.ends_with(".yml") => ChangeMeaning::Everything,
+            // Rows of trails are in CSV files.
+            name if [".yaml", ".yml", ".csv"].iter().any(|ending| name.ends_with(ending)) => ChangeMeaning::Everything,
             name if self.scripts.contains_key(name) => {
                 ChangeMeaning::Tools(self.scripts[name].iter().cloned().collect())
             }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use trailblaze_core::engine::source::SourceError;
 use trailblaze_core::yaml::{Problem, Severity};
 
@@ -11,10 +11,9 @@ use crate::output::console::Console;
 use crate::project::devices::Devices;
 use crate::project::loaded::{LoadError, Loaded};
 use crate::project::select::SelectError;
-use crate::run::job::{Job, Replay};
+use crate::run::job::Replay;
 use crate::run::plan::PlanError;
-use crate::run::preflight::{Rule, before_start, has_errors, in_order, strictness};
-use crate::run::record::effects_file::EffectsFile;
+use crate::run::preflight::{Rule, before_start, has_errors, in_order, jobs_of, strictness};
 use crate::servers::tool_servers::{Outlets, ServerMode};
 use crate::sessions::models::AgentOptions;
 use crate::sessions::wiring::Wiring;
@@ -68,15 +67,15 @@ pub async fn check(
         }
         trails => trails?,
     };
-    let (mut jobs, mut broken) = (Vec::new(), Vec::new());
+    let (mut jobs, mut broken, mut n_trails) = (Vec::new(), Vec::new(), 0);
     for (trail, found) in trails {
-        match has_errors(&found) {
-            true => broken.extend(trail),
-            false => jobs.extend(trail.map(|trail| {
-                let (kept, wrong) = EffectsFile::read(&loaded.root, &trail.source.path);
-                problems.extend(wrong);
-                Job { trail, args: Default::default(), kept }
-            })),
+        match (trail, has_errors(&found)) {
+            (trail, true) => broken.extend(trail),
+            (None, false) => {}
+            (Some(trail), false) => {
+                n_trails += 1;
+                jobs.extend(jobs_of(loaded, trail, &Map::new(), &mut problems));
+            }
         }
         problems.extend(found);
     }
@@ -86,6 +85,7 @@ pub async fn check(
     let mode = if options.is_offline { ServerMode::Remember } else { ServerMode::Start };
     let outlets = Outlets { console: Some(console), ..Outlets::default() };
     wiring.servers = wiring.tool_servers(mode).with_outlets(outlets).for_devices(n_devices).into();
+    wiring.servers.warn_of_all_stale_builds();
     for device in &devices.all {
         let registry = wiring.file_registry(device, wiring.target.as_deref());
         // Files may call tools of servers, which are only known to the sessions that are prepared below.
@@ -105,7 +105,7 @@ pub async fn check(
     wiring.close().await;
     problems.extend(judgement.problems);
     Ok(CheckResult {
-        n_trails: jobs.len(),
+        n_trails,
         problems: in_order(problems),
         failed: judgement.failed.into_iter().collect(),
         unknown: judgement.unknown_servers.into_iter().collect(),

@@ -92,6 +92,7 @@ pub async fn execute(mut plan: RunPlan, sinks: Sinks, mut watch: Option<&mut Wat
         .for_devices(plan.kinds.iter().flat_map(|kind| &kind.devices).map(DeviceSet::n_devices).sum())
         .keeping(watch.as_deref().map(Watch::kept_servers))
         .into();
+    plan.wiring.servers.warn_of_all_stale_builds();
     if let Some(watch) = watch.as_deref_mut() {
         watch.begin(&plan.jobs, plan.wiring.servers.concerns());
     }

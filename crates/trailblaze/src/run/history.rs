@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use trailblaze_core::trail::lineage;
+use trailblaze_core::trail::{Trail, lineage};
 use trailblaze_protocol::event::Verdict;
 use trailblaze_protocol::exit::Exit;
 
@@ -16,14 +16,21 @@ const FILE: &str = ".trailblaze/history.json";
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct History {
-    /// Milliseconds, by trail path and platform: `trails/pay.trail.yaml android`.
+    /// Milliseconds, by trail path, row and platform: `trails/pay.trail.yaml android`, `trails/pay.trail.yaml[2] android`.
     pub durations: BTreeMap<String, u64>,
     /// The keys of trails that failed in the last run that ran them.
     pub failed: BTreeSet<String>,
 }
 
-pub fn key(path: &str, platform: &str) -> String {
-    format!("{path} {platform}")
+/// The key of a trail on a platform, or of one row of it.
+pub fn key(path: &str, row: Option<u32>, platform: &str) -> String {
+    let row = row.map(|row| format!("[{row}]")).unwrap_or_default();
+    format!("{path}{row} {platform}")
+}
+
+/// The same of a trail that was read.
+pub fn key_of(trail: &Trail, platform: &str) -> String {
+    key(&trail.source.path, trail.row.as_ref().map(|row| row.number), platform)
 }
 
 impl History {
@@ -60,7 +67,7 @@ impl History {
         let over = done.iter().filter(|done| !matches!(done.verdict, Verdict::Cancelled | Verdict::Skipped));
         let noted = over.map(|done| {
             let platform = done.on.first().and_then(|on| on.device.platform()).unwrap_or_default();
-            let key = key(&jobs[done.job].trail.source.path, platform);
+            let key = key_of(&jobs[done.job].trail, platform);
             (key, done.millis, done.verdict.exit() != Exit::Passed)
         });
         history.note(noted.collect());
@@ -75,7 +82,9 @@ impl History {
             let platform = lineage(&session.device.classifiers).pop()?;
             let is_over =
                 !matches!(last.state(), AttemptState::Cancelled | AttemptState::Skipped | AttemptState::Unfinished);
-            is_over.then(|| (key(&last.trail.path, &platform), last.micros() / 1000, last.state().is_bad()))
+            is_over.then(|| {
+                (key(&last.trail.path, last.trail.row, &platform), last.micros() / 1000, last.state().is_bad())
+            })
         };
         let trails: Vec<_> = run.tries().into_iter().filter_map(noted).collect();
         let has_any = !trails.is_empty();

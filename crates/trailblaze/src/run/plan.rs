@@ -222,7 +222,7 @@ fn kinds(options: &RunOptions, loaded: &Loaded, devices: &Devices, jobs: &[Job])
     let history = History::read(&loaded.root);
     for kind in &mut kinds {
         let platform = kind.devices[0].first().platform.name();
-        let key = |job: &usize| history::key(&jobs[*job].trail.source.path, platform);
+        let key = |job: &usize| history::key_of(&jobs[*job].trail, platform);
         if options.last_failed {
             kind.jobs.retain(|job| history.failed.contains(&key(job)));
         }

@@ -10,12 +10,14 @@ use trailblaze_core::callers::preflight::{
 use trailblaze_core::callers::shadow::shadowed;
 use trailblaze_core::engine::registry::Registry;
 use trailblaze_core::engine::source::SourceError;
-use trailblaze_core::trail::{Trail, TrailDevice};
+use trailblaze_core::trail::{Trail, TrailDevice, TrailRows, csv_rows};
 use trailblaze_core::yaml::{Entries, Problem, Problems, Severity, inline};
 
+use crate::files::is_inside;
 use crate::project::devices::{DeviceSpec, Devices};
 use crate::project::loaded::{LoadError, Loaded};
 use crate::project::select::Filter;
+use crate::project::source::read_source;
 use crate::run::job::{Job, Replay};
 use crate::run::record::effects_file::{EffectsFile, kept_args, key};
 use crate::run::record::tool_lock::Tools;
@@ -59,9 +61,7 @@ pub fn read(
             .collect();
         match trail.config.bind_args(&own) {
             Ok(args) => {
-                let (kept, wrong) = EffectsFile::read(&loaded.root, &trail.source.path);
-                problems.extend(wrong);
-                jobs.push(Job { trail, args, kept });
+                jobs.extend(jobs_of(loaded, trail, &args, &mut problems));
             }
             Err(wrong) => problems.extend(at_config(&trail, wrong)),
         }
@@ -69,6 +69,37 @@ pub fn read(
     let is_declared = |name: &String| jobs.iter().any(|job| job.trail.config.args.get(name).is_some());
     let undeclared = given.keys().find(|name| !is_declared(name)).filter(|_| problems.is_empty()).cloned();
     Ok(Jobs { jobs, broken, problems, undeclared })
+}
+
+/// A trail as a job, or one job for each of its rows.
+pub fn jobs_of(loaded: &Loaded, trail: Trail, args: &Map<String, Value>, problems: &mut Vec<Problem>) -> Vec<Job> {
+    let (rows, wrong) = rows(loaded, &trail);
+    problems.extend(wrong);
+    let job = |trail: Trail| {
+        let (kept, wrong) = EffectsFile::read(&loaded.root, &trail.source.path);
+        problems.extend(wrong);
+        Job { trail, args: args.clone(), kept }
+    };
+    trail.cases(rows).into_iter().map(job).collect()
+}
+
+/// The rows of a trail with `forEach:`, also from a file beside it.
+fn rows(loaded: &Loaded, trail: &Trail) -> (Vec<Vec<(String, String)>>, Vec<Problem>) {
+    let file = match &trail.rows {
+        None => return (Vec::new(), Vec::new()),
+        Some(TrailRows::Table(rows)) => return (rows.clone(), Vec::new()),
+        Some(TrailRows::File(file)) => file,
+    };
+    let path = loaded.root.join(&trail.source.path).with_file_name(&file.value);
+    let mut problems = Problems::new(&trail.source);
+    if !is_inside(&loaded.root, &path) || !path.is_file() {
+        let message = format!("there is no file `{}` in the folder of the trail", file.value);
+        problems.error_with_hint(file.span, message, "name a CSV file of the project, relative to the trail");
+        return (Vec::new(), problems.into_vec());
+    }
+    let mut found = Vec::new();
+    let Some(source) = read_source(&loaded.root, &path, &mut found) else { return (Vec::new(), found) };
+    csv_rows(&source)
 }
 
 pub fn n_errors(problems: &[Problem]) -> usize {

@@ -305,6 +305,9 @@ impl SharedRun {
             Ok(Some(mut trail)) => {
                 // `--until` leaves out the last steps.
                 trail.steps.truncate(job.trail.steps.len());
+                // What is not in the file itself stays as it was.
+                let Trail { before, after, row, .. } = job.trail.clone();
+                trail = Trail { before, after, row, ..trail };
                 Some(Arc::new(Repaired { trail, repairs: done.repairs.clone() }))
             }
             Ok(None) => {
@@ -549,5 +552,11 @@ fn done_on(sessions: &AttemptSessions) -> Vec<DoneOn> {
 }
 
 pub fn about(trail: &Trail) -> TrailRef {
-    TrailRef { id: trail.id(), title: trail.title(), path: trail.source.path.clone(), tags: trail.config.tags.clone() }
+    TrailRef {
+        id: trail.id(),
+        title: trail.title(),
+        path: trail.source.path.clone(),
+        tags: trail.config.tags.clone(),
+        row: trail.row.as_ref().map(|row| row.number),
+    }
 }

@@ -151,6 +151,8 @@ mod tests {
             is_delegating: false,
             is_custom: false,
             result_name: None,
+            is_soft: false,
+            is_condition: false,
             source: Arc::from("built-in"),
         }))
     }

@@ -63,7 +63,7 @@ impl DeviceSources {
             let evidence = format!("this build has no provider `{}`", device.provider);
             return Err(DriverError::NotStarted { evidence });
         };
-        let budget = budget();
+        let budget = Budget { deadline: Instant::now() + source.patience(device), ..budget() };
         let driver = budget.run("the device to get ready", source.acquire(device, &budget)).await??;
         Ok(Acquired { driver, claim })
     }

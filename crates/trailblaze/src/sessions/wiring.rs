@@ -17,7 +17,7 @@ use trailblaze_core::engine::source::{ReloadError, SourceError, ToolReloader};
 use trailblaze_core::engine::strictness::Strictness;
 use trailblaze_core::record::artifacts::{ArtifactStore, PicturePolicy};
 use trailblaze_core::record::events::EventSink;
-use trailblaze_core::trail::{Trail, lineage};
+use trailblaze_core::trail::{ROW, Trail, lineage};
 use trailblaze_core::values::memory::Memory;
 use trailblaze_core::values::secret::Secrets;
 use trailblaze_core::yaml::Severity;
@@ -396,6 +396,8 @@ impl Wiring {
         for (name, value) in own.chain(given) {
             values.insert(name.clone(), value.as_str().into());
         }
+        let row = trail.and_then(|trail| trail.row.as_ref());
+        values.extend(row.map(|row| (ROW.to_string(), row.remembered())));
         Memory::new(values, args)
     }
 }

@@ -819,6 +819,15 @@ def calls_back_for_an_earlier_call(server, message, arguments, meta):
 
 
 @acts
+def fails_after_its_call(server, message, arguments, meta):
+    earlier, server.last_invocation = server.last_invocation, meta["trailblaze"]["invocationId"]
+    if earlier is not None:
+        about = {"level": "error", "data": "not paid (orders.go:42)", "_meta": {"trailblazeFailedCall": earlier}}
+        server.send({"jsonrpc": "2.0", "method": "notifications/message", "params": about})
+    server.answer(message, text("paid"))
+
+
+@acts
 def calls_itself(server, message, arguments, meta):
     server.answer(message, text(server.call_back(meta, "rogue_act")))
 
@@ -832,13 +841,22 @@ def calls_in_a_circle(server):
     server.other = lambda message, name, arguments, meta: act(message, arguments, meta)
 
 
+refused = threading.Event()
+
+
 @acts
 def calls_back_too_late(server, message, arguments, meta):
+    """The second call is answered when what the first one left behind was refused."""
+    is_first, server.last_invocation = server.last_invocation is None, meta["trailblaze"]["invocationId"]
+    if not is_first:
+        refused.wait()
+        return server.answer(message, text("did it"))
     server.answer(message, text("did it"))
     heard = server.call_back(meta, "hasText", '{"text": "Counter"}')
     while heard.startswith("done"):
         heard = server.call_back(meta, "hasText", '{"text": "Counter"}')
     complain(heard)
+    refused.set()
 
 
 @acts

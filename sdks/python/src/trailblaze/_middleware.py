@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from importlib import import_module
@@ -10,8 +11,9 @@ from . import result
 from ._context import context_of, progress_token_of
 from ._duplicates import duplicates
 from ._late import begin, end
+from ._late_failures import ToolCall
 from ._log_messages import name_calls, progress_token
-from ._place import explain, is_of_author, place_of_frame
+from ._place import explain, is_of_author, place_of_frame, place_of_own_code, place_of_raised
 from ._returned import MAY_RETURN, Unsendable, function_of, refuse_unsendable
 from ._target import BASE_URL
 from ._tasks import WatchedTasks
@@ -28,9 +30,9 @@ def failure_middleware() -> Any:
         server = FastMCP("acme", middleware=[failure_middleware()])
 
     The message of an exception that a tool does not catch names the file and line of the tool's code, and a failed assertion is
-    recorded as such; see `result.failure`. So does the exception of a task that the tool created and did not await, if the task
-    failed before the tool returned. A task or thread that is still running then is a warning, and what it calls afterwards is
-    refused. So is a result that JSON does not have. Two tools with one name are an error. If Trailblaze started the server, what tools print
+    recorded as such; see `result.failure`. So does the exception of a task, thread or callback that the tool started and did not wait
+    for, if it failed before the tool returned; if it fails later, Trailblaze is told, and the trail fails. A task or thread that is still
+    running when the tool returns is a warning, and what it calls afterwards is refused. So is a result that JSON does not have. Two tools with one name are an error. If Trailblaze started the server, what tools print
     goes to stderr, because stdout belongs to the protocol, and a server that Trailblaze stops because it hangs prints where.
     """
     base: Any = import_module("fastmcp.server.middleware").Middleware
@@ -45,7 +47,7 @@ def failure_middleware() -> Any:
             problem = duplicates(tools)
             if problem is not None:
                 raise ValueError(problem)
-            return tools
+            return [_with_place(tool) for tool in tools] if os.environ.get(BASE_URL) else tools
 
         async def on_call_tool(self, context: Any, call_next: Any) -> Any:
             if os.environ.get(BASE_URL):
@@ -56,7 +58,7 @@ def failure_middleware() -> Any:
             begin(invocation)
             progress_token.set(token)
             try:
-                with WatchedTasks() as tasks:
+                with WatchedTasks(ToolCall(tool, _about(context))) as tasks:
                     returned = await call_next(context)
                     failure = tasks.failure()
                     left = tasks.left()
@@ -65,6 +67,9 @@ def failure_middleware() -> Any:
                 for what in left:
                     await _warn(context, f"`{tool}` ended before {what}; wait for it")
                 return returned
+            except asyncio.CancelledError as error:
+                _print_stopped(place_of_raised(error))
+                raise
             # A server must not end because a tool called `sys.exit`.
             except (Exception, SystemExit) as error:
                 failed = _failed(error, tool)
@@ -79,6 +84,15 @@ def failure_middleware() -> Any:
     return FailureMiddleware()
 
 
+def _with_place(tool: Any) -> Any:
+    """A tool that is listed with the line where its function begins, which messages of Trailblaze name."""
+    code: Any = getattr(getattr(tool, "fn", None), "__code__", None)
+    place = None if code is None else place_of_own_code(code)
+    if place is None or not hasattr(tool, "model_copy"):
+        return tool
+    return tool.model_copy(update={"meta": {**(tool.meta or {}), "trailblaze/definedAt": place}})
+
+
 def _print_place_on_sigterm() -> None:
     """Prints where the author's code is before SIGTERM ends the process: Trailblaze sends it to a server that hangs."""
     import signal
@@ -87,7 +101,7 @@ def _print_place_on_sigterm() -> None:
         frames = sys._current_frames().values()  # pyright: ignore[reportPrivateUsage]
         for place in sorted({place for place in map(place_of_frame, frames) if place is not None}):
             # `print` may be what was interrupted.
-            os.write(2, f"stopped while it was at {place}\n".encode())
+            os.write(2, f"{_STOPPED_AT}{place}\n".encode())
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 
@@ -99,10 +113,28 @@ def _print_place_on_sigterm() -> None:
         pass
 
 
+_STOPPED_AT = "stopped while it was at "
+"""Trailblaze reads what follows."""
+
+
+def _print_stopped(place: str | None) -> None:
+    """Prints where a tool was whose call is cancelled. Trailblaze shows it if the tool was silent for too long."""
+    if place is not None and os.environ.get(BASE_URL):
+        print(f"{_STOPPED_AT}{place}", file=sys.stderr, flush=True)
+
+
 def _failed_task(error: BaseException) -> Any:
     text = f"{type(error).__name__}: {error}".removesuffix(": ")
-    text = f"a task that the tool created and did not await failed: {explain(error, text) or text}"
+    text = f"a task or thread that the tool started and did not wait for failed: {explain(error, text) or text}"
     return result.failure(error, text) if isinstance(error, TrailblazeError) else result.error(text)
+
+
+def _about(context: Any) -> dict[str, Any] | None:
+    """What Trailblaze says about the call, if it makes it."""
+    try:
+        return context_of(context.fastmcp_context)
+    except (TrailblazeError, TypeError, AttributeError):
+        return None
 
 
 def _ids_of(context: Any) -> tuple[str | None, str | int | None]:
@@ -135,7 +167,7 @@ def _failed(error: BaseException, tool: str) -> Any:
         group: Any = raised
         raised = group.exceptions[0]
     if isinstance(raised, Unsendable):
-        place = function_of(raised.__traceback__)
+        place = place_of_raised(raised) or function_of(raised.__traceback__)
         where = "" if place is None else f" ({place})"
         return result.error(f"`{tool}` returned {raised}{where}\nhint: {MAY_RETURN}")
     if isinstance(raised, TrailblazeError):

@@ -25,6 +25,11 @@ def explain(error: BaseException, message: str) -> str | None:
     return f"{message[:end]} ({place}){message[end:]}"
 
 
+def place_of_raised(error: BaseException) -> str | None:
+    """The innermost line of the author that had a part in it."""
+    return _place_of(error.__traceback__)
+
+
 def is_of_author(error: BaseException) -> bool:
     """Whether the author's code raised it, and not a library that this code called or that called it."""
     lines = list(_lines(error.__traceback__))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from importlib import import_module
+from math import isfinite
 
 from ._place import place_of_code
 from ._target import is_object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from types import TracebackType
     from typing import Any
 
@@ -27,12 +28,52 @@ _MODULES = ("fastmcp.tools.base", "fastmcp.tools.tool")
 class Unsendable(TypeError):
     """A tool returned something that JSON does not have."""
 
-    def __init__(self, value: object) -> None:
-        super().__init__(f"an object of the type `{type(value).__name__}`, which JSON does not have")
+
+RESERVED = ("target.", "args.")
+"""How the names in memory begin that Trailblaze sets itself."""
+
+
+def refuse_reserved(names: Iterable[str]) -> None:
+    """Trailblaze would refuse the result."""
+    for name in names:
+        prefix = next((prefix for prefix in RESERVED if str(name).startswith(prefix)), None)
+        if prefix is not None:
+            text = f"`{name}` cannot be changed in memory: names that begin with `{prefix}` are set by Trailblaze"
+            raise ValueError(text)
+
+
+def unlike_json(value: object, path: str = "", depth: int = 0) -> str | None:
+    """What of a value JSON would lose, and where. None if nothing."""
+    at = f" at `{path}`" if path else ""
+    if isinstance(value, float) and not isfinite(value):
+        return f"{value}{at}, which JSON does not have"
+    if isinstance(value, (set, frozenset)):
+        return f"a set{at}, which JSON does not have and whose order changes; return `sorted(…)`"
+    # What is deeper, or contains itself, is an error of its own.
+    if depth > 100:
+        return None
+    items: Any = ()
+    if isinstance(value, dict):
+        items = value.items()  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    elif isinstance(value, (list, tuple)):
+        items = enumerate(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    for name, item in items:
+        found = unlike_json(item, f"{path}.{name}" if path else str(name), depth + 1)
+        if found is not None:
+            return found
+    return None
+
+
+def refuse_unlike_json(value: object) -> None:
+    """Lets a tool fail whose result JSON would change."""
+    lost = unlike_json(value)
+    if lost is not None:
+        raise Unsendable(lost)
 
 
 def refuse_unsendable() -> None:
     """Lets tools fail that return what JSON does not have."""
+    _check_tool_results()
     for name in _MODULES:
         try:
             module: Any = import_module(name)
@@ -45,14 +86,43 @@ def refuse_unsendable() -> None:
 
 def _strict(former: Any) -> Any:
     def serialize(data: object) -> str:
+        refuse_unlike_json(data)
         unsendable: list[object] = []
-        import_module("pydantic_core").to_json(data, fallback=unsendable.append)
+        core: Any = import_module("pydantic_core")
+        # With models and dataclasses as dictionaries.
+        plain = core.to_jsonable_python(data, fallback=unsendable.append)
         if unsendable:
-            raise Unsendable(unsendable[0])
+            raise Unsendable(f"an object of the type `{type(unsendable[0]).__name__}`, which JSON does not have")
+        refuse_unlike_json(plain)
         return former(data)
 
     serialize.is_of_trailblaze = True  # pyright: ignore[reportFunctionMemberAccess]
     return serialize
+
+
+def _check_tool_results() -> None:
+    """Lets the results fail that authors make themselves."""
+    tools: Any = import_module("fastmcp.tools")
+    # FastMCP 2 has it in another module.
+    tool_result: Any = getattr(tools, "ToolResult", None) or import_module("fastmcp.tools.tool").ToolResult
+    former: Any = tool_result.__init__
+    if getattr(former, "checks_json", False):
+        return
+
+    def init(self: Any, *args: Any, **options: Any) -> None:
+        for name in ("structured_content", "meta"):
+            refuse_unlike_json(options.get(name))
+        meta: Any = options.get("meta")
+        own: Any = meta.get("trailblaze") if isinstance(meta, dict) else None
+        if isinstance(own, dict):
+            for key in ("memoryDelta", "memoryDeletions"):
+                changed: Any = own.get(key)
+                refuse_reserved(changed if isinstance(changed, (dict, list)) else ())
+        former(self, *args, **options)
+
+    init.checks_json = True  # pyright: ignore[reportFunctionMemberAccess]
+    init.is_of_trailblaze = getattr(former, "is_of_trailblaze", False)  # pyright: ignore[reportFunctionMemberAccess]
+    tool_result.__init__ = init
 
 
 def function_of(traceback: TracebackType | None) -> str | None:

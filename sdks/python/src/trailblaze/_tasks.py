@@ -6,6 +6,7 @@ import asyncio
 import threading
 from contextvars import ContextVar
 
+from ._late_failures import ToolCall, current, watch_callbacks, watch_threads
 from ._place import place_of_own_code
 
 TYPE_CHECKING = False
@@ -20,11 +21,16 @@ _created: ContextVar[list[asyncio.Future[Any]] | None] = ContextVar("trailblaze_
 
 
 class WatchedTasks:
-    """The tasks that are created in a `with` statement, and in the tasks created there."""
+    """The tasks and threads that are started in a `with` statement, and in the tasks created there."""
+
+    def __init__(self, call: ToolCall) -> None:
+        self._call = call
 
     def __enter__(self) -> WatchedTasks:
         global n_calls
         n_calls += 1
+        watch_threads()
+        self._call_token = current.set(self._call)
         self._tasks: list[asyncio.Future[Any]] = []
         self._token = _created.set(self._tasks)
         self._threads = set(threading.enumerate())
@@ -36,11 +42,13 @@ class WatchedTasks:
     def __exit__(self, *exception: object) -> None:
         global n_calls
         n_calls -= 1
+        self._call.has_ended = True
+        current.reset(self._call_token)
         _created.reset(self._token)
 
     def failure(self) -> BaseException | None:
-        """The exception of a task that has failed and that nothing has awaited."""
-        return next(iter(unseen_failures(self._tasks)), None)
+        """The exception of a task that has failed and that nothing has awaited, or of a thread or callback."""
+        return next(iter([*unseen_failures(self._tasks), *self._call.failures]), None)
 
     def left(self) -> list[str]:
         """What of the author's code is still running: kind and place of each task and thread. Daemon threads may be left."""
@@ -83,12 +91,16 @@ def _watch(loop: Any) -> None:
     former = loop.get_task_factory()
     if getattr(former, "is_of_trailblaze", False):
         return
+    watch_callbacks(loop)
 
     def create(loop: Any, coroutine: Any, **options: Any) -> Any:
         task = asyncio.Task(coroutine, loop=loop, **options) if former is None else former(loop, coroutine, **options)
         tasks = _created.get()
         if tasks is not None:
             tasks.append(task)
+        call = current.get()
+        if call is not None:
+            call.watch(task)
         for listen in listeners:
             listen(task)
         return task

@@ -51,14 +51,24 @@ def success(
         forget: The names of values to forget.
     """
     meta: dict[str, Any] = {"variant": "Success"}
-    if remember:
-        meta["memoryDelta"] = dict(remember)
     if isinstance(forget, str):
         raise TypeError("`forget` must be a list of names")
     deletions = list(forget)
+    _check(remember, structured, deletions)
+    if remember:
+        meta["memoryDelta"] = dict(remember)
     if deletions:
         meta["memoryDeletions"] = deletions
     return _native(text, None if structured is None else dict(structured), meta)
+
+
+def _check(remember: Mapping[str, Any] | None, structured: Mapping[str, Any] | None, forget: list[str]) -> None:
+    """Raises if Trailblaze would refuse or change the result."""
+    from ._returned import refuse_reserved, refuse_unlike_json
+
+    refuse_reserved([*(remember or ()), *forget])
+    for value in (structured, remember):
+        refuse_unlike_json(None if value is None else dict(value))
 
 
 def error(text: str) -> Any:

@@ -21,10 +21,12 @@ from difflib import get_close_matches
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import import_module
 from typing import Any
+from urllib.parse import unquote
 
 from ._generated.built_in_tools import BUILT_IN_TOOLS
 from ._generated.types import Element
 from ._late import CALLED_AT, begin, end, ended_tool, late_text
+from ._late_failures import FAILED
 from ._pending_call import NEVER_AWAITED, mistake
 from ._place import explain, place_of_frame
 from ._returned import flaw, refuse_unsendable
@@ -88,6 +90,9 @@ class FakeDevice:
                 if never_awaited is not None:
                     device._never_awaited(self.path, None if never_awaited == "1" else never_awaited)
                     status, message = 200, _DONE
+                elif FAILED in self.headers:
+                    device._failed_late(unquote(self.headers[FAILED]))
+                    status, message = 404, {"code": "not_found", "message": "the tool call has ended"}
                 elif device._is_late(self.path, params.get("invocationId"), self.headers.get(CALLED_AT)):
                     status, message = 404, {"code": "not_found", "message": "the tool call has ended"}
                 else:
@@ -194,6 +199,10 @@ class FakeDevice:
     def _never_awaited(self, path: str, place: str | None) -> None:
         with self._lock:
             self._mistakes.append(mistake(path, place))
+
+    def _failed_late(self, text: str) -> None:
+        with self._lock:
+            self._mistakes.append(text)
 
     def _is_late(self, path: str, invocation: str | None, place: str | None) -> bool:
         tool = ended_tool(invocation)

@@ -9,7 +9,16 @@ from typing import Any
 from fastmcp import Context, FastMCP
 from shared import REGISTRY, answer
 
-from trailblaze import ApiError, AssertionFailed, SyncTrailblazeClient, TrailblazeClient, failure_middleware, registry, report_progress
+from trailblaze import (
+    ApiError,
+    AssertionFailed,
+    SyncTrailblazeClient,
+    TrailblazeClient,
+    failure_middleware,
+    registry,
+    report_progress,
+    result,
+)
 
 try:
     from fastmcp.tools import ToolResult
@@ -104,6 +113,53 @@ async def release() -> str:
     return "released"
 
 
+@server.tool(name="acme_leaves")
+async def leaves(kind: str) -> str:
+    """Starts something that fails: at once, or when it is released."""
+    loop = asyncio.get_running_loop()
+
+    def fail() -> None:
+        raise ValueError("in the thread")
+
+    def fail_later() -> None:
+        released.wait()
+        raise ValueError("in the late thread")
+
+    def call_back() -> None:
+        raise ValueError("in the callback")
+
+    async def fail_task() -> None:
+        await loop.run_in_executor(None, released.wait)
+        raise ValueError("in the late task")
+
+    released.clear()
+    if kind == "thread":
+        thread = threading.Thread(target=fail)
+        thread.start()
+        thread.join()
+    elif kind == "callback":
+        loop.call_soon(call_back)
+        await asyncio.sleep(0)
+    elif kind == "late thread":
+        threading.Thread(target=fail_later, daemon=True).start()
+    elif kind == "late task":
+        tasks.add(asyncio.create_task(fail_task()))
+    return "done"
+
+
+@server.tool(name="acme_result")
+def made(kind: str) -> ToolResult:
+    if kind == "nan":
+        return ToolResult(content="made", structured_content={"sizes": [1.0, float("nan")]})
+    if kind == "memory":
+        return ToolResult(content="made", meta={"trailblaze": {"memoryDelta": {"total": float("inf")}}})
+    if kind == "reserved":
+        return ToolResult(content="made", meta={"trailblaze": {"memoryDelta": {"target.appId": "x"}}})
+    if kind == "helper":
+        return result.success("made", remember={"args.x": 1})
+    return result.success("made", {"when": {1, 2}})
+
+
 @server.tool(name="acme_returns")
 async def returns() -> ToolResult:
     returned: Any = object()
@@ -112,7 +168,15 @@ async def returns() -> ToolResult:
 
 @server.tool(name="acme_returnsAny")
 def returns_any(kind: str) -> Any:
-    return {"nested": {"when": [object()]}, "set": {1}, "none": None, "order": Order(number=7)}[kind]
+    infinite = {"sizes": [float("inf")]}
+    return {
+        "nested": {"when": [object()]},
+        "set": {1},
+        "nan": float("nan"),
+        "infinite": infinite,
+        "none": None,
+        "order": Order(number=7),
+    }[kind]
 
 
 @server.tool(name="acme_hangs")

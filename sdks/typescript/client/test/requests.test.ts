@@ -18,6 +18,8 @@ const ELEMENT = { role: 'window', enabled: true, selected: false, focused: false
 const SCREEN = { platform: 'android', width: 1080, height: 2400, root: ELEMENT };
 const DEVICE = { id: 'android/sim-1', platform: 'android', driver: 'sim', width: 1080, height: 2400 };
 
+const WINDOW = { id: '7', title: 'Bill', app: 'mousepad', bounds: { left: 0, top: 0, right: 9, bottom: 9 }, active: true };
+
 const ANSWERS: Record<string, unknown> = {
   IsVisible: { value: true },
   HasText: { value: false },
@@ -26,6 +28,8 @@ const ANSWERS: Record<string, unknown> = {
   CaptureScreen: { ...SCREEN, picture: { mime: 'image/png', data: 'iVBORw==' } },
   AdbShell: { ...OK, output: 'ok\n', exitCode: 0 },
   EvaluateJs: { ...OK, value: { title: 'Acme' } },
+  Windows: { windows: [WINDOW] },
+  GetClipboard: { value: 'Ada' },
   DumpMemory: { value: { user: 'ada' } },
   GetSession: { sessionId: 's-1', device: DEVICE },
   ListTools: { tools: [] },
@@ -100,6 +104,13 @@ const CASES: [call: (tb: TrailblazeClient) => Promise<unknown>, path: string, se
     OK,
   ],
   [(tb) => tb.playwright!.evaluateJs('1'), 'PlaywrightCommands/EvaluateJs', { script: '1' }, { title: 'Acme' }],
+  [(tb) => tb.desktop!.windows(), 'DesktopCommands/Windows', {}, { windows: [WINDOW] }],
+  [(tb) => tb.desktop!.activateWindow('7'), 'DesktopCommands/ActivateWindow', { id: '7' }, OK],
+  [(tb) => tb.desktop!.menu(['File', 'Save']), 'DesktopCommands/Menu', { path: ['File', 'Save'] }, OK],
+  [(tb) => tb.desktop!.pressKeys('Control+S'), 'DesktopCommands/PressKeys', { keys: 'Control+S' }, OK],
+  [(tb) => tb.desktop!.getClipboard(), 'DesktopCommands/GetClipboard', {}, 'Ada'],
+  [(tb) => tb.desktop!.setClipboard('Ada'), 'DesktopCommands/SetClipboard', { text: 'Ada' }, OK],
+  [(tb) => tb.desktop!.close('7'), 'DesktopCommands/Close', { id: '7' }, OK],
   [(tb) => tb.remember('user', 'ada'), 'TrailblazeMemory/Remember', { variable: 'user', value: 'ada' }, OK],
   [(tb) => tb.forget('user'), 'TrailblazeMemory/Forget', { variable: 'user' }, OK],
   [(tb) => tb.dumpMemory(), 'TrailblazeMemory/DumpMemory', {}, { user: 'ada' }],

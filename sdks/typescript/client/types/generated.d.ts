@@ -195,6 +195,24 @@ export interface Bounds {
     /** The bottom edge. */
     readonly bottom: number;
 }
+/** The windows on a desktop. */
+export interface WindowList {
+    /** From the bottom to the top. */
+    readonly windows: readonly DesktopWindow[];
+}
+/** A window on a desktop. */
+export interface DesktopWindow {
+    /** What activateWindow and close find it by. */
+    readonly id: string;
+    /** Its title; empty if it has none. */
+    readonly title: string;
+    /** The program that it belongs to. */
+    readonly app: string;
+    /** Where it is. */
+    readonly bounds?: Bounds;
+    /** Whether it is in front and has the keyboard. */
+    readonly active: boolean;
+}
 /** A picture. */
 export interface Picture {
     /** Its MIME type: image/png. */
@@ -364,6 +382,31 @@ export interface WaitForSelectorParams {
 export interface EvaluateJsParams {
     /** A JavaScript expression. A promise is awaited. */
     script: string;
+}
+/** Parameters of ActivateWindow. */
+export interface ActivateWindowParams {
+    /** The id of the window, or its title. */
+    id: string;
+}
+/** Parameters of Menu. */
+export interface MenuParams {
+    /** The names on the way to the item, such as File and Save As. */
+    path: readonly string[];
+}
+/** Parameters of PressKeys. */
+export interface PressKeysParams {
+    /** The keys, such as Control+Shift+S, F5 or a. */
+    keys: string;
+}
+/** Parameters of SetClipboard. */
+export interface SetClipboardParams {
+    /** The text. */
+    text: string;
+}
+/** Parameters of Close. */
+export interface CloseParams {
+    /** The id of the window, or its title. */
+    id: string;
 }
 /** Parameters of Remember. */
 export interface RememberParams {
@@ -588,8 +631,51 @@ export interface PlaywrightCommands {
     /** Evaluate JavaScript in the page. Only on web. */
     evaluateJs(params: EvaluateJsParams, options?: CallOptions): Promise<unknown>;
 }
-/** The commands that only desktops have. There are none yet. */
+/** The commands that only desktops have. */
 export interface DesktopCommands {
+    /** List the windows on the desktop, from the bottom to the top. Only on desktop. */
+    windows(options?: CallOptions): Promise<WindowList>;
+    /**
+     * Bring a window to the front, and give it the keyboard. Only on desktop.
+     * @param id The id of the window, or its title.
+     */
+    activateWindow(id: string, options?: CallOptions): Promise<ActionResult>;
+    /** Bring a window to the front, and give it the keyboard. Only on desktop. */
+    activateWindow(params: ActivateWindowParams, options?: CallOptions): Promise<ActionResult>;
+    /**
+     * Choose an item of a menu of the window in front, from the menu bar or from a button that opens a menu. Only on
+     * desktop.
+     * @param path The names on the way to the item, such as File and Save As.
+     */
+    menu(path: readonly string[], options?: CallOptions): Promise<ActionResult>;
+    /**
+     * Choose an item of a menu of the window in front, from the menu bar or from a button that opens a menu. Only on
+     * desktop.
+     */
+    menu(params: MenuParams, options?: CallOptions): Promise<ActionResult>;
+    /**
+     * Press a key or a combination of keys. Only on desktop.
+     * @param keys The keys, such as Control+Shift+S, F5 or a.
+     */
+    pressKeys(keys: string, options?: CallOptions): Promise<ActionResult>;
+    /** Press a key or a combination of keys. Only on desktop. */
+    pressKeys(params: PressKeysParams, options?: CallOptions): Promise<ActionResult>;
+    /** Get the text of the clipboard; null if it has none. Only on desktop. */
+    getClipboard(options?: CallOptions): Promise<string | null>;
+    /**
+     * Put a text on the clipboard. Only on desktop.
+     * @param text The text.
+     */
+    setClipboard(text: string, options?: CallOptions): Promise<ActionResult>;
+    /** Put a text on the clipboard. Only on desktop. */
+    setClipboard(params: SetClipboardParams, options?: CallOptions): Promise<ActionResult>;
+    /**
+     * Close a window, as its button for that does. Only on desktop.
+     * @param id The id of the window, or its title.
+     */
+    close(id: string, options?: CallOptions): Promise<ActionResult>;
+    /** Close a window, as its button for that does. Only on desktop. */
+    close(params: CloseParams, options?: CallOptions): Promise<ActionResult>;
 }
 /** The values that calls remember. */
 export interface TrailblazeMemory {
@@ -662,7 +748,7 @@ export declare const GROUPS: {
         platforms: string[];
     };
     desktop: {
-        methods: Readonly<Record<never, MethodSpec>>;
+        methods: Readonly<Record<keyof DesktopCommands, MethodSpec>>;
         platforms: string[];
     };
 };
@@ -672,6 +758,6 @@ export interface CommandGroups {
     readonly maestro: MaestroCommands | undefined;
     /** The commands that only browsers have. */
     readonly playwright: PlaywrightCommands | undefined;
-    /** The commands that only desktops have. There are none yet. */
+    /** The commands that only desktops have. */
     readonly desktop: DesktopCommands | undefined;
 }

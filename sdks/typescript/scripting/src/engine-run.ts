@@ -36,7 +36,10 @@ async function serve(options: ServeOptions): Promise<RunningServer> {
     list: () => ({
       serverInfo: { name, version },
       instructions,
-      tools: [...tools.values()].map((tool) => tool.definition),
+      tools: [...tools.values()].map(({ definition, definedAt }) => {
+        const place = runtime.placeOf(definedAt);
+        return place === undefined ? definition : { ...definition, _meta: { ...definition._meta, 'trailblaze/definedAt': place } };
+      }),
       resources: resources.map(({ uri }) => ({ uri, name: uri, mimeType: 'application/json' })),
     }),
     async call(params, { signal }) {

@@ -18,6 +18,14 @@ export interface ToolMemory {
 
 export type MemoryChanges = { memoryDelta: Record<string, unknown>; memoryDeletions: string[] };
 
+/** Trailblaze sets these names itself, and would refuse the result. */
+function refuseReserved(key: string): void {
+  const prefix = ['target.', 'args.'].find((reserved) => key.startsWith(reserved));
+  if (prefix !== undefined) {
+    throw new TypeError(`\`${key}\` cannot be changed in memory: names that begin with \`${prefix}\` are set by Trailblaze`);
+  }
+}
+
 export class SessionMemory implements ToolMemory {
   readonly #known: ReadonlyMap<string, unknown>;
   readonly #set = new Map<string, unknown>();
@@ -50,6 +58,7 @@ export class SessionMemory implements ToolMemory {
 
   set(key: string, value: unknown): void {
     this.#check('set');
+    refuseReserved(key);
     const lost = typeof value === 'function' || typeof value === 'symbol' ? undefined : unlikeJson(value);
     if (lost !== undefined) {
       throw new TypeError(`\`${key}\` cannot be remembered: ${lost}`);
@@ -64,6 +73,7 @@ export class SessionMemory implements ToolMemory {
 
   delete(key: string): boolean {
     this.#check('delete');
+    refuseReserved(key);
     const wasThere = this.has(key);
     this.#set.delete(key);
     if (this.#known.has(key)) {

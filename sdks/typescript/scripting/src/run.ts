@@ -32,7 +32,8 @@ import { PROCESS_RUNTIME, watchFailures, watchProcesses, watchRequests, watchTim
 import { ServerOfTools } from './server.ts';
 import type { RunningServer, RunOptions, ServedResource, ServeOptions } from './serving.ts';
 import { keepStdoutForProtocol } from './stdout.ts';
-import { definedTools } from './tool.ts';
+import { definedTools, type DefinedTool } from './tool.ts';
+import type { TrailblazeTool } from './tool-meta.ts';
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
@@ -106,7 +107,7 @@ function makeServer(options: ServeOptions): McpServer {
   });
   server.onerror = (error) => console.error(`${name}: ${messageOf(error)}`);
   server.setRequestHandler(ListToolsRequestSchema, () => ({
-    tools: [...tools.values()].map((tool) => tool.definition),
+    tools: [...tools.values()].map(listed),
   }));
   if (resources.length > 0) {
     serveResources(server, resources);
@@ -137,6 +138,12 @@ function makeServer(options: ServeOptions): McpServer {
     return outside === undefined ? result : rememberOutside(outside, result);
   });
   return server;
+}
+
+/** A tool as it is listed; for Trailblaze, with the line of its definition, which messages name. */
+function listed({ definition, definedAt }: DefinedTool): TrailblazeTool {
+  const place = process.env['TRAILBLAZE_BASE_URL'] === undefined ? undefined : PROCESS_RUNTIME.placeOf(definedAt);
+  return place === undefined ? definition : { ...definition, _meta: { ...definition._meta, 'trailblaze/definedAt': place } };
 }
 
 function serveResources(server: McpServer, resources: readonly ServedResource[]): void {
@@ -174,10 +181,13 @@ class Notices {
     }
   };
 
-  /** A warning after the call has ended. Over HTTP, the response to the call cannot carry it any more. */
+  /** A failure after the call has ended. Over HTTP, the response to the call cannot carry it any more. */
   readonly warnLate = (message: string): void => {
     console.error(message);
-    this.#send(this.#server.notification({ method: 'notifications/message', params: this.#message('warning', message) }));
+    const { _meta, ...params } = this.#message('error', message);
+    const call = readMeta(this.#extra._meta)?.invocationId;
+    const about = { ..._meta, ...(call === undefined ? {} : { trailblazeFailedCall: call }) };
+    this.#send(this.#server.notification({ method: 'notifications/message', params: { ...params, _meta: about } }));
   };
 
   #message(level: LoggingLevel, data: string) {

@@ -33,6 +33,9 @@ export type ToolFlags = {
 export type TrailblazeToolMeta = {
   [Key in keyof ToolFlags as `trailblaze/${Key}`]?: ToolFlags[Key];
 } & {
+  /** The file and line of its definition, which this package adds. */
+  'trailblaze/definedAt'?: string;
+} & {
   [key: `${string}.${string}/${string}`]: unknown;
 };
 

@@ -283,6 +283,10 @@ describe('a server of tools', () => {
       const place = lineOf('setTimeout(async () => {');
       assert.deepEqual(said(), [`\`leaves\` ended before its timer fired; wait for it, or clear it (${place})`]);
       await server.saw('`leaves` called `tap` after it had ended, so nothing was done (');
+      await server.told(2);
+      const late = server.messages.find((message) => 'method' in message && message.params?.['level'] === 'error');
+      const named = late !== undefined && 'params' in late ? late.params?.['_meta'] : undefined;
+      assert.equal((named as Record<string, unknown> | undefined)?.['trailblazeFailedCall'], 'e');
       assert.deepEqual(trailblaze.received, []);
     } finally {
       await trailblaze.close();

@@ -109,6 +109,16 @@ test('a result that JSON would change is refused', async () => {
   assert.equal(await refused('date', new Date(0)), '');
 });
 
+test('names that Trailblaze sets itself are not changed in memory', async () => {
+  for (const name of ['target.appId', 'args.x']) {
+    const sets = tool(`acme_sets_${name.slice(0, 4)}`, { description: '' }, (_, { memory }) => memory.set(name, 1));
+    const { isError, text } = await callTool(sets, {}, fakeContext());
+    const prefix = name.slice(0, name.indexOf('.') + 1);
+    const told = `TypeError: \`${name}\` cannot be changed in memory: names that begin with \`${prefix}\` are set by Trailblaze`;
+    assert.deepEqual([isError, text], [true, told]);
+  }
+});
+
 test('a context is refused after its call', async () => {
   const ctx = fakeContext({ tools: { tap: () => {} } });
   const { tap, log, memory } = ctx;

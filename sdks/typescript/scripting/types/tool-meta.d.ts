@@ -29,6 +29,9 @@ export type ToolFlags = {
 export type TrailblazeToolMeta = {
     [Key in keyof ToolFlags as `trailblaze/${Key}`]?: ToolFlags[Key];
 } & {
+    /** The file and line of its definition, which this package adds. */
+    'trailblaze/definedAt'?: string;
+} & {
     [key: `${string}.${string}/${string}`]: unknown;
 };
 /** An MCP tool whose `_meta` is checked. */

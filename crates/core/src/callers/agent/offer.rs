@@ -43,15 +43,33 @@ const OMITTED: &[&str] = &[
     "assertVisibleWithText",
     "waitUntilVisible",
     "waitUntilNotVisible",
+    "assertNotVisible",
+    // The checks that all platforms have do the same.
+    "web_verifyValue",
+    "web_verifyListVisible",
 ];
 
 /// Built-in tools that have a better counterpart for web pages.
 const OMITTED_ON_WEB: &[&str] =
     &["tap", "inputText", "eraseText", "pressKey", "scroll", "swipe", "openUrl", "hideKeyboard", "launchApp"];
 
+/// Parameters that models are offered although other tools have unimportant ones of the same name.
+const SHOWN: &[(&str, &[&str])] = &[("assertState", &["enabled", "selected"])];
+
 /// Built-in tools that reach beyond the app under test. Offered only if the target names them under `tools:`.
-pub const LEAVING: &[&str] =
-    &["adbShell", "evaluateJs", "web_evaluate", "openUrl", "runCommand", "web_applyCookies", "web_getStorageState"];
+pub const LEAVING: &[&str] = &[
+    "adbShell",
+    "evaluateJs",
+    "web_evaluate",
+    "openUrl",
+    "runCommand",
+    "web_applyCookies",
+    "web_getStorageState",
+    "mobile_installApp",
+    "mobile_uninstallApp",
+    "mobile_pushFile",
+    "mobile_pullFile",
+];
 
 /// Parameters of built-in tools that models are not offered.
 const HIDDEN: &[&str] = &[
@@ -148,7 +166,12 @@ pub fn for_model(tool: &Tool) -> OfferedTool {
 
 /// The parameters of a tool that models are offered.
 pub fn parameters(tool: &Tool) -> Value {
-    compact(tool.schema.json(), tool.contributor.origin == ToolOrigin::BuiltIn)
+    let mut parameters = compact(tool.schema.json(), tool.contributor.origin == ToolOrigin::BuiltIn);
+    let shown = SHOWN.iter().filter(|(name, _)| *name == tool.name).flat_map(|(_, shown)| *shown);
+    for name in shown {
+        parameters["properties"][*name] = json!({"type": "boolean"});
+    }
+    parameters
 }
 
 fn described(tool: &Tool, is_built_in: bool) -> String {

@@ -3,12 +3,13 @@
 use serde_json::{Value, json};
 
 use super::{CallDid, Effect, StepDid};
-use crate::trail::{StepPlan, ToolCall, Trail, TrailDevice};
+use crate::trail::{Step, StepPlan, ToolCall, Trail, TrailDevice};
 use crate::yaml::loose;
 
 /// The entries to store for a trail after it was recorded: `{call, did}`, in the order of the calls.
 pub fn entries(trail: &Trail, device: &TrailDevice, did: &[StepDid]) -> Vec<Value> {
-    let entries = trail.steps_on(device).flat_map(|(index, step)| {
+    let is_played = |(_, step): &(usize, &Step)| !step.flow.is_conditional();
+    let entries = trail.steps_on(device).filter(is_played).flat_map(|(index, step)| {
         let Some(did) = did.iter().find(|did| did.index == index) else { return Vec::new() };
         let (calls, did) = match step.plan(&device.lineage) {
             StepPlan::Recording { calls, .. } => (calls, &did.recorded),

@@ -66,6 +66,8 @@ impl Made {
             is_delegating: false,
             is_custom: self.is_custom,
             result_name: self.result_name.map(str::to_string),
+            is_soft: false,
+            is_condition: false,
             source: "".into(),
         })));
         let origin = if self.outcome.delegates.is_empty() { CallOrigin::Callback } else { CallOrigin::Delegate };
@@ -85,6 +87,7 @@ impl Made {
             text: "Do it".into(),
             plan: Plan::Authored,
             role: None,
+            hook: None,
         }];
         self.events(Parent::Step(StepId::new("s")), CallOrigin::Step, &mut events);
         events

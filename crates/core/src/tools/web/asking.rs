@@ -3,9 +3,9 @@
 use serde_json::Value;
 use trailblaze_protocol::outcome::Outcome;
 
+use super::super::arguments::texts;
 use super::super::requests::send;
 use super::super::row::{ParamType, REASON, Row, WEB, optional, required};
-use super::touching::texts;
 use crate::driver::{Browse, DeviceCommand};
 use crate::engine::cx::Cx;
 use crate::engine::device_history::ConsoleLine;

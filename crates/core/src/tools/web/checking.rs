@@ -4,21 +4,20 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use trailblaze_protocol::device_event::SentRequest;
-use trailblaze_protocol::geometry::Rect;
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
-use super::super::arguments::timeout;
+use super::super::arguments::{texts, timeout};
 use super::super::assertions::{differs, expect_visible};
+use super::super::checks::expect_list;
 use super::super::elements::containing;
 use super::super::row::{ParamType, Preset, REASON, Row, TIMEOUT, WEB, defaulted, optional, required};
 use super::aim::{ELEMENT, INDEX, REF, SELECTOR, WebTarget, restate};
-use super::touching::texts;
 use crate::driver::{Action, ActionTarget};
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
 use crate::engine::tool::Args;
 use crate::limits;
-use crate::query::{Checks, Find, Found, Query};
+use crate::query::{Checks, Find, Found};
 use crate::screen::Node;
 
 pub const ROWS: &[Row] = &[
@@ -104,65 +103,8 @@ async fn list_visible(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
         Some(WebTarget::Stable(query)) => Some(query),
         None => None,
     };
-    let items = texts(args, "items");
-    let is_ordered = args.flag("ordered").unwrap_or(false);
-    let (items, list) = (&items, &list);
-    let ask = |_| {
-        async move {
-            let list = match list {
-                None => None,
-                Some(query) => match cx.session.device.find(cx, query, Checks::Visible).await? {
-                    Find::Found(found) => Some(found),
-                    Find::Not(why) => return Ok(Err(differs(&query.to_string(), &why.to_string()))),
-                },
-            };
-            let place = list.as_ref().map(|list| format!(" in {}", list.summary)).unwrap_or_default();
-            let mut last: Option<(&str, Rect)> = None;
-            for item in items {
-                let (next, saw) = match (places(cx, item, list.as_ref(), is_ordered).await?, last) {
-                    (Err(saw), _) => (None, saw),
-                    (Ok(places), None) => (places.first().copied(), String::new()),
-                    (Ok(places), Some((before, last))) => {
-                        let next = places.into_iter().find(|place| !is_ordered || comes_after(*place, last));
-                        (next, format!("no such item after \"{before}\""))
-                    }
-                };
-                let Some(next) = next else { return Ok(Err(differs(&format!("\"{item}\"{place}"), &saw))) };
-                last = Some((item.as_str(), next));
-            }
-            let how = if is_ordered { "all items are visible, in this order" } else { "all items are visible" };
-            Ok(Ok(Outcome::success(how)))
-        }
-        .boxed()
-    };
-    cx.session.device.await_answer(cx, wait(args), ask).await
-}
-
-/// Where an item is, within the list if there is one: its first place, or all; or what was seen instead.
-async fn places(cx: &Cx, item: &str, list: Option<&Found>, wants_all: bool) -> Result<Result<Vec<Rect>, String>, Stop> {
-    let mut places = Vec::new();
-    for index in 0.. {
-        let query = Query { index: Some(index), ..containing(item) };
-        match cx.session.device.find(cx, &query, Checks::Visible).await? {
-            Find::Found(found) if list.is_none_or(|list| list.bounds.contains(found.bounds.center())) => {
-                places.push(found.bounds);
-                if !wants_all {
-                    break;
-                }
-            }
-            Find::Found(_) => {}
-            Find::Not(_) if !places.is_empty() => break,
-            Find::Not(_) if index > 0 => return Ok(Err("the item elsewhere on the page".to_string())),
-            Find::Not(why) => return Ok(Err(why.to_string())),
-        }
-    }
-    Ok(Ok(places))
-}
-
-/// Whether a place is read after another one: it is below it, or beside it in the same row.
-fn comes_after(place: Rect, other: Rect) -> bool {
-    let middle = place.center().y;
-    middle >= other.bottom || (middle >= other.top && place.left > other.left)
+    let (items, is_ordered) = (texts(args, "items"), args.flag("ordered").unwrap_or(false));
+    expect_list(cx, &items, list.as_ref(), is_ordered, wait(args)).await
 }
 
 async fn verify_value(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {

@@ -47,4 +47,6 @@ pub const VERIFICATION: &[&str] = &[
     "web_verifyListVisible",
     "web_verifyValue",
     "web_assertNetworkEvent",
+    "web_assertUrl",
+    "web_assertTitle",
 ];

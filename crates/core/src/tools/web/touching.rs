@@ -2,11 +2,10 @@
 
 use std::ops::RangeInclusive;
 
-use serde_json::Value;
 use trailblaze_protocol::geometry::Point;
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
-use super::super::arguments::find_wait;
+use super::super::arguments::{find_wait, texts};
 use super::super::elements::{act_on, present};
 use super::super::requests::act;
 use super::super::row::{ParamRow, ParamType, Preset, REASON, Row, TIMEOUT, WEB, defaulted, optional, required};
@@ -244,11 +243,6 @@ fn pair(args: &Args, x: &str, y: &str) -> Result<Option<(i32, i32)>, Stop> {
 
 fn offset(args: &Args) -> Result<Option<Offset>, Stop> {
     Ok(pair(args, "offsetX", "offsetY")?.map(|(x, y)| Offset { x, y }))
-}
-
-pub fn texts(args: &Args, name: &str) -> Vec<String> {
-    let values = args.value(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    values.iter().filter_map(Value::as_str).map(str::to_string).collect()
 }
 
 /// Acts on an element. A ref is first replaced by a stable description.

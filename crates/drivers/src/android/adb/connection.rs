@@ -1,6 +1,6 @@
 //! One connection to the adb server: requests with their status, and bounded reads.
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::error::AdbError;
@@ -8,16 +8,24 @@ use super::error::AdbError;
 /// How many bytes of output are read at once.
 const CHUNK: usize = 64 * 1024;
 
-/// A connection to the adb server. Closing it ends what the server does for it.
+/// A connection to the adb server, or to a service of this device. Closing it ends what is done for it.
 pub struct AdbConnection {
-    stream: TcpStream,
+    stream: Box<dyn ByteStream>,
 }
+
+trait ByteStream: AsyncRead + AsyncWrite + Send + Sync + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Sync + Unpin> ByteStream for T {}
 
 impl AdbConnection {
     pub fn new(stream: TcpStream) -> AdbConnection {
         // Requests are small, and each waits for its answer.
         let _ = stream.set_nodelay(true);
-        AdbConnection { stream }
+        AdbConnection::of(stream)
+    }
+
+    pub fn of(stream: impl AsyncRead + AsyncWrite + Send + Sync + Unpin + 'static) -> AdbConnection {
+        AdbConnection { stream: Box::new(stream) }
     }
 
     /// Sends a request, and waits until it is accepted.

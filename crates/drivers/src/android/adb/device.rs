@@ -8,22 +8,38 @@ use trailblaze_core::driver::Budget;
 use super::client::AdbClient;
 use super::connection::AdbConnection;
 use super::error::{AdbError, within};
+use super::local;
 use super::shell::{self, AdbShellOutput, ShellSession};
 
 /// How long a device that is not ready yet may take, and how often it is asked.
 const MOMENT: Duration = Duration::from_secs(3);
 const TICK: Duration = Duration::from_millis(100);
+/// How many times a server is asked again that closed the connection.
+const TRIES: usize = 10;
 
 /// A device, by its serial. Each request looks it up, so that it may be unplugged and plugged in between two of them.
 #[derive(Debug, Clone)]
 pub struct AdbDevice {
-    client: AdbClient,
+    /// The server that it is behind; `None` for the device that this program runs on.
+    client: Option<AdbClient>,
     serial: String,
 }
 
 impl AdbDevice {
+    /// What the device that this program runs on is called, in place of a serial.
+    pub const HERE: &'static str = "local";
+
     pub(super) fn new(client: AdbClient, serial: String) -> AdbDevice {
-        AdbDevice { client, serial }
+        AdbDevice { client: Some(client), serial }
+    }
+
+    /// The device that this program runs on, whose commands need no adb.
+    pub fn here() -> AdbDevice {
+        AdbDevice { client: None, serial: AdbDevice::HERE.to_string() }
+    }
+
+    pub fn is_here(&self) -> bool {
+        self.client.is_none()
     }
 
     pub fn serial(&self) -> &str {
@@ -39,6 +55,9 @@ impl AdbDevice {
 
     /// What its daemon can do: `shell_v2`, `cmd`, `stat_v2` and so on.
     pub async fn features(&self, budget: &Budget) -> Result<Vec<String>, AdbError> {
+        if self.is_here() {
+            return Ok(vec!["shell_v2".to_string()]);
+        }
         let text = self.ask(budget, "features").await?;
         Ok(text.split(',').map(|feature| feature.trim().to_string()).collect())
     }
@@ -75,7 +94,8 @@ impl AdbDevice {
 
     /// Connects to a service of its daemon.
     pub(super) async fn open(&self, budget: &Budget, service: &str) -> Result<AdbConnection, AdbError> {
-        let mut connection = self.client.server().connect(budget).await?;
+        let Some(client) = &self.client else { return local::open(service) };
+        let mut connection = client.server().connect(budget).await?;
         let open = async {
             connection.request(&format!("host:transport:{}", self.serial)).await?;
             connection.request(service).await
@@ -86,15 +106,22 @@ impl AdbDevice {
 
     /// A request to the server that is about this device.
     pub(super) async fn ask(&self, budget: &Budget, service: &str) -> Result<String, AdbError> {
-        let answer = self.client.ask(budget, &self.of_server(service)).await;
+        let answer = self.server(service)?.ask(budget, &self.of_server(service)).await;
         self.explained(budget, answer).await
     }
 
     /// Connects to a service of the server that is about this device.
     pub(super) async fn open_at_server(&self, budget: &Budget, service: &str) -> Result<AdbConnection, AdbError> {
-        let mut connection = self.client.server().connect(budget).await?;
+        let mut connection = self.server(service)?.server().connect(budget).await?;
         within(budget, service, connection.request(&self.of_server(service))).await?;
         Ok(connection)
+    }
+
+    fn server(&self, service: &str) -> Result<&AdbClient, AdbError> {
+        self.client.as_ref().ok_or_else(|| {
+            let reason = "there is no adb between Trailblaze and the device that it runs on".to_string();
+            AdbError::Refused { service: service.to_string(), reason }
+        })
     }
 
     fn of_server(&self, service: &str) -> String {
@@ -132,7 +159,17 @@ impl AdbDevice {
 
     /// Why the device cannot be used, if that is so.
     pub async fn why_not_ready(&self, budget: &Budget) -> Option<AdbError> {
-        let devices = match self.client.devices(budget).await {
+        let client = self.client.as_ref()?;
+        let mut asked = client.devices(budget).await;
+        // A server that is about to end closes its connections first.
+        for _ in 0..TRIES {
+            if !matches!(asked, Err(AdbError::Closed { .. })) {
+                break;
+            }
+            budget.run("the adb server", tokio::time::sleep(TICK)).await.ok()?;
+            asked = client.devices(budget).await;
+        }
+        let devices = match asked {
             Ok(devices) => devices,
             Err(error) => return error.is_lost().then_some(error),
         };

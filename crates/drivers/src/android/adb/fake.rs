@@ -241,7 +241,11 @@ impl Shared {
             if header[0] == 4 {
                 break true;
             }
-            lines.push(String::from_utf8(text).ok()?.trim_end().to_string());
+            let line = String::from_utf8(text).ok()?.trim_end().to_string();
+            // Tells it to begin.
+            if line != "now" {
+                lines.push(line);
+            }
             stream.write_all(&packet(1, b"ok\n")).await.ok()?;
         };
         self.noted.send_replace(lines);

@@ -8,6 +8,7 @@ mod device;
 mod devices;
 mod error;
 mod forward;
+mod local;
 mod server;
 mod shell;
 mod sync;

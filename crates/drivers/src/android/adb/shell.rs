@@ -10,11 +10,11 @@ const PACKET: usize = 1024 * 1024;
 /// The longest line that a session reads.
 const LINE: usize = 64 * 1024;
 
-const STDIN: u8 = 0;
-const STDOUT: u8 = 1;
-const STDERR: u8 = 2;
-const EXIT: u8 = 3;
-const CLOSE_STDIN: u8 = 4;
+pub(super) const STDIN: u8 = 0;
+pub(super) const STDOUT: u8 = 1;
+pub(super) const STDERR: u8 = 2;
+pub(super) const EXIT: u8 = 3;
+pub(super) const CLOSE_STDIN: u8 = 4;
 
 /// What a command printed, and how it ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -152,7 +152,7 @@ impl ShellSession {
     }
 }
 
-fn packed(kind: u8, bytes: &[u8]) -> Vec<u8> {
+pub(super) fn packed(kind: u8, bytes: &[u8]) -> Vec<u8> {
     let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
     let mut packet = vec![kind];
     packet.extend(length.to_le_bytes());

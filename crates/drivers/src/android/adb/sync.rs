@@ -5,6 +5,7 @@ use trailblaze_core::driver::Budget;
 use super::connection::AdbConnection;
 use super::device::AdbDevice;
 use super::error::{AdbError, within};
+use super::local;
 
 /// The largest part of a file in one message.
 const PART: usize = 64 * 1024;
@@ -27,6 +28,11 @@ pub struct RemoteFile {
 impl AdbDevice {
     /// A file of the device, or `None` if there is none.
     pub async fn stat(&self, budget: &Budget, path: &str) -> Result<Option<RemoteFile>, AdbError> {
+        if self.is_here() {
+            let file =
+                |size| RemoteFile { mode: 0o100_644, size: u32::try_from(size).unwrap_or(u32::MAX), modified: 0 };
+            return Ok(local::stat(path).await.map(file));
+        }
         let stat = async {
             let mut connection = self.open_sync(budget, path).await?;
             send(&mut connection, b"STAT", path.as_bytes()).await?;
@@ -43,6 +49,9 @@ impl AdbDevice {
 
     /// The content of a file, which may have at most `limit` bytes.
     pub async fn pull(&self, budget: &Budget, path: &str, limit: usize) -> Result<Vec<u8>, AdbError> {
+        if self.is_here() {
+            return local::pull(path, limit).await;
+        }
         let pull = async {
             let mut connection = self.open_sync(budget, path).await?;
             send(&mut connection, b"RECV", path.as_bytes()).await?;
@@ -67,6 +76,9 @@ impl AdbDevice {
 
     /// Writes a file with these permissions.
     pub async fn push(&self, budget: &Budget, path: &str, content: &[u8], mode: u32) -> Result<(), AdbError> {
+        if self.is_here() {
+            return local::push(path, content, mode).await;
+        }
         let push = async {
             let mut connection = self.open_sync(budget, path).await?;
             send(&mut connection, b"SEND", format!("{path},{}", mode & 0o777).as_bytes()).await?;

@@ -7,6 +7,7 @@ mod server;
 mod shell;
 
 pub use choice::open;
+pub use server::random_name;
 
 use std::time::Duration;
 

@@ -270,7 +270,7 @@ async fn until_ready(process: &mut ShellSession, budget: &Budget) -> Result<(), 
 }
 
 /// Nobody else on the phone can guess it.
-fn random_name() -> Result<String, DriverError> {
+pub fn random_name() -> Result<String, DriverError> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes)
         .map_err(|error| DriverError::Refused { reason: format!("this machine gives no random bytes: {error}") })?;

@@ -22,16 +22,25 @@ impl ShellAutomation {
     pub fn new(phone: Phone, shape: Shape) -> ShellAutomation {
         ShellAutomation { phone, shape }
     }
+
+    /// What the command prints, or writes where there is no terminal, without which it prints nothing but that it succeeded.
+    async fn dump(&self, budget: &Budget) -> Result<Vec<u8>, AdbError> {
+        if !self.phone.device.is_here() {
+            return self.phone.device.exec(budget, "uiautomator dump /dev/tty", TREE).await;
+        }
+        const TO_FILE: &str = "file=/data/local/tmp/trailblaze-dump.$$; uiautomator dump \"$file\" >\"$file.said\" 2>&1; \
+            cat \"$file\" 2>/dev/null || cat \"$file.said\"; rm -f \"$file\" \"$file.said\"";
+        Ok(self.phone.device.shell(budget, TO_FILE, TREE).await?.stdout)
+    }
 }
 
 #[async_trait]
 impl Automation for ShellAutomation {
-    /// The command needs a terminal: without one it prints nothing but that it succeeded.
     async fn tree(&self, budget: &Budget) -> Result<ViewHierarchy, DriverError> {
         let started = Instant::now();
         let mut last = None;
         for number in 1..=TRIES {
-            let printed = match self.phone.device.exec(budget, "uiautomator dump /dev/tty", TREE).await {
+            let printed = match self.dump(budget).await {
                 Ok(printed) => printed,
                 Err(error) => return Err(with_reason(error, last.as_ref())),
             };

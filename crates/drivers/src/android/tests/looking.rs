@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
-use trailblaze_core::driver::{DriverError, LaunchMode, ObserveOptions};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use trailblaze_core::driver::{Budget, DriverError, LaunchMode, ObserveOptions};
 use trailblaze_protocol::device_event::DeviceEvent;
 use trailblaze_protocol::event::Level;
 use trailblaze_protocol::geometry::Size;
@@ -165,4 +168,38 @@ async fn what_a_launched_app_logs_is_told_until_the_phone_is_closed() {
     let n_logs = adb.commands().iter().filter(|command| command.starts_with("logcat -v brief")).count();
     assert_eq!(n_logs, 1);
     driver.close().await;
+}
+
+#[tokio::test]
+async fn a_screen_with_thousands_of_elements_is_read() {
+    let row = |number: usize| {
+        format!(
+            "<node index=\"{number}\" text=\"Row {number}\" resource-id=\"\" class=\"android.widget.TextView\" package=\"a.b\" \
+             enabled=\"true\" bounds=\"[0,{number}][9,{}]\" />",
+            number + 1
+        )
+    };
+    let rows: String = (0..4000).map(row).collect();
+    let tree: &'static str = Box::leak(format!("<hierarchy rotation=\"0\">{rows}</hierarchy>").into_boxed_str());
+    let adb = FakeAdb::start(move |service| answer_ready(service, tree)).await;
+    let driver = open(&adb).await.expect("it opens");
+    let screen = driver.observe(&budget(), ObserveOptions::TREE).await.expect("a screen");
+    assert_eq!(screen.root.walk().filter(|node| node.text().is_some()).count(), 4000);
+}
+
+#[tokio::test]
+async fn a_dump_that_never_ends_is_given_up_with_the_budget() {
+    let replies: [fn() -> AdbReply; 2] = [|| AdbReply::Silence, || AdbReply::Open(b"OKAY<hierarchy>".to_vec())];
+    for reply in replies {
+        let adb = FakeAdb::start(move |service| match service.starts_with("exec:uiautomator") {
+            true => Some(reply()),
+            false => answer_ready(service, super::FORM),
+        })
+        .await;
+        let driver = open(&adb).await.expect("it opens");
+        let short = Budget::new(Instant::now() + Duration::from_millis(200), CancellationToken::new());
+        let error = driver.observe(&short, ObserveOptions::TREE).await.expect_err("it gives up");
+        assert_eq!(error, DriverError::TimedOut { what: "looking at the screen".to_string() });
+        assert!(driver.act(&budget(), &super::at(1, 2), &Action::Tap).await.is_ok(), "it can be used afterwards");
+    }
 }

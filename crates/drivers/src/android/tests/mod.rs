@@ -4,6 +4,7 @@ mod acting;
 mod fast;
 mod looking;
 mod providing;
+mod settings;
 mod trees;
 
 use std::sync::Arc;
@@ -42,6 +43,9 @@ async fn phone(script: Script) -> FakeAdb {
     FakeAdb::start(move |service| {
         if service.ends_with(":features") {
             return Some(AdbReply::answer("shell_v2,cmd,stat_v2"));
+        }
+        if service == "sync:" {
+            return Some(AdbReply::Files);
         }
         let command = service.strip_prefix("shell,v2,raw:").or(service.strip_prefix("exec:"))?;
         if command.starts_with("trap ") {

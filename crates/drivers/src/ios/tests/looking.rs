@@ -139,3 +139,38 @@ async fn a_large_screen_is_read_whole() {
     assert_eq!(screen.root.walk().count(), 3001);
     assert_eq!(screen.root.children[7].props.text(Field::Text), Some("row 7"));
 }
+
+#[tokio::test]
+async fn live_pictures_are_those_of_the_stream() {
+    let stream = FakeWda::start(|_| {
+        let part = |jpeg: &str| {
+            format!("--B\r\nContent-type: image/jpg\r\nContent-Length: {}\r\n\r\n{jpeg}\r\n\r\n", jpeg.len())
+        };
+        let head = "HTTP/1.0 200 OK\r\nContent-Type: multipart/x-mixed-replace; boundary=--B\r\n\r\n";
+        WdaReply::Bytes(format!("{head}{}{}", part("first"), part("second")).into_bytes())
+    })
+    .await;
+    let wda = iphone(|_| None).await;
+    let driver =
+        open_with(IosSettings { mjpeg: Some(stream.address.clone()), ..settings(&wda) }).await.expect("it opens");
+    let mut frames = driver.frames().expect("they can be followed");
+    let is_last = |frame: &Option<trailblaze_core::driver::ScreenFrame>| {
+        frame
+            .as_ref()
+            .is_some_and(|frame| *frame.jpeg == *b"second" && (frame.size.width, frame.size.height) == (1170, 2532))
+    };
+    frames.wait_for(is_last).await.expect("a picture");
+    assert!(open(&wda).await.expect("it opens").frames().is_none(), "without a stream, pictures are taken on request");
+}
+
+#[test]
+fn every_tree_of_the_corpus_is_a_tree_or_a_fault() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/ios_tree");
+    let files: Vec<_> = std::fs::read_dir(folder).expect("the corpus is there").collect();
+    assert!(files.len() >= 3);
+    for file in files {
+        let text = std::fs::read(file.expect("a file").path()).expect("its content");
+        let source = serde_json::from_slice(&text).expect("JSON");
+        let _ = crate::ios::ElementTree::read(&source, 3.0, trailblaze_core::screen::Shape::IosMaestro);
+    }
+}

@@ -11,7 +11,9 @@ use trailblaze_core::driver::{Action, ActionOutput, ActionTarget, Driver, Driver
 use trailblaze_protocol::geometry::Point;
 
 use super::driver::IosDriver;
+use super::mac::HostedDevice;
 use super::provider::{IosSettings, spec};
+use super::usb::Usbmuxd;
 use super::wda::fake::{FakeWda, ReceivedRequest, WdaReply, budget};
 
 /// A screen with a field that has the focus.
@@ -60,7 +62,9 @@ async fn open(wda: &FakeWda) -> Result<Arc<dyn Driver>, DriverError> {
 
 async fn open_with(settings: IosSettings) -> Result<Arc<dyn Driver>, DriverError> {
     let spec = spec("ios/phone", None, settings.clone(), "an iPhone".to_string());
-    IosDriver::open(&spec, settings, &budget()).await.map(|driver| Arc::new(driver) as Arc<dyn Driver>)
+    let usbmuxd = Usbmuxd::of_environment(None);
+    let opened = IosDriver::open(&spec, settings, (&usbmuxd, HostedDevice::default()), &budget()).await;
+    opened.map(|driver| Arc::new(driver) as Arc<dyn Driver>)
 }
 
 /// What is asked of a device for an action, after it was opened, without the session.

@@ -44,8 +44,10 @@ fn every_name_but_those_of_simulated_phones_is_an_iphone() {
     let spec = wanted(&config, "ios/lab").expect("an iPhone").expect("it can be had");
     assert_eq!((spec.driver.as_str(), spec.machine_id.as_deref()), ("ios-host", Some("ios-mac.local:8101")));
     assert_eq!(spec.classifiers, ["ios", "iphone"]);
-    let other = wanted(&config, "ios/00008110-000A").expect("an iPhone").expect("it can be had");
-    assert_eq!(other.machine_id.as_deref(), Some("ios-127.0.0.1:8100"));
+    let machine = |id: &str| wanted(&config, id).expect("an iPhone").expect("it can be had").machine_id;
+    assert_eq!(machine("ios/mine").as_deref(), Some("ios-127.0.0.1:8100"));
+    let udid = "ios/00008110-000A1D3C0E21001E";
+    assert_eq!(machine(udid).as_deref(), Some("ios-usb-00008110-000A1D3C0E21001E:8100"));
     assert!(["ios/sim-1", "ios/", "android/lab"].into_iter().all(|id| wanted(&config, id).is_none()));
     assert!(PROVIDER.unsupported_driver(&DriverKey::new("ios-axe")).is_some());
 }
@@ -122,7 +124,7 @@ async fn a_doctor_says_what_answers_and_what_does_not() {
     assert_eq!(of("Ada's iPhone, iOS 18.1, WebDriverAgent 16.12.7 at ").state, FindingState::Good);
     let gone = of("no WebDriverAgent answers at http://127.0.0.1:1");
     assert_eq!(gone.state, FindingState::Bad);
-    assert!(gone.hint.as_ref().is_some_and(|hint| hint.contains("iproxy 8100 8100")), "{gone:?}");
+    assert!(gone.hint.as_ref().is_some_and(|hint| hint.contains("found by its UDID")), "{gone:?}");
     let unneeded = listed.check(&budget(), false).await;
     assert!(unneeded.iter().all(|finding| finding.state != FindingState::Bad), "{unneeded:?}");
 }

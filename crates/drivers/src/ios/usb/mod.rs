@@ -4,8 +4,7 @@ mod muxd;
 mod plist;
 
 #[cfg(test)]
-pub mod fake;
-#[cfg(test)]
 mod tests;
 
-pub use muxd::{MuxError, Usbmuxd};
+pub use muxd::{AttachedDevice, MuxError, MuxStream, Usbmuxd, is_udid};
+pub use plist::Plist;

@@ -1,12 +1,14 @@
 //! Speaks to usbmuxd: which devices are on a cable, and a connection to a port of one.
 
+use std::ffi::OsStr;
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::UnixStream;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::{TcpStream, UnixStream};
 
-use super::plist::{Plist, request};
+use super::plist::Plist;
 
 /// Where it listens on every system.
 const SOCKET: &str = "/var/run/usbmuxd";
@@ -23,8 +25,8 @@ const NO_PORT: i64 = 3;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MuxError {
-    #[error("no usbmuxd answers at {}: {why}; on Linux, install the package usbmuxd", .socket.display())]
-    NoService { socket: PathBuf, why: String },
+    #[error("no usbmuxd answers at {socket}: {why}; on Linux, install the package usbmuxd")]
+    NoService { socket: MuxSocket, why: String },
     #[error("usbmuxd sent what is not its protocol: {what}")]
     Protocol { what: String },
     #[error("it is not on a cable; on a cable: {}", list(.attached))]
@@ -48,17 +50,58 @@ pub struct AttachedDevice {
     pub udid: String,
 }
 
+impl AttachedDevice {
+    /// Whether this is its UDID. Some programs leave out the hyphen.
+    pub fn has_udid(&self, udid: &str) -> bool {
+        let plain = |udid: &str| udid.replace('-', "").to_ascii_lowercase();
+        plain(&self.udid) == plain(udid)
+    }
+}
+
+/// Where usbmuxd listens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MuxSocket {
+    File(PathBuf),
+    /// A host and a port, for one behind a tunnel.
+    Network(String),
+}
+
+impl fmt::Display for MuxSocket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MuxSocket::File(path) => write!(f, "{}", path.display()),
+            MuxSocket::Network(address) => f.write_str(address),
+        }
+    }
+}
+
+/// A connection to a port of a device, or to usbmuxd itself.
+pub type MuxStream = Box<dyn MuxConnection>;
+
+pub trait MuxConnection: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> MuxConnection for T {}
+
 /// The service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Usbmuxd {
-    socket: PathBuf,
+    socket: MuxSocket,
 }
 
 impl Usbmuxd {
-    /// `address` is what USBMUXD_SOCKET_ADDRESS says, if it is set: `UNIX:/run/usbmuxd`.
-    pub fn of_environment(address: Option<&str>) -> Usbmuxd {
-        let path = address.map(|address| address.strip_prefix("UNIX:").unwrap_or(address));
-        Usbmuxd { socket: path.filter(|path| !path.is_empty()).unwrap_or(SOCKET).into() }
+    /// `address` is what USBMUXD_SOCKET_ADDRESS says, if it is set, as for libusbmuxd: `UNIX:/run/usbmuxd`, or `host:port`.
+    pub fn of_environment(address: Option<&OsStr>) -> Usbmuxd {
+        let address = address.map(OsStr::to_string_lossy).unwrap_or_default();
+        let socket = match address.strip_prefix("UNIX:") {
+            Some(path) if !path.is_empty() => MuxSocket::File(path.into()),
+            None if address
+                .rsplit_once(':')
+                .is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok()) =>
+            {
+                MuxSocket::Network(address.into_owned())
+            }
+            _ => MuxSocket::File(SOCKET.into()),
+        };
+        Usbmuxd { socket }
     }
 
     /// The devices that are on a cable. Those that are known over the network only are left out.
@@ -66,19 +109,13 @@ impl Usbmuxd {
         let mut connection = self.open().await?;
         let answer = self.ask(&mut connection, "ListDevices", &[]).await?;
         let devices = answer.array("DeviceList").ok_or_else(|| wrong("a list without devices"))?;
-        let device = |device: &Plist| {
-            let properties = device.get("Properties")?;
-            let is_cabled = properties.text("ConnectionType").is_none_or(|kind| kind == "USB");
-            let udid = properties.text("SerialNumber").filter(|serial| is_serial(serial))?;
-            is_cabled.then_some(AttachedDevice { number: device.integer("DeviceID")?, udid: udid.to_string() })
-        };
-        Ok(devices.iter().filter_map(device).collect())
+        Ok(devices.iter().filter_map(cabled).collect())
     }
 
     /// A connection to a port of a device.
-    pub async fn connect(&self, udid: &str, port: u16) -> Result<UnixStream, MuxError> {
+    pub async fn connect(&self, udid: &str, port: u16) -> Result<MuxStream, MuxError> {
         let attached = self.attached().await?;
-        let Some(device) = attached.iter().find(|device| is_same(&device.udid, udid)) else {
+        let Some(device) = attached.iter().find(|device| device.has_udid(udid)) else {
             return Err(MuxError::NotAttached { attached: attached.into_iter().map(|device| device.udid).collect() });
         };
         let mut connection = self.open().await?;
@@ -88,6 +125,7 @@ impl Usbmuxd {
         let answer = self.ask(&mut connection, "Connect", &target).await?;
         match answer.integer("Number") {
             Some(DONE) => Ok(connection),
+            // It was unplugged in between.
             Some(NO_DEVICE) => Err(MuxError::NotAttached { attached: Vec::new() }),
             Some(NO_PORT) => Err(MuxError::NoPort { port }),
             Some(number) => Err(MuxError::Refused { number }),
@@ -95,34 +133,87 @@ impl Usbmuxd {
         }
     }
 
-    async fn open(&self) -> Result<UnixStream, MuxError> {
-        let connected = UnixStream::connect(&self.socket).await;
+    async fn open(&self) -> Result<MuxStream, MuxError> {
+        let connected = match &self.socket {
+            MuxSocket::File(path) => UnixStream::connect(path).await.map(|stream| Box::new(stream) as MuxStream),
+            MuxSocket::Network(address) => {
+                TcpStream::connect(address).await.map(|stream| Box::new(stream) as MuxStream)
+            }
+        };
         connected.map_err(|error| MuxError::NoService { socket: self.socket.clone(), why: error.to_string() })
     }
 
-    async fn ask(&self, connection: &mut UnixStream, kind: &str, more: &[(&str, Plist)]) -> Result<Plist, MuxError> {
+    /// The changes from now on. The devices that are on a cable already come first.
+    pub async fn listen(&self) -> Result<MuxListener, MuxError> {
+        let mut connection = self.open().await?;
+        let answer = self.ask(&mut connection, "Listen", &[]).await?;
+        match answer.integer("Number") {
+            Some(DONE) => Ok(MuxListener { connection, attached: Vec::new() }),
+            number => Err(wrong(&format!("the number {number:?} in answer to `Listen`"))),
+        }
+    }
+
+    async fn ask(&self, connection: &mut MuxStream, kind: &str, more: &[(&str, Plist)]) -> Result<Plist, MuxError> {
         let text = |text: &str| Plist::Text(text.to_string());
-        let mut entries = vec![
+        let own = [
             ("MessageType", text(kind)),
             ("ClientVersionString", text("trailblaze")),
             ("ProgName", text("trailblaze")),
             ("kLibUSBMuxVersion", Plist::Integer(3)),
         ];
-        entries.extend(more.iter().cloned());
-        let closed = |error: io::Error| wrong(&format!("the end of the connection: {error}"));
-        let body = request(&entries);
+        let entries = own.iter().chain(more).map(|(key, value)| (key.to_string(), value.clone())).collect();
+        let body = Plist::Dict(entries).document();
         let length = u32::try_from(HEADER + body.len()).map_err(|_| wrong("a request that is too long"))?;
         let header = [length, VERSION, MESSAGE, 1].map(u32::to_le_bytes).concat();
         connection.write_all(&[header, body.into_bytes()].concat()).await.map_err(closed)?;
-        let mut header = [0; HEADER];
-        connection.read_exact(&mut header).await.map_err(closed)?;
-        let length = u32::from_le_bytes([header[0], header[1], header[2], header[3]]);
-        let body = (length.min(LARGEST) as usize).checked_sub(HEADER).filter(|_| length <= LARGEST);
-        let mut answer = vec![0; body.ok_or_else(|| wrong(&format!("an answer of {length} bytes")))?];
-        connection.read_exact(&mut answer).await.map_err(closed)?;
-        let answer = String::from_utf8_lossy(&answer);
-        Plist::read(&answer).ok_or_else(|| wrong("no property list"))
+        receive(connection).await
     }
+}
+
+/// The devices that are on a cable, as they come and go.
+pub struct MuxListener {
+    connection: MuxStream,
+    attached: Vec<AttachedDevice>,
+}
+
+impl MuxListener {
+    /// The devices after the next change.
+    pub async fn next(&mut self) -> Result<&[AttachedDevice], MuxError> {
+        let message = receive(&mut self.connection).await?;
+        match message.text("MessageType") {
+            Some("Attached") => self.attached.extend(cabled(&message)),
+            Some("Detached") => {
+                let gone = message.integer("DeviceID");
+                self.attached.retain(|device| Some(device.number) != gone);
+            }
+            // Whether a device trusts this computer is no change of the list.
+            _ => {}
+        }
+        Ok(&self.attached)
+    }
+}
+
+/// The device that a message describes, unless it is known over the network only.
+fn cabled(device: &Plist) -> Option<AttachedDevice> {
+    let properties = device.get("Properties")?;
+    let is_cabled = properties.text("ConnectionType").is_none_or(|kind| kind == "USB");
+    let udid = properties.text("SerialNumber").filter(|serial| is_serial(serial))?;
+    is_cabled.then_some(AttachedDevice { number: device.integer("DeviceID")?, udid: udid.to_string() })
+}
+
+fn closed(error: io::Error) -> MuxError {
+    wrong(&format!("the end of the connection: {error}"))
+}
+
+/// The next message.
+async fn receive(connection: &mut MuxStream) -> Result<Plist, MuxError> {
+    let mut header = [0; HEADER];
+    connection.read_exact(&mut header).await.map_err(closed)?;
+    let length = u32::from_le_bytes([header[0], header[1], header[2], header[3]]);
+    let body = (length.min(LARGEST) as usize).checked_sub(HEADER).filter(|_| length <= LARGEST);
+    let mut message = vec![0; body.ok_or_else(|| wrong(&format!("a message of {length} bytes")))?];
+    connection.read_exact(&mut message).await.map_err(closed)?;
+    Plist::read(&String::from_utf8_lossy(&message)).ok_or_else(|| wrong("no property list"))
 }
 
 fn wrong(what: &str) -> MuxError {
@@ -134,13 +225,7 @@ fn is_serial(text: &str) -> bool {
     !text.is_empty() && text.len() <= 64 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// Some programs leave out the hyphen.
-fn is_same(one: &str, other: &str) -> bool {
-    let plain = |udid: &str| udid.replace('-', "").to_ascii_lowercase();
-    plain(one) == plain(other)
-}
-
-/// Whether a name is the UDID of an iPhone or an iPad; those of simulators have another form.
+/// Whether a text is the UDID of an iPhone or an iPad; those of simulators have another form.
 pub fn is_udid(name: &str) -> bool {
     let is_hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
     match name.split_once('-') {

@@ -2,6 +2,7 @@
 
 use quick_xml::Reader;
 use quick_xml::XmlVersion;
+use quick_xml::escape::escape;
 use quick_xml::events::Event;
 
 /// The deepest nesting of a list.
@@ -44,6 +45,38 @@ impl Plist {
         match self.get(key)? {
             Plist::Array(values) => Some(values),
             _ => None,
+        }
+    }
+
+    /// The value as a document.
+    pub fn document(&self) -> String {
+        let mut document = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+            <!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" \"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">\n\
+            <plist version=\"1.0\">\n"
+            .to_string();
+        self.write(&mut document);
+        document.push_str("</plist>\n");
+        document
+    }
+
+    fn write(&self, to: &mut String) {
+        match self {
+            Plist::Dict(entries) => {
+                to.push_str("<dict>\n");
+                for (key, value) in entries {
+                    to.push_str(&format!("<key>{}</key>", escape(key.as_str())));
+                    value.write(to);
+                }
+                to.push_str("</dict>\n");
+            }
+            Plist::Array(values) => {
+                to.push_str("<array>\n");
+                values.iter().for_each(|value| value.write(to));
+                to.push_str("</array>\n");
+            }
+            Plist::Text(text) => to.push_str(&format!("<string>{}</string>\n", escape(text.as_str()))),
+            Plist::Integer(number) => to.push_str(&format!("<integer>{number}</integer>\n")),
+            Plist::Other => to.push_str("<true/>\n"),
         }
     }
 
@@ -168,21 +201,6 @@ fn entity(name: &[u8]) -> Option<char> {
     }
 }
 
-/// A request of these entries. Texts are our own, and need no escapes.
-pub fn request(entries: &[(&str, Plist)]) -> String {
-    let mut document = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<plist version=\"1.0\">\n<dict>\n".to_string();
-    for (key, value) in entries {
-        let value = match value {
-            Plist::Text(text) => format!("<string>{text}</string>"),
-            Plist::Integer(number) => format!("<integer>{number}</integer>"),
-            _ => continue,
-        };
-        document.push_str(&format!("<key>{key}</key>{value}\n"));
-    }
-    document.push_str("</dict>\n</plist>\n");
-    document
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -210,17 +228,24 @@ mod tests {
     }
 
     #[test]
-    fn a_request_can_be_read_again() {
-        let entries =
-            [("MessageType", Plist::Text("Connect".to_string())), ("PortNumber", Plist::Integer(42015))];
-        let read = Plist::read(&request(&entries)).expect("a list");
-        assert_eq!((read.text("MessageType"), read.integer("PortNumber")), (Some("Connect"), Some(42015)));
+    fn what_is_written_can_be_read_again() {
+        let entry = |key: &str, value: Plist| (key.to_string(), value);
+        let inner = Plist::Dict(vec![entry("A & <B>", Plist::Text("\"x\" & <y>".to_string()))]);
+        let list = Plist::Array(vec![inner, Plist::Integer(-7), Plist::Array(Vec::new()), Plist::Text(String::new())]);
+        let whole = Plist::Dict(vec![entry("DeviceList", list), entry("PortNumber", Plist::Integer(42015))]);
+        assert_eq!(Plist::read(&whole.document()), Some(whole));
     }
 
     #[test]
     fn what_is_no_list_is_refused() {
         let deep = format!("<plist>{}{}</plist>", "<array>".repeat(99), "</array>".repeat(99));
-        for wrong in ["", "<html></html>", "<plist><dict><key>a</key></dict></plist>", "<plist><integer>x</integer></plist>", &deep] {
+        for wrong in [
+            "",
+            "<html></html>",
+            "<plist><dict><key>a</key></dict></plist>",
+            "<plist><integer>x</integer></plist>",
+            &deep,
+        ] {
             assert_eq!(Plist::read(wrong), None, "{wrong}");
         }
     }

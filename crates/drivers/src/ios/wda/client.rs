@@ -7,6 +7,7 @@ use trailblaze_core::driver::{Budget, DriverError};
 use super::address::WdaAddress;
 use super::error::{WdaCode, WdaError};
 use super::http::{PICTURE, TREE, WdaHttp, WdaRequest};
+use crate::ios::usb::Usbmuxd;
 
 /// The longest id of a session or an element.
 const ID: usize = 200;
@@ -20,8 +21,9 @@ pub struct WdaClient {
 }
 
 impl WdaClient {
-    pub fn new(address: WdaAddress) -> WdaClient {
-        WdaClient { http: WdaHttp::new(address), session: Mutex::default() }
+    /// `usbmuxd` has the connections of an iPhone on a cable.
+    pub fn new(address: WdaAddress, usbmuxd: &Usbmuxd) -> WdaClient {
+        WdaClient { http: WdaHttp::new(address, usbmuxd), session: Mutex::default() }
     }
 
     pub fn address(&self) -> &WdaAddress {
@@ -46,6 +48,11 @@ impl WdaClient {
     /// Does something that needs no session.
     pub async fn post(&self, budget: &Budget, path: &str, body: Value) -> Result<Value, WdaError> {
         self.http.send(budget, WdaRequest::post(path, body)).await
+    }
+
+    /// Ends something that needs no session.
+    pub async fn delete(&self, budget: &Budget, path: &str) -> Result<Value, WdaError> {
+        self.http.send(budget, WdaRequest::delete(path)).await
     }
 
     /// Asks for something of the session.
@@ -78,9 +85,21 @@ impl WdaClient {
             Err(error) if error.code() == Some(&WdaCode::NoSuchElement) => return Ok(None),
             found => found?,
         };
+        self.element_id(&found).map(Some)
+    }
+
+    /// The id of an element in an answer.
+    pub fn element_id(&self, element: &Value) -> Result<String, WdaError> {
         let keys = ["element-6066-11e4-a52e-4f735466cecf", "ELEMENT"];
-        let id = keys.iter().find_map(|key| found.get(key)).and_then(Value::as_str);
-        self.checked_id(ROUTE, id).map(Some)
+        let id = keys.iter().find_map(|key| element.get(key)).and_then(Value::as_str);
+        self.checked_id("/element", id)
+    }
+
+    /// Asks for something of an element that an answer named. The id is left out of messages.
+    pub async fn element_get(&self, budget: &Budget, element: &str, what: &str) -> Result<Value, WdaError> {
+        let request = WdaRequest::get(&format!("/element/{element}/{what}"));
+        let shown = format!("/element/…/{what}");
+        self.in_session(budget, WdaRequest { shown, ..request }).await
     }
 
     /// Ends the session, if there is one.

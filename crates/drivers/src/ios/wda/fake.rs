@@ -75,7 +75,7 @@ impl FakeWda {
                 tokio::spawn(async move { serving.converse(connection).await });
             }
         });
-        let address = WdaAddress::parse(&format!("http://127.0.0.1:{port}")).expect("an address");
+        let address = WdaAddress::parse("wda", &format!("http://127.0.0.1:{port}")).expect("an address");
         FakeWda { address, shared }
     }
 

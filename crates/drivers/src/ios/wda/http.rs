@@ -9,15 +9,16 @@ use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::{Method, Request};
 use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use serde_json::Value;
 use tokio::time::Instant;
 use trailblaze_core::driver::{Budget, DriverError};
 
 use super::address::WdaAddress;
+use super::connect::WdaConnector;
 use super::envelope::Envelope;
 use super::error::{WdaError, WdaFault};
+use crate::ios::usb::{MuxError, Usbmuxd};
 
 /// How long a connection may take to open.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -73,21 +74,21 @@ impl WdaRequest {
 /// Sends requests over connections that are kept open.
 pub struct WdaHttp {
     address: WdaAddress,
-    client: Client<HttpConnector, Full<Bytes>>,
+    usbmuxd: Usbmuxd,
+    client: Client<WdaConnector, Full<Bytes>>,
     /// How many requests in a row had enough time, and no answer.
     late: AtomicU32,
 }
 
 impl WdaHttp {
-    pub fn new(address: WdaAddress) -> WdaHttp {
-        let mut connector = HttpConnector::new();
-        connector.set_nodelay(true);
-        connector.set_connect_timeout(Some(CONNECT));
+    /// `usbmuxd` has the connections of an iPhone on a cable.
+    pub fn new(address: WdaAddress, usbmuxd: &Usbmuxd) -> WdaHttp {
+        let connector = WdaConnector::new(&address, usbmuxd, CONNECT);
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE)
             .build(connector);
-        WdaHttp { address, client, late: AtomicU32::new(0) }
+        WdaHttp { address, usbmuxd: usbmuxd.clone(), client, late: AtomicU32::new(0) }
     }
 
     pub fn address(&self) -> &WdaAddress {
@@ -132,6 +133,7 @@ impl WdaHttp {
         let doing = request.doing();
         let started = Instant::now();
         let answer = match budget.run(&doing, self.exchange(request)).await {
+            Ok(Err(error @ WdaError::Closed { .. })) => Err(self.unplugged().await.unwrap_or(error)),
             Ok(answer) => answer,
             Err(DriverError::Cancelled) => Err(WdaError::Cancelled),
             Err(_) => Err(WdaError::TimedOut { doing: doing.clone() }),
@@ -165,6 +167,17 @@ impl WdaHttp {
             Envelope::Error { code, message } => Err(WdaError::Failed(WdaFault { code, doing, message })),
             Envelope::Foreign(what) => Err(self.not_wda(&doing, &what)),
         }
+    }
+
+    /// That the cable of a connection that ended was pulled out, if that is so.
+    async fn unplugged(&self) -> Option<WdaError> {
+        let port = self.address.cabled()?;
+        let attached = tokio::time::timeout(CONNECT, self.usbmuxd.attached()).await.ok()?.ok()?;
+        if attached.iter().any(|device| device.has_udid(&port.udid)) {
+            return None;
+        }
+        let why = MuxError::NotAttached { attached: attached.into_iter().map(|device| device.udid).collect() };
+        Some(WdaError::Unreachable { address: self.address.clone(), why: why.to_string() })
     }
 
     fn closed(&self, doing: &str, error: &(dyn Error + 'static)) -> WdaError {

@@ -4,6 +4,7 @@
 
 mod address;
 mod client;
+mod connect;
 mod envelope;
 mod error;
 mod http;
@@ -15,5 +16,6 @@ mod tests;
 
 pub use address::WdaAddress;
 pub use client::WdaClient;
+pub use connect::WdaConnector;
 pub use error::{WdaCode, WdaError, WdaFault};
 pub use http::WdaHttp;

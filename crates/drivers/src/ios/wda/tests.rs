@@ -9,6 +9,7 @@ use trailblaze_core::driver::{Budget, DriverError};
 
 use super::fake::{FakeWda, ReceivedRequest, WdaReply, budget};
 use super::{WdaAddress, WdaClient, WdaCode, WdaError};
+use crate::ios::usb::Usbmuxd;
 
 /// One that has sessions, and does what it is asked to.
 fn obliging(asked: &ReceivedRequest) -> WdaReply {
@@ -20,7 +21,7 @@ fn obliging(asked: &ReceivedRequest) -> WdaReply {
 
 async fn client(script: impl Fn(&ReceivedRequest) -> WdaReply + Send + Sync + 'static) -> (FakeWda, WdaClient) {
     let wda = FakeWda::start(script).await;
-    let client = WdaClient::new(wda.address.clone());
+    let client = WdaClient::new(wda.address.clone(), &Usbmuxd::of_environment(None));
     (wda, client)
 }
 
@@ -148,8 +149,11 @@ async fn an_answer_is_bounded() {
 #[tokio::test]
 async fn nobody_at_the_address_is_named() {
     let port = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.expect("a port").local_addr().expect("it").port();
-    let address = WdaAddress::parse(&format!("http://127.0.0.1:{port}")).expect("an address");
-    let error = WdaClient::new(address.clone()).get(&budget(), "/status").await.expect_err("nobody is there");
+    let address = WdaAddress::parse("wda", &format!("http://127.0.0.1:{port}")).expect("an address");
+    let error = WdaClient::new(address.clone(), &Usbmuxd::of_environment(None))
+        .get(&budget(), "/status")
+        .await
+        .expect_err("nobody is there");
     let text = error.to_string();
     assert!(text.starts_with(&format!("no WebDriverAgent answers at {address}: ")), "{text}");
     assert!(matches!(error.clone().not_started(), DriverError::NotStarted { .. }));

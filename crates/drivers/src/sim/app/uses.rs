@@ -10,7 +10,7 @@ use super::file::{AppScreen, SimApp};
 use super::value::Values;
 
 /// Set by the device.
-const OF_THE_DEVICE: [&str; 2] = ["zoom", "network"];
+const OF_THE_DEVICE: [&str; 5] = ["zoom", "network", "appearance", "locale", "location"];
 const PERMISSION: &str = "permission.";
 const ITEM: &str = "item.";
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use serde_json::json;
-use trailblaze_core::driver::Key;
+use trailblaze_core::driver::{Appearance, DeviceSetting, Key, Orientation};
 use trailblaze_core::screen::{Field, Shape};
 
 #[tokio::test(start_paused = true)]
@@ -11,11 +11,16 @@ async fn a_platform_without_a_command_says_so() {
     let script = || DeviceCommand::EvaluateJs { script: "1".to_string() };
     let grant = || DeviceCommand::GrantPermission { app: "x".to_string(), permission: "camera".to_string() };
     let network = || DeviceCommand::SetNetwork { connected: false };
+    let install = || DeviceCommand::InstallApp { file: "a.apk".to_string() };
+    let dark = || DeviceCommand::Change(DeviceSetting::Appearance(Appearance::Dark));
+    let turn = || DeviceCommand::Change(DeviceSetting::Orientation(Orientation::Landscape));
+    let current = || DeviceCommand::CurrentApp;
+    let record = || DeviceCommand::StopRecording;
     let unsupported = [
-        (Platform::Android, vec![script()]),
-        (Platform::Ios, vec![shell(), grant(), script(), network()]),
-        (Platform::Web, vec![shell(), grant()]),
-        (Platform::Desktop, vec![shell(), grant(), script(), network()]),
+        (Platform::Android, vec![script(), install(), turn(), record()]),
+        (Platform::Ios, vec![shell(), grant(), script(), network(), install(), turn(), record()]),
+        (Platform::Web, vec![shell(), grant(), install(), dark(), current()]),
+        (Platform::Desktop, vec![shell(), grant(), script(), network(), install(), dark(), current()]),
     ];
     for (platform, commands) in unsupported {
         let hand = Hand::in_wallet(platform).await;
@@ -157,4 +162,44 @@ screens:
     let (app, permission) = ("a".to_string(), "camera".to_string());
     hand.send(DeviceCommand::GrantPermission { app, permission }).await.unwrap();
     assert_eq!(hand.node("said").await.text(), Some("zoom 2.00, offline, camera granted"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn apps_see_what_is_set_on_a_phone() {
+    let yaml = "
+app: {id: a, name: A}
+start: one
+screens:
+  one:
+    elements:
+      - {id: said, text: '{{appearance}} {{locale}} {{location}} {{permission.camera}}'}
+";
+    let hand = Hand::in_app(yaml).await;
+    let set = async |setting| hand.send(DeviceCommand::Change(setting)).await.map(drop);
+    set(DeviceSetting::Appearance(Appearance::Dark)).await.unwrap();
+    set(DeviceSetting::Locale { app: "a".to_string(), locale: "de-DE".to_string() }).await.unwrap();
+    set(DeviceSetting::Location { latitude: 52.5, longitude: -13.4 }).await.unwrap();
+    assert_eq!(hand.node("said").await.text(), Some("dark de-DE 52.5,-13.4 "));
+    let current = hand.send(DeviceCommand::CurrentApp).await.unwrap();
+    assert_eq!((current.text.as_str(), current.value), ("a", Some(json!({"appId": "a", "activity": null}))));
+    let unknown = set(DeviceSetting::Locale { app: "b".to_string(), locale: "de".to_string() }).await;
+    assert!(unknown.is_err(), "{unknown:?}");
+    let (app, permission) = ("a".to_string(), "camera".to_string());
+    hand.send(DeviceCommand::RevokePermission { app: app.clone(), permission }).await.unwrap();
+    hand.send(DeviceCommand::LaunchApp { app, mode: LaunchMode::Resume }).await.unwrap();
+    assert_eq!(hand.node("said").await.text(), Some("dark de-DE 52.5,-13.4 denied"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn files_are_kept_until_the_session_ends() {
+    let hand = Hand::in_wallet(Platform::Android).await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.txt");
+    std::fs::write(&file, "hello").unwrap();
+    let (file, path) = (file.display().to_string(), "/sdcard/a.txt".to_string());
+    hand.send(DeviceCommand::PushFile { file, path: path.clone() }).await.unwrap();
+    let pulled = hand.send(DeviceCommand::PullFile { path }).await.unwrap();
+    assert_eq!((pulled.text.as_str(), &*pulled.files[0].bytes), ("hello", b"hello".as_slice()));
+    let missing = hand.send(DeviceCommand::PullFile { path: "/sdcard/b.txt".to_string() }).await;
+    assert!(missing.unwrap_err().to_string().contains("/sdcard/b.txt"));
 }

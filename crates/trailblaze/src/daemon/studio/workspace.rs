@@ -150,7 +150,8 @@ fn workspace(
         trails: trails
             .into_iter()
             .map(|trail| {
-                let is_of = |key: &String| key.strip_prefix(&trail.path).is_some_and(|rest| rest.starts_with(' '));
+                let is_of =
+                    |key: &String| key.strip_prefix(&trail.path).is_some_and(|rest| rest.starts_with([' ', '[']));
                 let last = match (history.failed.iter().any(is_of), history.durations.keys().any(is_of)) {
                     (true, _) => "failed",
                     (false, true) => "passed",

@@ -4,11 +4,13 @@ use serde_json::Value;
 use trailblaze_core::trail::{ToolCall, parts_of, written_calls};
 use trailblaze_core::yaml::{self, Decode, Problems, Source, YamlKind, YamlNode};
 
-/// A call as in a trail: `tap: {text: Pay}`, and the name of its result on a line of its own.
+/// A call as in a trail: `tap: {text: Pay}`, and what stands next to it on lines of their own.
 pub fn write_call(call: &Value) -> String {
-    let Some((tool, args, result_name)) = parts_of(call) else { return yaml::inline(call) };
-    let result_name = result_name.map(|name| format!("\nas: {}", yaml::inline(&Value::from(name)))).unwrap_or_default();
-    format!("{}: {}{result_name}", yaml::inline(&Value::from(tool)), yaml::inline(args))
+    let Some(parts) = parts_of(call) else { return yaml::inline(call) };
+    let result_name = parts.result_name.map(|name| format!("\nas: {}", yaml::inline(&Value::from(name))));
+    let soft = if parts.is_soft { "\nsoft: true" } else { "" };
+    let tool = yaml::inline(&Value::from(parts.tool));
+    format!("{tool}: {}{}{soft}", yaml::inline(parts.args), result_name.unwrap_or_default())
 }
 
 /// Reads a list of calls, or one call. The error says what is wrong with the text.

@@ -154,15 +154,17 @@ fn describe(attempt: &AttemptRecord) -> String {
     let failure = attempt.failure();
     let step = attempt.failing_step().map(|step| step.text.as_str());
     let place = failure.and_then(|failure| failure.place.as_ref()).map(ToString::to_string);
+    let parts = failure.map(|failure| failure.parts.as_slice()).unwrap_or_default();
     let mut lines = vec![message(attempt).to_string()];
     let facts = [
         ("step", step),
         ("tool", failure.and_then(|failure| failure.tool.as_deref())),
         ("expected", failure.and_then(|failure| failure.expected.as_deref())),
         ("saw", failure.and_then(|failure| failure.saw.as_deref())),
-        ("at", place.as_deref()),
+        ("at", place.as_deref().filter(|_| parts.is_empty())),
     ];
     lines.extend(facts.into_iter().filter_map(|(name, fact)| Some(format!("{name}: {}", fact?))));
+    lines.extend(parts.iter().filter_map(|part| Some(format!("at: {}", part.place.as_ref()?))));
     let suggestions = failure.map(|failure| failure.suggestions.as_slice()).unwrap_or_default();
     lines.extend(suggestions.iter().map(|suggestion| format!("suggestion: {}", heals::line(suggestion))));
     lines.extend(attempt.failure_pictures().into_iter().map(|picture| format!("picture: {}", picture.file)));

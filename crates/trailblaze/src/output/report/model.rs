@@ -12,8 +12,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use trailblaze_protocol::driver::{AgentMode, Platform};
 use trailblaze_protocol::event::{
-    self, CallOrigin, CallResult, Device, Failure, Header, Level, ModelAsked, ModelReplied, Moment, Plan, StepKind,
-    ToolKind, TrailRef, Verdict,
+    self, CallOrigin, CallResult, Device, Failure, Header, HookKind, Level, ModelAsked, ModelReplied, Moment, Plan,
+    StepKind, ToolKind, TrailRef, Verdict,
 };
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::geometry::{Point, Rect, Size};
@@ -200,6 +200,8 @@ pub struct StepRecord {
     pub plan: Plan,
     /// The role of the device that carried it out.
     pub role: Option<String>,
+    /// Whether it is before or after the steps of the trail itself.
+    pub hook: Option<HookKind>,
     pub started_at: u64,
     pub end: Option<StepEnd>,
     pub calls: Vec<usize>,
@@ -495,7 +497,8 @@ impl AttemptRecord {
     /// The number of a step as in the file: from 1, without the trailhead.
     pub fn step_number(&self, step: &StepRecord) -> Option<usize> {
         let has_head = self.steps.iter().any(|step| step.kind == StepKind::Trailhead);
-        (step.kind != StepKind::Trailhead).then(|| (step.index + 1).saturating_sub(usize::from(has_head)))
+        (step.kind != StepKind::Trailhead && step.hook.is_none())
+            .then(|| (step.index + 1).saturating_sub(usize::from(has_head)))
     }
 
     /// All pictures, in the order they were taken.
@@ -534,9 +537,15 @@ impl AttemptRecord {
 impl StepRecord {
     /// Its text, after the role of its device if the trail ran on several.
     pub fn text_with_role(&self) -> Cow<'_, str> {
-        match &self.role {
-            Some(role) => format!("{role}: {}", self.text).into(),
-            None => self.text.as_str().into(),
+        let hook = self.hook.map(|hook| match hook {
+            HookKind::Before => "before",
+            HookKind::After => "after",
+        });
+        match (hook, &self.role) {
+            (Some(hook), Some(role)) => format!("{hook}, {role}: {}", self.text).into(),
+            (Some(hook), None) => format!("{hook}: {}", self.text).into(),
+            (None, Some(role)) => format!("{role}: {}", self.text).into(),
+            (None, None) => self.text.as_str().into(),
         }
     }
 

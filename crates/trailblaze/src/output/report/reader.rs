@@ -121,7 +121,7 @@ impl Reader {
                 }
                 self.call(&call)?.answer = Some(Answered { micros, answer });
             }
-            Event::StepEnded { step, verdict, message } => {
+            Event::StepEnded { step, verdict, message, .. } => {
                 self.step(&step)?.end = Some(StepEnd { at, verdict, message });
             }
             Event::AttemptEnded { attempt, verdict, message, failure } => {
@@ -186,7 +186,9 @@ impl Reader {
     }
 
     fn take_step(&mut self, at: u64, event: Event) -> Result<(), Stray> {
-        let Event::StepStarted { step: id, attempt, index, kind, text, plan, role } = event else { return Ok(()) };
+        let Event::StepStarted { step: id, attempt, index, kind, text, plan, role, hook } = event else {
+            return Ok(());
+        };
         let place = *self.attempts.get(&attempt).ok_or(Stray)?;
         let attempt = &mut self.run.attempts[place];
         self.steps.insert(id.clone(), (place, attempt.steps.len()));
@@ -197,6 +199,7 @@ impl Reader {
             text,
             plan,
             role,
+            hook,
             started_at: at,
             end: None,
             calls: Vec::new(),

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use trailblaze_core::trail::parts_of;
+use trailblaze_core::trail::{CallParts, parts_of};
 use trailblaze_protocol::event::{ModelPurpose, ModelReplied};
 
 use super::clip::clip;
@@ -138,7 +138,8 @@ fn reply(replied: &ModelReplied) -> ReplyView<'_> {
 
 /// A call on one line: `tap {"ref": …}`, or `getOrder {} as order`.
 pub fn written(call: &Value) -> String {
-    let Some((tool, args, result_name)) = parts_of(call) else { return String::new() };
+    let Some(CallParts { tool, args, result_name, is_soft }) = parts_of(call) else { return String::new() };
     let result_name = result_name.map(|name| format!(" as {name}")).unwrap_or_default();
-    format!("{tool} {args}{result_name}")
+    let soft = if is_soft { " (soft)" } else { "" };
+    format!("{tool} {args}{result_name}{soft}")
 }

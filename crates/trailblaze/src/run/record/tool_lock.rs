@@ -70,9 +70,10 @@ impl Tools<'_> {
         }
         let definition = match &self.custom(name)?.body {
             Body::Expansion(calls) => {
-                let call = |call: &ToolCall| match &call.result_name {
-                    None => json!([call.tool.value, yaml::loose(&call.args)]),
-                    Some(name) => json!([call.tool.value, yaml::loose(&call.args), name.value]),
+                let call = |call: &ToolCall| match (&call.result_name, call.is_soft) {
+                    (None, false) => json!([call.tool.value, yaml::loose(&call.args)]),
+                    (Some(name), false) => json!([call.tool.value, yaml::loose(&call.args), name.value]),
+                    (_, true) => call.written_with(yaml::loose(&call.args)),
                 };
                 Value::from(calls.iter().map(call).collect::<Vec<_>>()).to_string().into_bytes()
             }

@@ -23,11 +23,12 @@ use trailblaze_toolhost::notification_router::ServerEvents;
 use trailblaze_toolhost::python::missing_module;
 use trailblaze_toolhost::server::{OnDeath, Spec, ToolServer};
 
-use super::ToolServers;
 use super::record::{RecordPlace, about};
 use super::restarting::Started;
+use super::{ServerMode, ToolServers};
 use crate::files::slug;
 use crate::servers::callback::NoAddress;
+use crate::servers::cassettes::Cassettes;
 use crate::servers::entries::Named;
 use crate::servers::kept::{Attached, Kept};
 use crate::servers::on_demand::FirstListing;
@@ -223,6 +224,12 @@ impl ToolServers {
             .iter()
             .filter(|named| running.contains(&named.key()))
             .for_each(|named| self.warn_of_stale_build(named));
+    }
+
+    /// The same of all servers that may be started, so that nobody first waits for a call.
+    pub fn warn_of_all_stale_builds(&self) {
+        let is_used = self.mode != ServerMode::Absent && !matches!(self.cassettes, Some(Cassettes::Replay(_)));
+        self.entries.iter().filter(|_| is_used).for_each(|named| self.warn_of_stale_build(named));
     }
 
     fn warn_of_stale_build(&self, named: &Named) {

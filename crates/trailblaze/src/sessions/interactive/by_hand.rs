@@ -158,6 +158,8 @@ impl Interactive {
             is_delegating: false,
             is_custom: known.is_some_and(|known| known.is_custom()),
             result_name: None,
+            is_soft: false,
+            is_condition: false,
             source: known.map_or_else(|| Arc::from("unknown"), |known| Arc::clone(&known.contributor.label)),
             tool,
         })));

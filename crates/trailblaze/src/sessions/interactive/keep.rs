@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use trailblaze_core::record::fold::{RecordedStep, is_bound_to_device};
 use trailblaze_core::trail::{
-    Merge, MergedTrail, NewCalls, NewStep, SaveError, Trail, is_trail, merge, new_trail, parts_of,
+    CallParts, Merge, MergedTrail, NewCalls, NewStep, SaveError, Trail, is_trail, merge, new_trail, parts_of,
 };
 use trailblaze_core::yaml::Source;
 use trailblaze_protocol::event::StepKind;
@@ -34,7 +34,8 @@ const STARTS: [(&str, &str, &str); 4] = [
 const OPEN_PAGE: &str = "Open the page";
 
 /// The arguments that name files: relative to the project in a session, and to the trail in a trail.
-const FILES: [(&str, &str); 2] = [("web_upload", "files"), ("web_navigate", "url")];
+const FILES: [(&str, &str); 4] =
+    [("web_upload", "files"), ("web_navigate", "url"), ("mobile_installApp", "file"), ("mobile_pushFile", "file")];
 
 /// The steps of a session in the form of a trail. Calls that are independent of the device are saved for all platforms;
 /// others for the platform they were made on. A step that cannot be replayed completely is left to a model.
@@ -97,7 +98,7 @@ fn n_starts(step: &RecordedStep) -> usize {
 
 /// The step text for a call that starts something.
 fn start(call: &Value) -> Option<&'static str> {
-    let (tool, args, _) = parts_of(call)?;
+    let CallParts { tool, args, .. } = parts_of(call)?;
     let (_, arg, words) = STARTS.iter().find(|(name, arg, _)| *name == tool && args.get(arg).is_some())?;
     let is_page = args[arg].as_str().is_some_and(|what| what.contains("://"));
     Some(if is_page { OPEN_PAGE } else { words })
@@ -156,9 +157,18 @@ pub fn as_json(steps: &[NewStep]) -> Value {
 
 /// Warnings about steps that are not saved exactly as they were made.
 pub fn remarks(recorded: &[RecordedStep]) -> Vec<String> {
-    let remark = |step: &RecordedStep| {
+    let remark = |(at, step): (usize, &RecordedStep)| {
         let text = &step.text;
-        match step.needs_model.as_slice() {
+        let is_followed =
+            |n_before: usize| step.calls.len() > n_before || recorded[at + 1..].iter().any(|step| !is_empty(step));
+        let halfway = step.failed_halfway.iter().filter(|failed| is_followed(failed.n_before)).map(|failed| {
+            format!(
+                "step \"{text}\": `{}` failed after it had called {}, and was not saved; what follows may depend on what it did",
+                failed.tool,
+                quoted(&failed.done)
+            )
+        });
+        let other = match step.needs_model.as_slice() {
             // A step that was tried again is there.
             [] if is_empty(step) && recorded.iter().any(|other| other.text == *text && !is_empty(other)) => None,
             [] if is_empty(step) && text != EXPLORE => {
@@ -169,9 +179,14 @@ pub fn remarks(recorded: &[RecordedStep]) -> Vec<String> {
                 let tools = tools.join(", ");
                 Some(format!("step \"{text}\" needs a model: {tools} cannot be replayed, so only its text was saved"))
             }
-        }
+        };
+        halfway.chain(other).collect::<Vec<_>>()
     };
-    recorded.iter().filter_map(remark).collect()
+    recorded.iter().enumerate().flat_map(remark).collect()
+}
+
+fn quoted(tools: &[String]) -> String {
+    tools.iter().map(|tool| format!("`{tool}`")).collect::<Vec<_>>().join(", ")
 }
 
 /// Why a session was not saved.
@@ -392,6 +407,7 @@ mod tests {
             is_edited: false,
             has_stand_ins: false,
             not_replaced: Vec::new(),
+            failed_halfway: Vec::new(),
         }
     }
 

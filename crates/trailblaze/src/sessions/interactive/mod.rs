@@ -157,7 +157,7 @@ impl Interactive {
         let attempt = Attempt::with_model(ids::attempt(), memory, "", model);
         let viewer = Viewer::new(Arc::clone(&session));
         let name = usage.name().to_string();
-        let trail = TrailRef { id: name.clone(), title: name, path: String::new(), tags: Vec::new() };
+        let trail = TrailRef { id: name.clone(), title: name, path: String::new(), tags: Vec::new(), row: None };
         session.emit(Event::AttemptStarted {
             attempt: attempt.id.clone(),
             session: session.id.clone(),
@@ -440,6 +440,7 @@ impl Interactive {
             text: text.to_string(),
             plan,
             role: None,
+            hook: None,
         });
         self.n_steps += 1;
         self.step = Some(OpenStep { id, verdict: Verdict::Passed });
@@ -447,7 +448,7 @@ impl Interactive {
 
     fn end_step(&mut self) {
         if let Some(OpenStep { id, verdict }) = self.step.take() {
-            self.session.emit(Event::StepEnded { step: id, verdict, message: String::new() });
+            self.session.emit(Event::StepEnded { step: id, verdict, message: String::new(), choice: None });
         }
     }
 

@@ -43,6 +43,7 @@ impl Interactive {
             title: "The steps of the session".to_string(),
             path: String::new(),
             tags: Vec::new(),
+            row: None,
         };
         let attempt = Try {
             trail: &trail,

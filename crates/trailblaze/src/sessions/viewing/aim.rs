@@ -7,7 +7,7 @@ use trailblaze_core::engine::fault::Stop;
 use trailblaze_core::query::{Stable, alternatives, descriptions};
 use trailblaze_core::screen::{Node, Screen, Shape};
 use trailblaze_core::tools::tap_on;
-use trailblaze_core::trail::parts_of;
+use trailblaze_core::trail::{CallParts, parts_of};
 use trailblaze_core::values::secret::Secrets;
 use trailblaze_protocol::event::StepKind;
 use trailblaze_protocol::geometry::{Point, Rect};
@@ -320,7 +320,7 @@ fn call(tool: &str, args: Value) -> Delegate {
 
 /// A call as in trails, without the name of its result.
 pub fn delegate_of(written: &Value) -> Option<Delegate> {
-    let (tool, args, _) = parts_of(written)?;
+    let CallParts { tool, args, .. } = parts_of(written)?;
     let args = if args.is_null() { Map::new() } else { args.as_object()?.clone() };
     Some(Delegate { tool: tool.to_string(), args })
 }

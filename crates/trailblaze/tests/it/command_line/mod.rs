@@ -10,6 +10,7 @@ mod devices;
 mod full_disk;
 #[cfg(target_os = "linux")]
 mod healing;
+mod imports;
 mod interruptions;
 mod invalid_input;
 mod links;

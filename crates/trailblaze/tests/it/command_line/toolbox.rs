@@ -198,6 +198,7 @@ fn devices_are_listed() {
     web/sim-1        simulated web browser (1280×800)     stands for playwright-native
     desktop/sim-1    simulated desktop (1280×800)         stands for desktop-atspi
     web/chromium     Chromium (1280×800)                  playwright-native
+    desktop/xvfb     desktop under Xvfb (1280×800)        desktop-atspi
     ");
     let listed = Project::wallet().run(&["device", "list", "--json"]).exits(0).json();
     assert_eq!(
@@ -251,7 +252,7 @@ fn schemas_are_printed_by_kind() {
     let project = Project::empty();
     assert_eq!(
         project.run(&["schema"]).exits(0).stdout,
-        "trail\nproject\ntarget\ntoolset\ntool\napp\neffects\ncassette\nreplies\n"
+        "trail\nfolder\nproject\ntarget\ntoolset\ntool\napp\neffects\ncassette\nreplies\n"
     );
     assert_eq!(project.run(&["schema", "trail"]).exits(0).json(), schema("trail"));
     insta::assert_snapshot!(project.run(&["schema", "trial"]).refusal(), @"
@@ -292,6 +293,7 @@ fn kind(path: &str) -> Option<&'static str> {
         path if path.ends_with("trailblaze.yaml") => Some("project"),
         path if path.ends_with(".app.yaml") => Some("app"),
         path if path.ends_with(".effects.yaml") => Some("effects"),
+        path if path.ends_with("/_folder.yaml") => Some("folder"),
         path if path.ends_with(".cassette.yaml") => Some("cassette"),
         path if path.ends_with("replies.yaml") => Some("replies"),
         path if path.ends_with("trail.yaml") => Some("trail"),

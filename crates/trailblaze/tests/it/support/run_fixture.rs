@@ -114,6 +114,7 @@ impl Recorder {
                 title: title.to_string(),
                 path: format!("trails/{slug}.trail.yaml"),
                 tags: tags.iter().map(ToString::to_string).collect(),
+                row: None,
             },
             number,
             repeat: None,
@@ -132,6 +133,7 @@ impl Recorder {
             text: text.to_string(),
             plan,
             role: None,
+            hook: None,
         });
         step
     }
@@ -154,6 +156,8 @@ impl Recorder {
             is_delegating: tool == "signIn",
             is_custom: false,
             result_name: None,
+            is_soft: false,
+            is_condition: false,
             is_always_recorded: false,
             source: if tool == "signIn" { "tools/sign-in.tool.yaml" } else { "built-in" }.into(),
         })));
@@ -201,7 +205,7 @@ impl Recorder {
     }
 
     pub fn end_step(&mut self, step: &StepId, verdict: Verdict, message: &str) {
-        self.add(Event::StepEnded { step: step.clone(), verdict, message: message.to_string() });
+        self.add(Event::StepEnded { step: step.clone(), verdict, message: message.to_string(), choice: None });
     }
 
     pub fn end_attempt(&mut self, attempt: &AttemptId, verdict: Verdict, message: &str, failure: Option<Failure>) {
@@ -356,6 +360,7 @@ pub fn failing(run: &mut Recorder, session: &SessionId) {
         saw: Some("`1 item`, `Fern`, `Check out`".to_string()),
         place: Some(Place { file: "trails/cart.trail.yaml".to_string(), line: 12, column: 9 }),
         suggestions: Vec::new(),
+        parts: Vec::new(),
     };
     run.end_attempt(&attempt, Verdict::Failed, message, Some(failure));
 }
@@ -391,6 +396,7 @@ pub fn hostile(run: &mut Recorder, session: &SessionId) {
         saw: Some("saw ".repeat(900)),
         place: Some(Place { file: HOSTILE.to_string(), line: 1, column: 1 }),
         suggestions: Vec::new(),
+        parts: Vec::new(),
     };
     run.end_attempt(&attempt, Verdict::Failed, HOSTILE, Some(failure));
 }

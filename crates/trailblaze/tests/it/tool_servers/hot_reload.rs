@@ -292,6 +292,14 @@ fn a_call_says_once_that_its_server_was_built_from_older_sources() {
         format!("server `built`: `{program}` is older than `tools/src/main.rs`, so it has old code; run `cargo build");
     assert_eq!(said.matches(&stale).count(), 1, "{said}");
     author.leaves();
+    // Others say it at once, although no trail calls its tools.
+    lab.with("trails/a.trail.yaml", "trail:\n  - step: Wait\n    tools:\n      - dumpMemory: {}\n");
+    for command in [&["check", "--offline"][..], &["check"], &["run"]] {
+        let said = lab.project.run(command).exits(0).stderr;
+        assert_eq!(said.matches(&stale).count(), 1, "{command:?}: {said}");
+    }
+    let said = lab.project.run(&["doctor"]).stdout;
+    assert!(said.contains("so it has old code"), "{said}");
 }
 
 #[test]

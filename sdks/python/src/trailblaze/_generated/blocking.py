@@ -11,7 +11,7 @@ __tracebackhide__ = True
 # As in `typing`, which takes long to import.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
+    from collections.abc import Generator, Mapping, Sequence
     from typing import Any, ClassVar
 
     from .types import (
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         ShellResult,
         ToolList,
         ToolResult,
+        WindowList,
     )
 
 
@@ -522,12 +523,87 @@ class SyncPlaywrightCommands(BlockingApi):
 
 
 class SyncDesktopCommands(BlockingApi):
-    """The commands that only desktops have. There are none yet."""
+    """The commands that only desktops have."""
 
     __slots__ = ()
 
     PLATFORMS: ClassVar[frozenset[str]] = frozenset(["desktop"])
     """The platforms that it is for."""
+
+    def windows(self, *, timeout: float | None = None) -> WindowList:
+        """List the windows on the desktop, from the bottom to the top.
+
+        On desktop only.
+
+        Args:
+            timeout: How long the whole call may take, in seconds (default: the client's timeout).
+        """
+        return self._calls.get("/trailblaze.v1.DesktopCommands/Windows", {}, timeout, "WindowList")
+
+    def activate_window(self, id: str, *, timeout: float | None = None) -> ActionResult:
+        """Bring a window to the front, and give it the keyboard.
+
+        On desktop only.
+
+        Args:
+            id: The id of the window, or its title.
+            timeout: How long the whole call may take, in seconds (default: the client's timeout).
+        """
+        return self._calls.act("/trailblaze.v1.DesktopCommands/ActivateWindow", {"id": id}, timeout, "ActionResult")
+
+    def menu(self, path: Sequence[str], *, timeout: float | None = None) -> ActionResult:
+        """Choose an item of a menu of the window in front, from the menu bar or from a button that opens a menu.
+
+        On desktop only.
+
+        Args:
+            path: The names on the way to the item, such as File and Save As.
+            timeout: How long the whole call may take, in seconds (default: the client's timeout).
+        """
+        return self._calls.act("/trailblaze.v1.DesktopCommands/Menu", {"path": path}, timeout, "ActionResult")
+
+    def press_keys(self, keys: str, *, timeout: float | None = None) -> ActionResult:
+        """Press a key or a combination of keys.
+
+        On desktop only.
+
+        Args:
+            keys: The keys, such as Control+Shift+S, F5 or a.
+            timeout: How long the whole call may take, in seconds (default: the client's timeout).
+        """
+        return self._calls.act("/trailblaze.v1.DesktopCommands/PressKeys", {"keys": keys}, timeout, "ActionResult")
+
+    def get_clipboard(self, *, timeout: float | None = None) -> str | None:
+        """Get the text of the clipboard; null if it has none.
+
+        On desktop only.
+
+        Args:
+            timeout: How long the whole call may take, in seconds (default: the client's timeout).
+        """
+        return self._calls.ask("/trailblaze.v1.DesktopCommands/GetClipboard", {}, timeout, None)
+
+    def set_clipboard(self, text: str, *, timeout: float | None = None) -> ActionResult:
+        """Put a text on the clipboard.
+
+        On desktop only.
+
+        Args:
+            text: The text.
+            timeout: How long the whole call may take, in seconds (default: the client's timeout).
+        """
+        return self._calls.act("/trailblaze.v1.DesktopCommands/SetClipboard", {"text": text}, timeout, "ActionResult")
+
+    def close(self, id: str, *, timeout: float | None = None) -> ActionResult:
+        """Close a window, as its button for that does.
+
+        On desktop only.
+
+        Args:
+            id: The id of the window, or its title.
+            timeout: How long the whole call may take, in seconds (default: the client's timeout).
+        """
+        return self._calls.act("/trailblaze.v1.DesktopCommands/Close", {"id": id}, timeout, "ActionResult")
 
 
 class SyncTrailblazeMemory(BlockingApi):

@@ -2,11 +2,20 @@
 """The built-in tools, each with its arguments: the name, `!` if it is required, and the type or the words that are accepted."""
 
 BUILT_IN_TOOLS = """
+activateWindow id!:string reasoning:string
 adbShell command!:string
+assertAttribute name!:string is:string contains:string matches:string text:string id:string ref:string nodeSelector:object index:integer timeoutMs:integer reasoning:string
+assertCount equals:integer atLeast:integer atMost:integer text:string id:string ref:string nodeSelector:object timeoutMs:integer reasoning:string
 assertEquals actual!:string expected!:string
 assertNotEquals actual!:string expected!:string
+assertNotVisible text:string id:string ref:string nodeSelector:object index:integer timeoutMs:integer reasoning:string
 assertNotVisibleBySelector nodeSelector!:object timeoutMs:integer reason:string reasoning:string
 assertNotVisibleWithText text!:string index:integer id:string enabled:boolean selected:boolean timeoutMs:integer reason:string reasoning:string
+assertNumber equals:number atLeast:number atMost:number moreThan:number lessThan:number pattern:string decimal:.|, text:string id:string ref:string nodeSelector:object index:integer timeoutMs:integer reasoning:string
+assertOrder items!:array text:string id:string ref:string nodeSelector:object index:integer timeoutMs:integer reasoning:string
+assertState enabled:boolean checked:boolean selected:boolean focused:boolean inView:boolean text:string id:string ref:string nodeSelector:object index:integer timeoutMs:integer reasoning:string
+assertText is:string contains:string matches:string text:string id:string ref:string nodeSelector:object index:integer timeoutMs:integer reasoning:string
+assertValue is:string contains:string matches:string text:string id:string ref:string nodeSelector:object index:integer timeoutMs:integer reasoning:string
 assertVisible ref:string text:string id:string timeoutMs:integer expectedText:string reasoning:string
 assertVisibleBySelector nodeSelector!:object timeoutMs:integer expectedText:string reason:string reasoning:string
 assertVisibleWithText text!:string index:integer id:string enabled:boolean selected:boolean timeoutMs:integer reason:string reasoning:string
@@ -14,11 +23,13 @@ captureScreen picture:boolean format:text|json
 clearAppData packageId!:string
 clearText reasoning:string
 click selector!:string timeoutMs:integer
+close id!:string reasoning:string
 dumpMemory
 eraseText charactersToErase:integer
 evaluateJs script!:string
 fill selector!:string value!:string timeoutMs:integer
 forget variable!:string
+getClipboard
 getElementCount text:string id:string
 getElementText id!:string
 grantPermission packageId!:string permission!:string
@@ -26,14 +37,39 @@ hasText text!:string
 hideKeyboard reasoning:string
 inputText text!:string hideKeyboardAfter:boolean reasoning:string
 inputTextRandom variable!:string prefix:string digitCount:integer reasoning:string
+ios_acceptAlert button:string reasoning:string
+ios_assertAccessible kinds:array
+ios_dismissAlert button:string reasoning:string
+ios_getAlert
+ios_launchApp appId!:string launchMode:REINSTALL|RESUME|FORCE_RESTART arguments:array environment:array reasoning:string
 isVisible text:string id:string timeoutMs:integer
 launchApp packageId:string appId:string launchMode:REINSTALL|FORCE_RESTART|RESUME timeoutMs:integer reasoning:string
 longPress ref!:string timeoutMs:integer reasoning:string
 longPressOnElementWithText text!:string index:integer timeoutMs:integer reasoning:string
 maestro commands!:array timeoutMs:integer
+menu path!:array reasoning:string
+mobile_backgroundApp seconds:number reasoning:string
+mobile_currentApp
+mobile_drag text:string id:string toText:string toId:string toX:integer toY:integer byX:integer byY:integer timeoutMs:integer reasoning:string
+mobile_getAppState appId!:string
+mobile_getClipboard
+mobile_installApp file!:string reasoning:string
 mobile_listInstalledApps
+mobile_lock reasoning:string
 mobile_pasteClipboard reasoning:string
+mobile_pullFile path!:string
+mobile_pushFile file!:string path!:string reasoning:string
+mobile_revokePermission appId:string permission!:string reasoning:string
+mobile_setAppearance appearance!:LIGHT|DARK reasoning:string
 mobile_setClipboard text!:string reasoning:string
+mobile_setLocale locale!:string appId:string reasoning:string
+mobile_setLocation latitude!:number longitude!:number reasoning:string
+mobile_setOrientation orientation!:PORTRAIT|LANDSCAPE reasoning:string
+mobile_startRecording limitInSeconds:integer reasoning:string
+mobile_stopRecording reasoning:string
+mobile_twist degrees!:number reasoning:string
+mobile_uninstallApp appId!:string reasoning:string
+mobile_unlock reasoning:string
 navigate url!:string timeoutMs:integer
 networkConnection connected!:boolean reasoning:string
 objectiveStatus explanation!:string status!:IN_PROGRESS|COMPLETED|FAILED
@@ -41,12 +77,14 @@ openUrl url!:string timeoutMs:integer reasoning:string
 pinch scale!:number
 pressBack reasoning:string
 pressHome reasoning:string
-pressKey keyCode!:BACK|ENTER|HOME|BACKSPACE|TAB|ESCAPE reasoning:string
+pressKey keyCode!:BACK|ENTER|HOME|BACKSPACE|TAB|ESCAPE|VOLUME_UP|VOLUME_DOWN|POWER|APP_SWITCH reasoning:string
+pressKeys keys!:string reasoning:string
 reloadTools
 remember variable!:string value!:string
 rememberElementText variable!:string id:string text:string timeoutMs:integer
 scroll direction:UP|DOWN|LEFT|RIGHT amount:integer reasoning:string
 scrollUntilTextIsVisible text:string textRegex:string id:string index:integer direction:UP|DOWN|LEFT|RIGHT timeoutMs:integer reasoning:string
+setClipboard text!:string reasoning:string
 stopApp appId!:string reasoning:string
 swipe direction:UP|DOWN|LEFT|RIGHT swipeOnElementText:string durationMs:integer timeoutMs:integer reasoning:string
 takeSnapshot screenName!:string description:string
@@ -63,6 +101,8 @@ waitUntilNotVisible text:string id:string timeoutMs:integer reasoning:string
 waitUntilVisible text!:string timeoutMs!:integer
 web_applyCookies cookiesJson!:string reasoning:string
 web_assertNetworkEvent eventName!:string timeoutMs:integer reasoning:string
+web_assertTitle is:string contains:string matches:string timeoutMs:integer reasoning:string
+web_assertUrl is:string contains:string matches:string timeoutMs:integer reasoning:string
 web_check ref:string nodeSelector:object index:integer checked:boolean timeoutMs:integer reasoning:string
 web_click ref:string nodeSelector:object index:integer button:LEFT|RIGHT|MIDDLE clickCount:integer modifiers:array offsetX:integer offsetY:integer timeoutMs:integer reasoning:string
 web_console level:ERROR|WARNING|LOG|INFO|DEBUG reasoning:string
@@ -91,4 +131,5 @@ web_verifyTextVisible text!:string timeoutMs:integer reasoning:string
 web_verifyValue expected!:string ref:string nodeSelector:object index:integer type:TEXT|VALUE|ATTRIBUTE|CHECKED attribute:string timeoutMs:integer reasoning:string
 web_wait seconds:number reasoning:string
 web_waitForUrl pattern!:string timeoutMs:integer reasoning:string
+windows
 """

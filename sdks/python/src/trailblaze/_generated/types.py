@@ -11,6 +11,7 @@ from typing import Any, Literal
 __all__ = [
     "ActionResult",
     "Bounds",
+    "DesktopWindow",
     "Device",
     "DeviceList",
     "Direction",
@@ -30,6 +31,7 @@ __all__ = [
     "ToolMetadata",
     "ToolResult",
     "TrailblazeToolRegistry",
+    "WindowList",
 ]
 
 Direction = Literal["up", "down", "left", "right", "UP", "DOWN", "LEFT", "RIGHT"]
@@ -530,6 +532,50 @@ class Bounds:
     def contains(self, x: int, y: int) -> bool:
         """Whether a point is in the rectangle."""
         return self.left <= x < self.right and self.top <= y < self.bottom
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowList:
+    """The windows on a desktop."""
+
+    windows: tuple[DesktopWindow, ...] = ()
+    """From the bottom to the top."""
+
+    @classmethod
+    def from_json(cls, json: Mapping[str, Any]) -> WindowList:
+        """Reads the JSON form of the message. Unknown names are ignored."""
+        get = json.get
+        return cls(
+            windows=tuple([DesktopWindow.from_json(item) for item in get("windows", ())]),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DesktopWindow:
+    """A window on a desktop."""
+
+    id: str = ""
+    """What activateWindow and close find it by."""
+    title: str = ""
+    """Its title; empty if it has none."""
+    app: str = ""
+    """The program that it belongs to."""
+    bounds: Bounds | None = None
+    """Where it is."""
+    active: bool = False
+    """Whether it is in front and has the keyboard."""
+
+    @classmethod
+    def from_json(cls, json: Mapping[str, Any]) -> DesktopWindow:
+        """Reads the JSON form of the message. Unknown names are ignored."""
+        get = json.get
+        return cls(
+            id=get("id", ""),
+            title=get("title", ""),
+            app=get("app", ""),
+            bounds=None if get("bounds") is None else Bounds.from_json(json["bounds"]),
+            active=get("active", False),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 mod acting;
 mod bare;
+mod checks;
 mod components;
 mod describing;
 mod dialogs;

@@ -53,6 +53,7 @@ fn a_new_project_is_sound_and_runs_at_once() {
     trails/hello.trail.yaml
     .gitignore
     .trailblaze/schemas/trail.schema.json
+    .trailblaze/schemas/folder.schema.json
     .trailblaze/schemas/project.schema.json
     .trailblaze/schemas/target.schema.json
     .trailblaze/schemas/toolset.schema.json
@@ -126,7 +127,7 @@ fn init_changes_no_file_that_is_there() {
 
     let answer = project.run(&["init", "--force", "--json"]).exits(0).json();
     assert_eq!(answer["kept"], json!(["trails/hello.trail.yaml", ".gitignore"]));
-    assert_eq!(answer["written"].as_array().map(Vec::len), Some(14));
+    assert_eq!(answer["written"].as_array().map(Vec::len), Some(15));
     assert_eq!(project.read(".gitignore"), "target\n");
     assert_eq!(project.read("trails/hello.trail.yaml"), "mine\n");
 }
@@ -513,6 +514,7 @@ fn every_verb_that_prints_data_can_print_json() {
             "docs" => &["docs", "man", "--help"],
             "mcp" => &["mcp", "install", "--help"],
             "trail" => &["trail", "convert", "--help"],
+            "import" => &["import", "maestro", "--help"],
             verb => &[verb, "--help"],
         };
         assert!(project.run(args).exits(0).stdout.contains("--json"), "{verb}");
@@ -591,6 +593,7 @@ fn help_of_the_program() {
       schema       Print the JSON Schema for a kind of file, or write all of them for the editor
       lsp          Serve an editor over stdin and stdout with the language server protocol
       trail        Work on trail files
+      import       Make trails of the files of other tools
       completions  Print a completion script for a shell
       docs         Write man pages
       help         Print this message or the help of the given subcommand(s)

@@ -1,5 +1,7 @@
 //! Kinds of devices: a new one, and who may use a device that exists only once.
 
+#[cfg(target_os = "linux")]
+mod desktop;
 mod iphone;
 mod lamp;
 mod phone;

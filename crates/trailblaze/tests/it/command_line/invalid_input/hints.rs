@@ -133,7 +133,8 @@ fn a_template_that_names_nothing() {
     // A call that passes all the same may not have done what was meant.
     let ran = failed("remember: {variable: copy, value: '{{PASSWORD}}'}").exits(0);
     let warning = "warning: android/sim-1: `{{PASSWORD}}` is unknown: no value is remembered under that name; it is left unchanged";
-    assert!(ran.stderr.contains(warning), "{}\n{}", ran.stdout, ran.stderr);
+    let place = " (trails/a.trail.yaml:4:43)\n";
+    assert!(ran.stderr.contains(&format!("{warning}{place}")), "{}\n{}", ran.stdout, ran.stderr);
     // What a custom tool says is shown too, but not the same twice.
     let tool = "id: keeps\ndescription: Keeps.\nparameters: [{name: value, type: string}]\ntools:\n  - remember: {variable: copy, value: '{{value}}'}\n";
     let project = Project::counter()

@@ -2,6 +2,7 @@
 
 mod recording;
 mod several_devices;
+mod steps;
 
 use crate::support::{Pixels, Project, files, parcels};
 use serde_json::{Value, json};

@@ -162,6 +162,21 @@ fn a_ref_of_an_earlier_screen_is_stale() {
 }
 
 #[test]
+fn saving_says_what_may_depend_on_a_call_that_failed_halfway() {
+    let tool = "id: addAndFail\ndescription: Adds and fails.\nparameters: []\ntools:\n  - tap: {id: add}\n  \
+                - assertVisible: {text: Nowhere, timeoutMs: 0}\n";
+    let project = Project::counter().with("trailblaze-config/tools/addAndFail.yaml", tool);
+    let start = "launchApp packageId=com.example.counter\nstep \"Add\"\naddAndFail\n";
+    let warning = "step \"Add\": `addAndFail` failed after it had called `tap`, and was not saved; what follows may depend on \
+                   what it did";
+    let ran = project.feed(COUNTER, &format!("{start}tap id=add\nsave a.trail.yaml\n")).exits(1);
+    assert!(ran.stdout.contains(warning), "{}", ran.stdout);
+    // Nothing follows.
+    let ran = project.feed(COUNTER, &format!("{start}save b.trail.yaml\n")).exits(1);
+    assert!(!ran.stdout.contains("may depend"), "{}", ran.stdout);
+}
+
+#[test]
 fn steps_are_kept_in_order_without_failures_and_questions() {
     let project = Project::counter();
     let lines = "launchApp packageId=com.example.counter\n\

@@ -18,6 +18,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("trailblaze-android-stand-in", &["trailblaze-core", "trailblaze-drivers", "trailblaze-protocol"]),
     ("trailblaze-ios-stand-in", &["trailblaze-core", "trailblaze-drivers", "trailblaze-protocol"]),
     ("trailblaze-script", &[]),
+    ("trailblaze-import", &["trailblaze-core", "trailblaze-script"]),
     (
         "trailblaze-toolhost",
         &[
@@ -42,6 +43,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "trailblaze-contract",
             "trailblaze-protocol",
             "trailblaze-script",
+            "trailblaze-import",
             "trailblaze-tools",
         ],
     ),

@@ -176,7 +176,7 @@ fn an_answer_that_never_arrives() {
     let played = check_failed(Stage::new("never_answers").with("callTimeout: 500ms"));
     insta::assert_snapshot!(played.said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": `rogue_act` failed: `rogue_act` did not answer in time: server `rogue` was silent for 500ms; raise `callTimeout:` of its entry to allow more
+      step 1 "Act": `rogue_act` failed: `rogue_act` did not answer in time: server `rogue` was silent for 500ms; the server responds, so the tool may wait or loop without an end; if it only takes long, let it report progress, or raise `callTimeout:` of its entry
 
     1 passed, 1 failed in [time]
     "#);
@@ -195,7 +195,7 @@ fn a_late_answer_is_ignored() {
     });
     insta::assert_snapshot!(said, @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": `rogue_act` failed: `rogue_act` did not answer in time: server `rogue` was silent for [limit]; raise `callTimeout:` of its entry to allow more
+      step 1 "Act": `rogue_act` failed: `rogue_act` did not answer in time: server `rogue` was silent for [limit]; the server responds, so the tool may wait or loop without an end; if it only takes long, let it report progress, or raise `callTimeout:` of its entry
 
     2 passed, 1 failed in [time]
     "#);
@@ -228,7 +228,7 @@ fn a_server_that_reads_nothing() {
     warning: server `rogue`: it does not read its stdin, so it never received the whole call
     warning: server `rogue` died: it hangs: it answered neither `rogue_act`, which was cancelled, nor a ping within 5s; it was stopped
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": `rogue_act` failed: `rogue_act` did not answer in time: server `rogue` was silent for 500ms; raise `callTimeout:` of its entry to allow more
+      step 1 "Act": `rogue_act` failed: `rogue_act` did not answer in time: server `rogue` was silent for 500ms and hung, as in an endless loop; it was stopped
 
     1 passed, 1 failed in [time]
     "#);

@@ -19,7 +19,7 @@ fn with_the_id_of_another_session() {
 
 #[test]
 fn with_the_id_of_an_earlier_call() {
-    let played = Stage::new("calls_back_for_an_earlier_call").calls_each(&["{}", "{}"]).play(0);
+    let played = Stage::new("calls_back_for_an_earlier_call").calls_each(&["{}", "{}"]).play(1);
     insta::assert_snapshot!(played.answers("rogue_act").join("\n"), @r"
     nothing yet
     refused: Unknown invocation ID: [invocation_id]. The tool call may have completed or timed out.
@@ -27,6 +27,7 @@ fn with_the_id_of_an_earlier_call() {
     let warning = "warning: android/sim-1: `rogue_act` called `tap` after it had ended, so nothing was done; \
                    wait for everything that the tool starts before it returns";
     assert_eq!(played.said().matches(warning).count(), 1, "{}", played.said());
+    assert!(played.said().contains("step 1 \"Act\": `rogue_act` called `tap` after it had ended"), "{}", played.said());
 }
 
 #[test]
@@ -48,8 +49,22 @@ fn tools_that_call_each_other_are_stopped_in_the_same_way() {
 
 #[test]
 fn after_its_call_has_ended() {
-    let played = Stage::new("calls_back_too_late").play(0);
+    // The second call is answered when that of the first was refused, so that the trail still runs.
+    let played = Stage::new("calls_back_too_late").calls_each(&["{}", "{}"]).play(1);
     insta::assert_snapshot!(played.log(), @"refused: Unknown invocation ID: [invocation_id]. The tool call may have completed or timed out.");
+}
+
+#[test]
+fn what_fails_after_its_call_has_ended_fails_the_trail() {
+    let played = Stage::new("fails_after_its_call").calls_each(&["{}", "{}"]).then_the_other().play(1);
+    played.assert_the_other_went_on();
+    insta::assert_snapshot!(played.said(), @r#"
+    warning: android/sim-1: not paid (orders.go:42)
+    trails/a on android/sim-1 (trails/a.trail.yaml:2:11)
+      step 1 "Act": not paid (orders.go:42)
+
+    1 passed, 1 failed in [time]
+    "#);
 }
 
 #[test]

@@ -144,7 +144,7 @@ fn a_server_that_hangs_is_stopped_and_started_again_for_the_next_trail() {
     insta::assert_snapshot!(said, @r#"
     warning: server `rogue` died: it hangs: it answered neither `rogue_act`, which was cancelled, nor a ping within 5s; it was stopped
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": `rogue_act` failed: `rogue_act` did not answer in time: server `rogue` was silent for [limit]; raise `callTimeout:` of its entry to allow more
+      step 1 "Act": `rogue_act` failed: `rogue_act` did not answer in time: server `rogue` was silent for [limit] and hung, as in an endless loop; it was stopped
 
     1 passed, 1 failed in [time]
     "#);

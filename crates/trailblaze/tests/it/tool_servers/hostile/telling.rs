@@ -5,7 +5,6 @@ use std::process::Command;
 
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
-use serde_json::Value;
 
 use crate::support::stage::Stage;
 use crate::support::{Ran, files, wait_until};
@@ -182,15 +181,12 @@ fn a_server_cannot_change_memory_that_trailblaze_owns() {
     );
     stage.project().write(
         "trails/a.trail.yaml",
-        "config: {target: acme}\ntrail:\n  - step: Act\n    tools:\n      - rogue_act: {}\n      - dumpMemory: {}\n      \
-         - launchApp: {packageId: '{{target.appId}}'}\n",
+        "config: {target: acme}\ntrail:\n  - step: Act\n    tools:\n      - rogue_act: {}\n",
     );
     let ran = run(&stage, &["--pictures", "off"], &[("PIN", "canary-7f3a91")]);
-    let played = stage.judge(ran.exits(0), 0);
-    let memory: Value = serde_json::from_str(&played.answers("dumpMemory")[0]).expect("JSON");
-    assert_eq!(memory, serde_json::json!({"target.appId": "com.example.counter", "mine": "yes"}));
-    let warning = "warning: `rogue_act`: `target.appId` (and 5 more) was not changed in memory: the name is reserved";
-    assert!(played.notes().contains(warning), "{}", played.notes());
+    let played = stage.judge(ran.exits(1), 1);
+    let failure = "`rogue_act` failed: `target.appId` (and 5 more) was not changed in memory: the name is reserved";
+    assert!(played.said().contains(failure), "{}", played.said());
 }
 
 /// On Linux; elsewhere, processes that left the session of a killed guardian are not found.

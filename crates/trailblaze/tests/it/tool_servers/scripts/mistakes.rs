@@ -89,7 +89,10 @@ fn each_mistake_has_its_message() {
             "TypeError: the result cannot be passed on: it contains itself at `b.a`",
         ),
         ("memory.set('a', { b: () => 1 })", "TypeError: `a` cannot be remembered: it has a function at `b`"),
-        ("memory.set('target.appId', 'x')", "`target.appId` was not changed in memory: the name is reserved"),
+        (
+            "memory.set('target.appId', 'x')",
+            "TypeError: `target.appId` cannot be changed in memory: names that begin with `target.` are set by Trailblaze (",
+        ),
         ("return { isError: true, message: 'no order' }", "no order"),
         ("await tools.tapp({})", "unknown tool `tapp`; did you mean `tap`? (trailblaze-config/tools/tryIt.yaml:7:"),
         ("await tools.tap({ txt: 'a' })", "`tap`: unknown argument `txt`"),

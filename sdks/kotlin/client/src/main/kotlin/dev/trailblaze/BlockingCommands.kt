@@ -12,6 +12,7 @@ import dev.trailblaze.messages.SessionInfo
 import dev.trailblaze.messages.ShellResult
 import dev.trailblaze.messages.ToolList
 import dev.trailblaze.messages.ToolResult
+import dev.trailblaze.messages.WindowList
 
 /**
  * The methods of [TrailblazeCommands] for callers that block, such as Java's. The thread of a call waits for it; if it
@@ -32,7 +33,7 @@ public open class BlockingCommands(public val commands: TrailblazeCommands) {
     /** The commands that only browsers have. Null if the device is known not to have them. */
     public val playwright: BlockingPlaywrightCommands? = commands.playwright?.let { BlockingPlaywrightCommands(it) }
 
-    /** The commands that only desktops have. There are none yet. Null if the device is known not to have them. */
+    /** The commands that only desktops have. Null if the device is known not to have them. */
     public val desktop: BlockingDesktopCommands? = commands.desktop?.let { BlockingDesktopCommands(it) }
 
     /**
@@ -423,8 +424,54 @@ public class BlockingPlaywrightCommands internal constructor(private val command
         blocking { commands.evaluateJs(script) }
 }
 
-/**
- * The methods of [DesktopCommands] for callers that block. The commands that only desktops have. There are none yet.
- */
+/** The methods of [DesktopCommands] for callers that block. The commands that only desktops have. */
 public class BlockingDesktopCommands internal constructor(private val commands: DesktopCommands) {
+    /** List the windows on the desktop, from the bottom to the top. Only on desktop. */
+    public fun windows(): WindowList =
+        blocking { commands.windows() }
+
+    /**
+     * Bring a window to the front, and give it the keyboard. Only on desktop.
+     *
+     * @param id The id of the window, or its title.
+     */
+    public fun activateWindow(id: String): ActionResult =
+        blocking { commands.activateWindow(id) }
+
+    /**
+     * Choose an item of a menu of the window in front, from the menu bar or from a button that opens a menu. Only on
+     * desktop.
+     *
+     * @param path The names on the way to the item, such as File and Save As.
+     */
+    public fun menu(path: List<String>): ActionResult =
+        blocking { commands.menu(path) }
+
+    /**
+     * Press a key or a combination of keys. Only on desktop.
+     *
+     * @param keys The keys, such as Control+Shift+S, F5 or a.
+     */
+    public fun pressKeys(keys: String): ActionResult =
+        blocking { commands.pressKeys(keys) }
+
+    /** Get the text of the clipboard; null if it has none. Only on desktop. */
+    public fun getClipboard(): String? =
+        blocking { commands.getClipboard() }
+
+    /**
+     * Put a text on the clipboard. Only on desktop.
+     *
+     * @param text The text.
+     */
+    public fun setClipboard(text: String): ActionResult =
+        blocking { commands.setClipboard(text) }
+
+    /**
+     * Close a window, as its button for that does. Only on desktop.
+     *
+     * @param id The id of the window, or its title.
+     */
+    public fun close(id: String): ActionResult =
+        blocking { commands.close(id) }
 }

@@ -12,6 +12,7 @@ import dev.trailblaze.messages.SessionInfo
 import dev.trailblaze.messages.ShellResult
 import dev.trailblaze.messages.ToolList
 import dev.trailblaze.messages.ToolResult
+import dev.trailblaze.messages.WindowList
 import dev.trailblaze.messages.readActionResult
 import dev.trailblaze.messages.readDeviceList
 import dev.trailblaze.messages.readModelReply
@@ -22,6 +23,7 @@ import dev.trailblaze.messages.readSessionInfo
 import dev.trailblaze.messages.readShellResult
 import dev.trailblaze.messages.readToolList
 import dev.trailblaze.messages.readToolResult
+import dev.trailblaze.messages.readWindowList
 import kotlinx.coroutines.flow.Flow
 
 /** The commands of a device, as calls. */
@@ -294,4 +296,25 @@ internal class RemotePlaywrightCommands(private val calls: Calls) : PlaywrightCo
         calls.act("PlaywrightCommands/EvaluateJs", mapOf("script" to script)) { fields -> fields.value("value") }
 }
 
-internal class RemoteDesktopCommands(private val calls: Calls) : DesktopCommands {}
+internal class RemoteDesktopCommands(private val calls: Calls) : DesktopCommands {
+    override suspend fun windows(): WindowList =
+        calls.get("DesktopCommands/Windows", emptyMap(), ::readWindowList)
+
+    override suspend fun activateWindow(id: String): ActionResult =
+        calls.act("DesktopCommands/ActivateWindow", mapOf("id" to id), ::readActionResult)
+
+    override suspend fun menu(path: List<String>): ActionResult =
+        calls.act("DesktopCommands/Menu", mapOf("path" to path), ::readActionResult)
+
+    override suspend fun pressKeys(keys: String): ActionResult =
+        calls.act("DesktopCommands/PressKeys", mapOf("keys" to keys), ::readActionResult)
+
+    override suspend fun getClipboard(): String? =
+        calls.get("DesktopCommands/GetClipboard", emptyMap()) { fields -> fields.textOrNull("value") }
+
+    override suspend fun setClipboard(text: String): ActionResult =
+        calls.act("DesktopCommands/SetClipboard", mapOf("text" to text), ::readActionResult)
+
+    override suspend fun close(id: String): ActionResult =
+        calls.act("DesktopCommands/Close", mapOf("id" to id), ::readActionResult)
+}

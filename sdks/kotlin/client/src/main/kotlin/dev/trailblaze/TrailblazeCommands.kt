@@ -12,6 +12,7 @@ import dev.trailblaze.messages.SessionInfo
 import dev.trailblaze.messages.ShellResult
 import dev.trailblaze.messages.ToolList
 import dev.trailblaze.messages.ToolResult
+import dev.trailblaze.messages.WindowList
 import kotlinx.coroutines.flow.Flow
 
 /**
@@ -31,7 +32,7 @@ public interface TrailblazeCommands : TrailblazeMemory, TrailblazeSession {
     /** The commands that only browsers have. Null if the device is known not to have them. */
     public val playwright: PlaywrightCommands?
 
-    /** The commands that only desktops have. There are none yet. Null if the device is known not to have them. */
+    /** The commands that only desktops have. Null if the device is known not to have them. */
     public val desktop: DesktopCommands?
 
     /**
@@ -261,8 +262,49 @@ public interface PlaywrightCommands {
     public suspend fun evaluateJs(script: String): Any?
 }
 
-/** The commands that only desktops have. There are none yet. */
+/** The commands that only desktops have. */
 public interface DesktopCommands {
+    /** List the windows on the desktop, from the bottom to the top. Only on desktop. */
+    public suspend fun windows(): WindowList
+
+    /**
+     * Bring a window to the front, and give it the keyboard. Only on desktop.
+     *
+     * @param id The id of the window, or its title.
+     */
+    public suspend fun activateWindow(id: String): ActionResult
+
+    /**
+     * Choose an item of a menu of the window in front, from the menu bar or from a button that opens a menu. Only on
+     * desktop.
+     *
+     * @param path The names on the way to the item, such as File and Save As.
+     */
+    public suspend fun menu(path: List<String>): ActionResult
+
+    /**
+     * Press a key or a combination of keys. Only on desktop.
+     *
+     * @param keys The keys, such as Control+Shift+S, F5 or a.
+     */
+    public suspend fun pressKeys(keys: String): ActionResult
+
+    /** Get the text of the clipboard; null if it has none. Only on desktop. */
+    public suspend fun getClipboard(): String?
+
+    /**
+     * Put a text on the clipboard. Only on desktop.
+     *
+     * @param text The text.
+     */
+    public suspend fun setClipboard(text: String): ActionResult
+
+    /**
+     * Close a window, as its button for that does. Only on desktop.
+     *
+     * @param id The id of the window, or its title.
+     */
+    public suspend fun close(id: String): ActionResult
 }
 
 /** The values that calls remember. */

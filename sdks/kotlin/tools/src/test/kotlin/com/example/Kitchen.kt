@@ -23,6 +23,7 @@ import kotlinx.coroutines.flow.toList
 import kotlinx.coroutines.launch
 import kotlinx.serialization.SerialName
 import kotlinx.serialization.Serializable
+import java.io.File
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.CountDownLatch
 import kotlin.concurrent.thread
@@ -132,6 +133,30 @@ class Kitchen : TrailblazeToolSet {
     fun leave() {
         thread { error("the oven is cold") }.join()
     }
+
+    /** Leaves a thread that fails when a file exists. */
+    @Tool(customName = "kitchen_leaveUntil")
+    fun leaveUntil(file: String) {
+        thread(isDaemon = true) {
+            while (!File(file).exists()) Thread.sleep(5)
+            error("the oven burns late")
+        }
+    }
+
+    /** Never ends, and ignores that it is cancelled. */
+    @Tool(customName = "kitchen_loop")
+    fun loop(ctx: TrailblazeContext) {
+        ctx.progress("looping")
+        while (true) Thread.onSpinWait()
+    }
+
+    @Tool(customName = "kitchen_reserved")
+    fun reserved(ctx: TrailblazeContext) {
+        ctx.memory["target.appId"] = "com.example"
+    }
+
+    @Tool(customName = "kitchen_weigh")
+    fun weigh(): Map<String, Double> = mapOf("grams" to Double.NaN)
 
     private var kept: TrailblazeContext? = null
 

@@ -392,6 +392,38 @@ internal fun readBounds(fields: Fields): Bounds = Bounds(
     bottom = fields.int("bottom"),
 )
 
+/** The windows on a desktop. */
+public data class WindowList(
+    /** From the bottom to the top. */
+    public val windows: List<DesktopWindow> = emptyList(),
+)
+
+internal fun readWindowList(fields: Fields): WindowList = WindowList(
+    windows = fields.list("windows", ::readDesktopWindow),
+)
+
+/** A window on a desktop. */
+public data class DesktopWindow(
+    /** What activateWindow and close find it by. */
+    public val id: String = "",
+    /** Its title; empty if it has none. */
+    public val title: String = "",
+    /** The program that it belongs to. */
+    public val app: String = "",
+    /** Where it is. */
+    public val bounds: Bounds? = null,
+    /** Whether it is in front and has the keyboard. */
+    public val active: Boolean = false,
+)
+
+internal fun readDesktopWindow(fields: Fields): DesktopWindow = DesktopWindow(
+    id = fields.text("id"),
+    title = fields.text("title"),
+    app = fields.text("app"),
+    bounds = fields.messageOrNull("bounds", ::readBounds),
+    active = fields.boolean("active"),
+)
+
 /** A picture. */
 public data class Picture(
     /** Its MIME type: image/png. */

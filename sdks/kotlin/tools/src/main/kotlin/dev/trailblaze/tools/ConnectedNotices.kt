@@ -24,6 +24,7 @@ internal class ConnectedNotices private constructor(
     private val connection: ClientConnection,
     private val request: RequestId?,
     private val token: ProgressToken?,
+    private val call: String?,
 ) : Notices {
     // What does not fit is dropped; Trailblaze records as many.
     private val queue = Channel<suspend () -> Unit>(NOTICES)
@@ -36,9 +37,10 @@ internal class ConnectedNotices private constructor(
         queue.trySend { connection.sendLoggingMessage(LoggingMessageNotification(params)) }
     }
 
-    override fun warnLate(message: String) {
+    override fun warnLate(message: String, isItsOwn: Boolean) {
         System.err.println(message)
-        val params = LoggingMessageNotificationParams(LoggingLevel.Warning, JsonPrimitive(message), tool)
+        val meta = call?.takeIf { isItsOwn }?.let { JsonObject(mapOf("trailblazeFailedCall" to JsonPrimitive(it))) }
+        val params = LoggingMessageNotificationParams(LoggingLevel.Error, JsonPrimitive(message), tool, meta)
         CoroutineScope(Dispatchers.IO).launch {
             runCatching { connection.sendLoggingMessage(LoggingMessageNotification(params)) }
         }
@@ -83,6 +85,12 @@ internal class ConnectedNotices private constructor(
         }
 
         suspend fun of(tool: String, connection: ClientConnection, request: CallToolRequest): ConnectedNotices =
-            ConnectedNotices(tool, connection, currentRequestHandlerExtra()?.requestId, request.meta?.progressToken)
+            ConnectedNotices(
+                tool,
+                connection,
+                currentRequestHandlerExtra()?.requestId,
+                request.meta?.progressToken,
+                ((request.meta?.json?.get("trailblaze") as? JsonObject)?.get("invocationId") as? JsonPrimitive)?.content,
+            )
     }
 }

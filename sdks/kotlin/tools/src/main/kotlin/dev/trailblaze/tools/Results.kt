@@ -60,10 +60,13 @@ internal class Results(type: KType, what: String) {
         }
 
         /** The result of a tool that started something which threw, and did not wait for it. */
-        fun notAwaited(thrown: Throwable): ToolResult {
-            val text = "something that the tool did not wait for failed: ${messageOf(thrown)}"
+        fun notAwaited(thrown: Throwable): ToolResult =
+            ToolResult.failure(late("something that the tool did not wait for failed", thrown))
+
+        /** What people are told of something that failed which no tool waited for. */
+        fun late(text: String, thrown: Throwable): String {
             val hint = "\nhint: start it in a scope that the tool waits for, as in `coroutineScope { launch { … } }`"
-            return ToolResult.failure(DefinedTool.atPlace(text + hint, SourceLine.of(thrown)))
+            return DefinedTool.atPlace("$text: ${messageOf(thrown)}$hint", SourceLine.of(thrown))
         }
 
         /** What `error`, `check` and `require` throw: the message is the author's, and says it all. */

@@ -15,7 +15,11 @@ import kotlin.time.TimeSource
  * @param patience How long the youngest of them must have been running before a further one is refused.
  */
 internal class RunningCalls(private val limit: Int, private val patience: Duration = 1.seconds) {
-    private class Running(val tool: String, val since: TimeMark = TimeSource.Monotonic.markNow()) {
+    private class Running(
+        val tool: String,
+        val tellLate: (text: String, isItsOwn: Boolean) -> Unit,
+        val since: TimeMark = TimeSource.Monotonic.markNow(),
+    ) {
         var uncaught: Throwable? = null
     }
 
@@ -23,11 +27,22 @@ internal class RunningCalls(private val limit: Int, private val patience: Durati
     private val running = LinkedHashSet<Running>()
     private var isReported = false
 
-    /** Runs a call, or returns why it is refused. */
-    suspend fun run(tool: String, call: suspend () -> ToolResult): ToolResult {
+    /** The call that ended last. */
+    private var last: Running? = null
+
+    /**
+     * Runs a call, or returns why it is refused.
+     *
+     * @param tellLate Tells people of what fails after the call, and whether it certainly belongs to it.
+     */
+    suspend fun run(
+        tool: String,
+        tellLate: (text: String, isItsOwn: Boolean) -> Unit = { _, _ -> },
+        call: suspend () -> ToolResult,
+    ): ToolResult {
         var entered: Running? = null
         while (entered == null) {
-            entered = enter(tool)
+            entered = enter(tool, tellLate)
             if (entered == null) {
                 refusal()?.let { return ToolResult.failure(it) }
                 delay(WAIT)
@@ -46,18 +61,27 @@ internal class RunningCalls(private val limit: Int, private val patience: Durati
      * Takes note of an exception that nothing caught, such as that of `GlobalScope.launch`. With several calls in progress, nothing tells
      * which of them it belongs to.
      */
-    @Synchronized
     fun uncaught(thrown: Throwable) {
-        val only = running.singleOrNull() ?: return
-        only.uncaught = only.uncaught ?: thrown
+        val (tell, text) = synchronized(this) {
+            val ended = last
+            when {
+                running.size == 1 -> return running.first().let { only -> only.uncaught = only.uncaught ?: thrown }
+                running.isEmpty() && ended == null -> return
+                running.isEmpty() -> ended!! to "something failed after `${ended.tool}` had ended, which had started it"
+                else -> running.first() to "something failed that ${running.joinToString { "`${it.tool}`" }} or an earlier tool had started"
+            }
+        }
+        tell.tellLate(Results.late(text, thrown), tell === last)
     }
 
     @Synchronized
-    private fun enter(tool: String): Running? = if (running.size < limit) Running(tool).also(running::add) else null
+    private fun enter(tool: String, tellLate: (String, Boolean) -> Unit): Running? =
+        if (running.size < limit) Running(tool, tellLate).also(running::add) else null
 
     @Synchronized
     private fun leave(call: Running) {
         running.remove(call)
+        last = call
         isReported = false
     }
 

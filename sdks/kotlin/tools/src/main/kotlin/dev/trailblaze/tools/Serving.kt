@@ -20,12 +20,15 @@ import kotlinx.coroutines.runInterruptible
 import kotlinx.io.asSink
 import kotlinx.io.asSource
 import kotlinx.io.buffered
+import kotlinx.serialization.json.JsonObject
+import kotlinx.serialization.json.JsonPrimitive
 import java.io.FileDescriptor
 import java.io.FileOutputStream
 import java.io.FilterInputStream
 import java.io.InputStream
 import java.io.OutputStream
 import java.util.concurrent.CountDownLatch
+import java.util.concurrent.atomic.AtomicBoolean
 
 /** Serves tools with MCP's library, over stdio or HTTP. */
 internal class Serving(private val tools: ToolServer) {
@@ -78,14 +81,18 @@ internal class Serving(private val tools: ToolServer) {
                 name = tool.name,
                 description = tool.description,
                 inputSchema = tool.arguments.schema.toToolSchema(),
-                meta = registry[tool.name]?.toMeta(),
+                meta = withPlace(registry[tool.name]?.toMeta(), tool.where),
             )
             server.addTool(definition) { request ->
                 val notices = ConnectedNotices.of(tool.name, this, request)
                 coroutineScope {
                     val sending = launch { notices.send() }
                     val context = TrailblazeContext.of(request.meta?.json, notices)
+                    val hasEnded = AtomicBoolean()
+                    val watching = launch(Dispatchers.Default) { printPlaceIfCancelled(context.thread, hasEnded) }
                     val result = tools.invoke(tool, request.arguments, context)
+                    hasEnded.set(true)
+                    watching.cancel()
                     notices.close()
                     sending.join()
                     Results.toMcp(result)
@@ -97,6 +104,15 @@ internal class Serving(private val tools: ToolServer) {
             ReadResourceResult(listOf(TextResourceContents(json, REGISTRY, "application/json")))
         }
         return server
+    }
+
+    /** Prints where a tool is whose call is cancelled: Trailblaze shows it if the tool was silent for too long. */
+    private suspend fun printPlaceIfCancelled(thread: RunningThread, hasEnded: AtomicBoolean) {
+        try {
+            awaitCancellation()
+        } finally {
+            thread.place()?.takeUnless { hasEnded.get() }?.let { System.err.println("stopped while it was at $it") }
+        }
     }
 
     /** The input once the server is connected, so that nothing is answered before all handlers are there. */
@@ -114,6 +130,12 @@ internal class Serving(private val tools: ToolServer) {
                 return super.read(into, offset, length)
             }
         }
+    }
+
+    /** The metadata of a tool; for Trailblaze, with the line of its definition, which messages name. */
+    private fun withPlace(meta: JsonObject?, where: String?): JsonObject? {
+        if (where == null || System.getenv("TRAILBLAZE_BASE_URL") == null) return meta
+        return JsonObject(meta.orEmpty() + ("trailblaze/definedAt" to JsonPrimitive(where)))
     }
 
     private companion object {

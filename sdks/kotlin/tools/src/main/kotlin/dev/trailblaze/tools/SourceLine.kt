@@ -12,7 +12,10 @@ internal object SourceLine {
     )
 
     /** The file and line of the author's code that threw, such as `AcmeTools.kt:42`. */
-    fun of(thrown: Throwable): String? = thrown.stackTrace
+    fun of(thrown: Throwable): String? = of(thrown.stackTrace)
+
+    /** The innermost line of the author's code in a stack. */
+    fun of(stack: Array<StackTraceElement>): String? = stack
         .firstOrNull { frame -> frame.lineNumber > 0 && frame.fileName != null && foreign.none { frame.className.startsWith(it) } }
         ?.let { "${it.fileName}:${it.lineNumber}" }
 

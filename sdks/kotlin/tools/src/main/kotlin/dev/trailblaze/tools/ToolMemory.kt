@@ -39,6 +39,7 @@ public class ToolMemory internal constructor(private val known: JsonObject, priv
     public operator fun set(name: String, value: Any?) {
         val json = JsonValues.toJson(value)
         checkRunning("memory.set")
+        refuseReserved(name)
         synchronized(changes) { changes[name] = json }
     }
 
@@ -49,11 +50,18 @@ public class ToolMemory internal constructor(private val known: JsonObject, priv
      */
     public fun remove(name: String): Boolean {
         checkRunning("memory.remove")
+        refuseReserved(name)
         return synchronized(changes) {
             val wasThere = isThere(name)
             if (name in known) changes[name] = null else changes.remove(name)
             wasThere
         }
+    }
+
+    /** Trailblaze sets these names itself, and would refuse the result. */
+    private fun refuseReserved(name: String) {
+        val prefix = listOf("target.", "args.").firstOrNull { name.startsWith(it) } ?: return
+        throw IllegalArgumentException("`$name` cannot be changed in memory: names that begin with `$prefix` are set by Trailblaze")
     }
 
     /** Ends the call. A result that succeeded gets the changes; what the result itself says takes precedence. */

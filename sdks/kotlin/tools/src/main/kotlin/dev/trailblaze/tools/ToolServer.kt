@@ -157,7 +157,9 @@ public class ToolServer @JvmOverloads constructor(
 
     /** Calls a tool. Never throws, except if the call is cancelled: errors become results. */
     internal suspend fun invoke(tool: DefinedTool, args: JsonObject?, context: TrailblazeContext): ToolResult = try {
-        running.run(tool.name) { withContext(dispatcher + context) { run(tool, args, context) } }
+        running.run(tool.name, context::tellLate) {
+            withContext(dispatcher + context + context.thread) { run(tool, args, context) }
+        }
     } catch (thrown: Throwable) {
         currentCoroutineContext().ensureActive()
         Results.failure(thrown, tool.where)

@@ -88,6 +88,14 @@ public class TrailblazeContext internal constructor(
         throw late
     }
 
+    /** Tells people of something that failed after the call. */
+    internal fun tellLate(text: String, isItsOwn: Boolean) {
+        notices.warnLate(text, isItsOwn)
+    }
+
+    /** The thread that runs the code of the tool. */
+    internal val thread = RunningThread()
+
     /** Lets a call begin. In process, one context may be used for several, one after the other. */
     internal fun begin() {
         endedTool = null
@@ -197,8 +205,8 @@ internal interface Notices {
 
     fun progress(message: String)
 
-    /** Tells people of something that a tool did after its call had ended. */
-    fun warnLate(message: String)
+    /** Tells people of something that a tool did after its call had ended, or that it may have done. */
+    fun warnLate(message: String, isItsOwn: Boolean = true)
 
     /** For calls in process. */
     object None : Notices {
@@ -206,6 +214,6 @@ internal interface Notices {
 
         override fun progress(message: String) = Unit
 
-        override fun warnLate(message: String) = System.err.println(message)
+        override fun warnLate(message: String, isItsOwn: Boolean) = System.err.println(message)
     }
 }

@@ -15,6 +15,7 @@ import java.net.URI
 import java.net.http.HttpClient
 import java.net.http.HttpRequest
 import java.net.http.HttpResponse.BodyHandlers
+import java.nio.file.Files
 import java.util.concurrent.TimeUnit
 
 /** The server as any MCP client sees it. */
@@ -126,6 +127,40 @@ class ServerTest {
         assertEquals("it was cancelled", textOf(call("kitchen_cancelled").result()))
         request("ping", "{}").result()
         assertFalse(waiting.isDone)
+    }
+
+    @Test
+    fun `what fails after its call is an error that names the call`() = kitchen {
+        val file = Files.createTempDirectory("late").resolve("go")
+        val about = """{"trailblaze":{"invocationId":"c-7","device":{"id":"android/sim-7","platform":"android"}},"progressToken":"p"}"""
+        call("kitchen_leaveUntil", """{"file":"$file"}""", meta = about).result()
+        Files.createFile(file)
+        val line = source("com/example/Kitchen.kt").lines().indexOfFirst { "the oven burns late" in it } + 1
+        val text = "something failed after `kitchen_leaveUntil` had ended, which had started it: the oven burns late (Kitchen.kt:$line)"
+        while (notifications.none { text in it }) Thread.sleep(10)
+        val told = notifications.single { text in it }
+        assertTrue("\"level\":\"error\"" in told && "\"_meta\":{\"trailblazeFailedCall\":\"c-7\"}" in told, told)
+    }
+
+    @Test
+    fun `a cancelled call that goes on prints where it is`() = kitchen {
+        call("kitchen_loop", meta = phone, id = 4712)
+        while (notifications.isEmpty()) Thread.sleep(10)
+        notify("notifications/cancelled", """{"requestId":4712,"reason":"test"}""")
+        val line = source("com/example/Kitchen.kt").lines().indexOfFirst { "Thread.onSpinWait()" in it } + 1
+        assertTrue("Kitchen.kt:$line" in waitForStderr("stopped while it was at "))
+    }
+
+    @Test
+    fun `what Trailblaze would refuse fails with its line`() = kitchen {
+        val line = source("com/example/Kitchen.kt").lines().indexOfFirst { "\"target.appId\"" in it } + 1
+        assertEquals(
+            "`target.appId` cannot be changed in memory: names that begin with `target.` are set by Trailblaze (Kitchen.kt:$line)",
+            textOf(call("kitchen_reserved", meta = phone).result()),
+        )
+        val weighed = call("kitchen_weigh").result()
+        assertEquals("true", weighed["isError"].toString())
+        assertTrue("NaN" in textOf(weighed) && "Kitchen.kt:" in textOf(weighed), textOf(weighed))
     }
 
     @Test

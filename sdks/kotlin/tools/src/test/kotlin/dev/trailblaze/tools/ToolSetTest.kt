@@ -240,6 +240,25 @@ class ToolSetTest {
     }
 
     @Test
+    fun `what fails when no call or several are in progress is told`() = runBlocking(Dispatchers.Default) {
+        val calls = RunningCalls(limit = 2)
+        val told = mutableListOf<Pair<String, Boolean>>()
+        calls.run("bake", { text, isItsOwn -> told += text to isItsOwn }) { ToolResult.success() }
+        calls.uncaught(IllegalStateException("it burns"))
+        val late = told.removeLast()
+        val words = "something failed after `bake` had ended, which had started it: it burns"
+        assertTrue(late.first.startsWith(words) && late.second, "$late")
+        calls.run("one", { text, isItsOwn -> told += text to isItsOwn }) {
+            calls.run("two") {
+                calls.uncaught(IllegalStateException("it burns"))
+                ToolResult.success()
+            }
+        }
+        val unknown = told.removeLast()
+        assertTrue(unknown.first.startsWith("something failed that `one`, `two` or an earlier tool had started: it burns") && !unknown.second, "$unknown")
+    }
+
+    @Test
     fun `delegates are what Trailblaze expects`() {
         val result = call("delegate", mapOf("text" to "Pay"))
         assertEquals("delegated to `tap`", result.text)

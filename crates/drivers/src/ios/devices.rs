@@ -1,0 +1,232 @@
+//! The iPhones, iPads and simulators that can be had now.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use parking_lot::Mutex;
+use tokio::sync::watch;
+use tokio::time::Instant;
+use tokio_util::task::AbortOnDropHandle;
+use trailblaze_core::device_source::{DeviceSource, DeviceSpec};
+use trailblaze_core::driver::{Budget, Driver, DriverError};
+use trailblaze_core::finding::Finding;
+use trailblaze_core::limits;
+
+use super::driver::IosDriver;
+use super::facts::{WdaStatus, device_name};
+use super::mac::XcodeTools;
+use super::provider::{IosSettings, spec};
+use super::usb::{AttachedDevice, Usbmuxd};
+use super::wda::{WdaAddress, WdaClient, WdaError};
+use crate::provider::Machine;
+
+/// What findings are about.
+const ABOUT: &str = "iphone";
+/// How long WebDriverAgent may take to say that it is there.
+const ASKING: Duration = Duration::from_secs(5);
+/// How long usbmuxd may take to list what is on cables.
+const LISTING: Duration = Duration::from_secs(2);
+/// How long WebDriverAgent may take to be built and to start.
+const BUILDING: Duration = Duration::from_secs(15 * 60);
+/// How long to wait before usbmuxd is asked again to report changes.
+const AGAIN: Duration = Duration::from_secs(2);
+
+/// The devices whose WebDriverAgent answers: those of the project, those on cables, and one at the usual address.
+pub struct IosDevices {
+    entries: BTreeMap<String, IosSettings>,
+    usbmuxd: Usbmuxd,
+    xcode: XcodeTools,
+    /// Once somebody has asked for it.
+    followed: Mutex<Option<FollowedCables>>,
+}
+
+/// What is on cables as it changes, and the task that follows it.
+struct FollowedCables {
+    changes: watch::Receiver<Vec<DeviceSpec>>,
+    _following: AbortOnDropHandle<()>,
+}
+
+/// A device that may be there. One without an id is named by itself.
+struct Candidate {
+    id: Option<String>,
+    settings: IosSettings,
+    /// Whether it is there even if its WebDriverAgent does not answer.
+    is_attached: bool,
+}
+
+impl IosDevices {
+    pub fn new(entries: BTreeMap<String, IosSettings>, machine: &Machine) -> IosDevices {
+        let usbmuxd = Usbmuxd::of_environment(machine.var("USBMUXD_SOCKET_ADDRESS"));
+        IosDevices { entries, usbmuxd, xcode: XcodeTools::find(machine), followed: Mutex::default() }
+    }
+
+    async fn attached(&self, budget: &Budget) -> Vec<AttachedDevice> {
+        let limit = LISTING.min(budget.remaining());
+        // Who has no usbmuxd has no cables.
+        let listed = tokio::time::timeout(limit, self.usbmuxd.attached()).await;
+        listed.ok().and_then(Result::ok).unwrap_or_default()
+    }
+
+    async fn candidates(&self, budget: &Budget) -> Vec<Candidate> {
+        let attached = self.attached(budget).await;
+        let is_on_cable = |settings: &IosSettings| {
+            settings.address.cabled().is_some_and(|port| attached.iter().any(|device| device.has_udid(&port.udid)))
+        };
+        let is_listed = |address: &WdaAddress| self.entries.values().any(|settings| settings.address == *address);
+        let listed = self.entries.iter().map(|(id, settings)| Candidate {
+            id: Some(id.clone()),
+            is_attached: is_on_cable(settings),
+            settings: settings.clone(),
+        });
+        let cabled = attached.iter().filter(|device| !is_listed(&WdaAddress::cable(&device.udid))).map(|device| {
+            let id = format!("ios/{}", device.udid);
+            Candidate { settings: IosSettings::named(&id, &[]), id: Some(id), is_attached: true }
+        });
+        let usual = (!is_listed(&WdaAddress::usual())).then(|| Candidate {
+            id: None,
+            settings: IosSettings::default(),
+            is_attached: false,
+        });
+        listed.chain(cabled).chain(usual).collect()
+    }
+
+    /// What one that answers says about itself: its name, and its status.
+    async fn ask(&self, settings: &IosSettings, budget: &Budget) -> Result<(String, WdaStatus), WdaError> {
+        let brief = Budget { deadline: budget.deadline.min(Instant::now() + ASKING), ..budget.clone() };
+        let wda = WdaClient::new(settings.address.clone(), &self.usbmuxd);
+        let status = WdaStatus::ask(&wda, &brief).await?;
+        let name = wda.get(&brief, "/wda/device/info").await.map(|device| device_name(&device)).unwrap_or_default();
+        Ok((name, status))
+    }
+
+    async fn answers(&self, budget: &Budget) -> Vec<(Candidate, Result<(String, WdaStatus), WdaError>)> {
+        let candidates = self.candidates(budget).await;
+        let answers = futures::future::join_all(candidates.iter().map(|one| self.ask(&one.settings, budget))).await;
+        candidates.into_iter().zip(answers).collect()
+    }
+}
+
+/// A name as part of a device's id: `Adas-iPhone`.
+fn id_of(name: &str) -> String {
+    let kept: String = name
+        .chars()
+        .filter(|sign| !matches!(sign, '\'' | '’'))
+        .map(|sign| if sign.is_ascii_alphanumeric() { sign } else { '-' })
+        .collect();
+    let words: Vec<&str> = kept.split('-').filter(|word| !word.is_empty()).collect();
+    let name = if words.is_empty() { "iphone".to_string() } else { words.join("-") };
+    // `sim-` is the name of simulated devices.
+    let prefix = if name.starts_with("sim-") { "ios-" } else { "" };
+    format!("ios/{prefix}{name}")
+}
+
+fn on_cable(device: &AttachedDevice) -> DeviceSpec {
+    let id = format!("ios/{}", device.udid);
+    let settings = IosSettings::named(&id, &[]);
+    spec(&id, None, settings, "an iPhone on a cable".to_string())
+}
+
+/// Passes on which devices are on cables, also when usbmuxd starts again.
+async fn follow(usbmuxd: Usbmuxd, sender: watch::Sender<Vec<DeviceSpec>>) {
+    loop {
+        if let Ok(mut listener) = usbmuxd.listen().await {
+            while let Ok(attached) = listener.next().await {
+                sender.send_replace(attached.iter().map(on_cable).collect());
+            }
+        }
+        sender.send_replace(Vec::new());
+        tokio::time::sleep(AGAIN).await;
+    }
+}
+
+#[async_trait]
+impl DeviceSource for IosDevices {
+    async fn discover(&self, budget: &Budget) -> Result<Vec<DeviceSpec>, DriverError> {
+        let mut found = Vec::new();
+        for (Candidate { id, settings, is_attached }, answer) in self.answers(budget).await {
+            match answer {
+                Ok((name, status)) => {
+                    let id = id.unwrap_or_else(|| id_of(&name));
+                    let classifiers = ["ios", status.kind].map(str::to_string).to_vec();
+                    found.push(DeviceSpec { classifiers, ..spec(&id, None, settings, status.summary(&name)) });
+                }
+                Err(_) if is_attached => {
+                    let id = id.unwrap_or_default();
+                    let summary = "an iPhone on a cable, whose WebDriverAgent does not answer".to_string();
+                    found.push(spec(&id, None, settings, summary));
+                }
+                // Who does not answer is not there.
+                Err(_) => {}
+            }
+        }
+        for simulator in self.xcode.booted(budget).await {
+            let id = format!("ios/{}", simulator.udid);
+            if !self.entries.contains_key(&id) && found.iter().all(|spec| spec.id.as_str() != id) {
+                let settings = IosSettings::named(&id, &[]);
+                found.push(spec(&id, None, settings, format!("{}, simulator", simulator.name)));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Follows what is on cables, from the first time that somebody asks.
+    fn changes(&self) -> Option<watch::Receiver<Vec<DeviceSpec>>> {
+        let mut followed = self.followed.lock();
+        if let Some(cables) = followed.as_ref() {
+            return Some(cables.changes.clone());
+        }
+        let (sender, changes) = watch::channel(Vec::new());
+        let following = AbortOnDropHandle::new(tokio::spawn(follow(self.usbmuxd.clone(), sender)));
+        *followed = Some(FollowedCables { changes: changes.clone(), _following: following });
+        Some(changes)
+    }
+
+    /// WebDriverAgent is built before it starts for the first time, which takes minutes.
+    fn patience(&self, device: &DeviceSpec) -> Duration {
+        let settings = device.settings.get::<IosSettings>();
+        let starts_agent = settings.is_some_and(|settings| settings.wda_project.is_some());
+        if starts_agent { BUILDING } else { limits::DEVICE_START }
+    }
+
+    async fn acquire(&self, device: &DeviceSpec, budget: &Budget) -> Result<Arc<dyn Driver>, DriverError> {
+        let settings = device.settings.get::<IosSettings>().cloned().unwrap_or_default();
+        let mac = self.xcode.make_ready(&settings, &self.usbmuxd, budget).await?;
+        Ok(Arc::new(IosDriver::open(device, settings, (&self.usbmuxd, mac), budget).await?))
+    }
+
+    async fn check(&self, budget: &Budget, is_needed: bool) -> Vec<Finding> {
+        let mut found = Vec::new();
+        for (Candidate { id, settings, is_attached }, answer) in self.answers(budget).await {
+            let is_wanted = is_needed && (id.is_some() || self.entries.is_empty());
+            found.extend(match answer {
+                Ok((name, status)) => Some(good(&settings, &name, &status)),
+                Err(error) if is_wanted => Some(Finding::bad(ABOUT, error.to_string()).hint(advice(&settings))),
+                Err(error) if is_attached => Some(Finding::warning(ABOUT, error.to_string()).hint(advice(&settings))),
+                // Few projects have an iPhone, and those know where it is.
+                Err(WdaError::Unreachable { .. }) => None,
+                Err(error) => Some(Finding::note(ABOUT, format!("{error}; this project does not need it"))),
+            });
+        }
+        found
+    }
+
+    async fn close(&self) {
+        self.followed.lock().take();
+    }
+}
+
+fn advice(settings: &IosSettings) -> &'static str {
+    match settings.address {
+        WdaAddress::Cable(_) => "start WebDriverAgent on the device; docs/guide/your-iphone.md says how",
+        WdaAddress::Network(_) => {
+            "start WebDriverAgent on the device; one behind a cable is found by its UDID, as in `ios/00008110-000A1D3C0E21001E`"
+        }
+    }
+}
+
+fn good(settings: &IosSettings, name: &str, status: &WdaStatus) -> Finding {
+    let version = if status.version.is_empty() { String::new() } else { format!(" {}", status.version) };
+    Finding::good(ABOUT, format!("{}, WebDriverAgent{version} at {}", status.summary(name), settings.address))
+}

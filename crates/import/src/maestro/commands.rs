@@ -1,0 +1,310 @@
+//! Commands that are one call or a few.
+
+use serde_json::{Map, Value, json};
+use trailblaze_core::yaml::YamlNode;
+
+use super::elements::{CommandCalls, call, check, maestro, scroll_until, touch};
+use super::scripts::assigned;
+use super::selector::FlowElement;
+use super::text::{operand, template};
+use super::{Translation, text};
+use crate::draft::{StepDraft, StepPart};
+use crate::{ImportedStatement, StatementFate};
+
+/// The name of a command and its parameters, which are nothing in `- back`.
+pub fn named(node: &YamlNode) -> Option<(&str, Option<&YamlNode>)> {
+    if let Some(name) = node.raw() {
+        return Some((name, None));
+    }
+    match node.entries()? {
+        [(name, value)] => Some((name.raw()?, Some(value))),
+        _ => None,
+    }
+}
+
+impl Translation<'_, '_> {
+    /// The units of a list of commands: each is a step with the calls of one command.
+    pub fn commands(&mut self, nodes: &[YamlNode]) -> Vec<StepDraft> {
+        nodes.iter().flat_map(|node| self.command(node)).collect()
+    }
+
+    fn command(&mut self, node: &YamlNode) -> Vec<StepDraft> {
+        let Some((name, value)) = named(node) else {
+            return vec![self.keep(node, "?", "this is no command")];
+        };
+        let label = value.and_then(|value| value.get("label")).and_then(YamlNode::raw).map(str::to_string);
+        let words = label.filter(|label| !label.contains("${")).or_else(|| self.comment_above(node));
+        let is_optional = value.and_then(|value| value.get("optional")).and_then(YamlNode::raw) == Some("true");
+        let mut units = match name {
+            "repeat" | "retry" | "runFlow" => self.block(name, value, node),
+            "runScript" => self.run_script(value, node),
+            _ => match self.calls(name, value) {
+                Ok(calls) => {
+                    let fate = match calls.missing.is_empty() {
+                        true => StatementFate::Translated,
+                        false => StatementFate::Partly(calls.missing.join(", ")),
+                    };
+                    let mut parts = calls.parts;
+                    if let StatementFate::Partly(note) = &fate {
+                        parts.insert(0, StepPart::Comment(vec![format!("{}: {note}", self.place(node))]));
+                    }
+                    self.note(ImportedStatement::new(self.path(), node.span, name, fate));
+                    vec![StepDraft::of(parts)]
+                }
+                Err(reason) => vec![self.keep(node, name, &reason)],
+            },
+        };
+        if let Some(first) = units.first_mut().filter(|_| words.is_some()) {
+            first.words = words;
+        }
+        if is_optional {
+            units.iter_mut().for_each(|unit| unit.is_optional = true);
+        }
+        units
+    }
+
+    /// A command as a comment, with those in it.
+    pub fn keep(&mut self, node: &YamlNode, name: &str, reason: &str) -> StepDraft {
+        let path = self.path().to_string();
+        self.note(ImportedStatement::new(&path, node.span, name, StatementFate::Kept(reason.to_string())));
+        if let Some((_, Some(value))) = named(node) {
+            for inner in value.get("commands").and_then(YamlNode::items).unwrap_or_default() {
+                self.note_kept(inner);
+            }
+        }
+        let mut lines = vec![format!("Not imported, {}: {reason}:", self.place(node))];
+        lines.extend(self.lines_of(node).into_iter().map(|line| format!("  {line}")));
+        StepDraft::of(vec![StepPart::Comment(lines)])
+    }
+
+    fn note_kept(&mut self, node: &YamlNode) {
+        let name = named(node).map_or("?", |(name, _)| name).to_string();
+        let fate = StatementFate::Kept("it is in a block that is kept".to_string());
+        self.note(ImportedStatement::new(self.path(), node.span, name, fate));
+        let inner = named(node).and_then(|(_, value)| value?.get("commands")?.items()).unwrap_or_default();
+        inner.iter().for_each(|inner| self.note_kept(inner));
+    }
+
+    pub fn place(&self, node: &YamlNode) -> String {
+        format!("{}:{}:{}", self.path(), node.span.line, node.span.column)
+    }
+
+    /// The comment on the lines right above a command.
+    fn comment_above(&self, node: &YamlNode) -> Option<String> {
+        let before = self.text.get(..node.span.start)?;
+        let before = &before[..before.rfind('\n')?];
+        let lines: Vec<&str> =
+            before.lines().rev().map(str::trim).take_while(|line| line.starts_with('#')).take(3).collect();
+        let words: Vec<&str> = lines.iter().rev().map(|line| line.trim_start_matches('#').trim()).collect();
+        let words = words.join(" ");
+        (!words.trim().is_empty()).then_some(words)
+    }
+
+    fn calls(&mut self, name: &str, value: Option<&YamlNode>) -> Result<CommandCalls, String> {
+        let own_app = self.app.clone();
+        let lone = value.and_then(YamlNode::raw);
+        let get = |key: &str| value.and_then(|value| value.get(key));
+        let unclear = |text: String| format!("the expression `{text}` needs a script");
+        let text_of = |node: Option<&YamlNode>| node.and_then(YamlNode::raw).map(template).transpose().map_err(unclear);
+        let given = |key: &str| match lone {
+            Some(raw) => template(raw).map(Some).map_err(unclear),
+            None => text_of(get(key)),
+        };
+        let element = || FlowElement::read(value.ok_or("it names no element")?, &["label", "optional", "timeout"]);
+        let app = || given("appId").map(|app| app.filter(|app| !app.is_empty()).or(own_app.clone()));
+        let number =
+            |key: &str| get(key).and_then(YamlNode::raw).and_then(|raw| raw.replace('_', "").parse::<u32>().ok());
+        let one = |tool: &str, args: Value| Ok(CommandCalls::one(tool, args));
+        match name {
+            "tapOn" | "doubleTapOn" | "longPressOn" => touch(name, value.ok_or("it names no element")?),
+            "assertVisible" => check(true, &element()?, None),
+            "assertNotVisible" => check(false, &element()?, None),
+            "extendedWaitUntil" => self.wait_until(value),
+            "scrollUntilVisible" => scroll_until(value.ok_or("it names no element")?),
+            "inputText" => one("inputText", json!({"text": given("text")?.ok_or("it has no text")?})),
+            "inputRandomText" | "inputRandomNumber" => {
+                let digits = number("length").unwrap_or(8).clamp(1, 18);
+                let args = json!({"variable": "randomText", "prefix": if name == "inputRandomText" { "T" } else { "" }, "digitCount": digits});
+                let missing = (name == "inputRandomText").then(|| "digits instead of letters".to_string());
+                Ok(CommandCalls::one("inputTextRandom", args).without(missing.into_iter().collect()))
+            }
+            "inputRandomPersonName" => Ok(CommandCalls::one(
+                "inputTextRandom",
+                json!({"variable": "randomText", "prefix": "Person ", "digitCount": 6}),
+            )
+            .without(vec!["a number instead of a name".to_string()])),
+            "eraseText" => {
+                let count = lone.and_then(|raw| raw.parse::<u32>().ok()).or(number("charactersToErase"));
+                one("eraseText", count.map_or(json!({}), |count| json!({"charactersToErase": count})))
+            }
+            "hideKeyboard" if self.is_web() => Err("a browser has no keyboard on its screen".to_string()),
+            "hideKeyboard" => one("hideKeyboard", json!({})),
+            "pasteText" => one("mobile_pasteClipboard", json!({})),
+            "setClipboard" => one("mobile_setClipboard", json!({"text": given("text")?.ok_or("it has no text")?})),
+            "copyTextFrom" => {
+                let params = element()?.maestro().ok_or("this element cannot be described here")?;
+                Ok(maestro("copyTextFrom", params))
+            }
+            "back" if self.is_web() => one("web_navigate", json!({"action": "BACK"})),
+            "back" => one("pressBack", json!({})),
+            "pressKey" => press(given("key")?.or(given("code")?).ok_or("it names no key")?.as_str()),
+            "scroll" => one("scroll", json!({"direction": "DOWN"})),
+            "swipe" => swipe(value),
+            "launchApp" => launch(value, app()?),
+            "stopApp" | "killApp" => one("stopApp", json!({"appId": app()?.ok_or("it names no app")?})),
+            "clearState" => one("clearAppData", json!({"packageId": app()?.ok_or("it names no app")?})),
+            "openLink" => {
+                let missing = ["autoVerify", "browser"].into_iter().filter(|key| get(key).is_some());
+                let missing: Vec<String> = missing.map(|key| format!("without `{key}`")).collect();
+                let args = json!({"url": given("link")?.ok_or("it has no link")?});
+                Ok(CommandCalls::one("openUrl", args).without(missing))
+            }
+            "takeScreenshot" => {
+                let missing = get("cropOn").map(|_| "without `cropOn`".to_string());
+                let args = json!({"screenName": given("path")?.unwrap_or("screen".to_string())});
+                Ok(CommandCalls::one("takeSnapshot", args).without(missing.into_iter().collect()))
+            }
+            "waitForAnimationToEnd" => {
+                one("waitForChange", number("timeout").map_or(json!({}), |timeout| json!({"timeoutMs": timeout})))
+            }
+            "setAirplaneMode" => match lone.map(str::to_lowercase).as_deref() {
+                Some("enabled") => one("networkConnection", json!({"connected": false})),
+                Some("disabled") => one("networkConnection", json!({"connected": true})),
+                _ => Err("it says neither Enabled nor Disabled".to_string()),
+            },
+            "assertTrue" => assert_true(lone.or(get("condition").and_then(YamlNode::raw)).unwrap_or_default()),
+            "evalScript" => {
+                let script = lone.or(get("script").and_then(YamlNode::raw)).unwrap_or_default();
+                let (variable, value) =
+                    assigned(script).ok_or("only an assignment of a plain value can be imported")?;
+                one("remember", json!({"variable": variable, "value": value}))
+            }
+            "assertWithAI" => {
+                let statement = given("assertion")?.ok_or("it has no assertion")?;
+                one("verifyVisually", json!({"statement": statement}))
+            }
+            "assertNoDefectsWithAI" => {
+                let statement = "Nothing on the screen is cut off, overlaps something else or is out of place";
+                one("verifyVisually", json!({"statement": statement}))
+            }
+            other => Err(missing(other)),
+        }
+    }
+
+    fn wait_until(&mut self, value: Option<&YamlNode>) -> Result<CommandCalls, String> {
+        let value = value.ok_or("it names no element")?;
+        let timeout = match value.get("timeout").and_then(YamlNode::raw) {
+            Some(raw) => Some(raw.replace('_', "").parse().map_err(|_| "its `timeout` is not a number".to_string())?),
+            None => None,
+        };
+        let mut found = CommandCalls { parts: Vec::new(), missing: Vec::new() };
+        for (key, is_visible) in [("visible", true), ("notVisible", false)] {
+            if let Some(node) = value.get(key) {
+                found.parts.extend(check(is_visible, &FlowElement::read(node, &[])?, timeout)?.parts);
+            }
+        }
+        if found.parts.is_empty() { Err("it waits for nothing".to_string()) } else { Ok(found) }
+    }
+}
+
+fn press(key: &str) -> Result<CommandCalls, String> {
+    match key.to_lowercase().as_str() {
+        "home" => Ok(CommandCalls { parts: vec![call("pressHome", json!({}))], missing: Vec::new() }),
+        code @ ("enter" | "back" | "backspace" | "tab" | "escape") => {
+            Ok(CommandCalls::one("pressKey", json!({"keyCode": code.to_uppercase()})))
+        }
+        other => Err(format!("there is no key `{other}` here")),
+    }
+}
+
+fn swipe(value: Option<&YamlNode>) -> Result<CommandCalls, String> {
+    let value = value.ok_or("it has no direction")?;
+    let mut params = Map::new();
+    let mut is_plain = true;
+    for (key, node) in value.entries().ok_or("it has no direction")? {
+        let raw = || node.raw().map(template).transpose().map_err(|text| format!("`{text}` needs a script"));
+        match key.raw().unwrap_or_default() {
+            "direction" => {
+                params.insert("direction".into(), raw()?.unwrap_or_default().to_uppercase().into());
+            }
+            name @ ("start" | "end") => {
+                params.insert(name.into(), raw()?.unwrap_or_default().replace(' ', "").into());
+                is_plain = false;
+            }
+            "from" => {
+                let from = FlowElement::read(node, &[])?.maestro().ok_or("this element cannot be described here")?;
+                params.insert("from".into(), from.into());
+                is_plain = false;
+            }
+            "duration" => {
+                let duration = node.raw().and_then(|raw| raw.replace('_', "").parse::<u32>().ok());
+                params.insert("duration".into(), duration.ok_or("its `duration` is not a number")?.into());
+            }
+            "label" | "optional" | "waitToSettleTimeoutMs" => {}
+            other => return Err(format!("there is no `{other}` of swipes here")),
+        }
+    }
+    if is_plain {
+        if let Some(duration) = params.shift_remove("duration") {
+            params.insert("durationMs".into(), duration);
+        }
+        return Ok(CommandCalls::one("swipe", params.into()));
+    }
+    Ok(maestro("swipe", params))
+}
+
+fn launch(value: Option<&YamlNode>, app: Option<String>) -> Result<CommandCalls, String> {
+    let is =
+        |key: &str, expected: &str| value.and_then(|value| value.get(key)).and_then(YamlNode::raw) == Some(expected);
+    let mode = match (is("clearState", "true"), is("stopApp", "false")) {
+        (true, _) => "REINSTALL",
+        (false, true) => "RESUME",
+        (false, false) => "FORCE_RESTART",
+    };
+    let mut args = Map::new();
+    if let Some(app) = app {
+        args.insert("packageId".to_string(), app.into());
+    }
+    args.insert("launchMode".to_string(), mode.into());
+    let known = ["appId", "clearState", "stopApp", "label", "optional", "url"];
+    let others = value.and_then(YamlNode::entries).unwrap_or_default();
+    let others = others.iter().filter_map(|(key, value)| Some((key.raw()?, value.raw())));
+    let missing = others
+        .filter(|(key, value)| !(known.contains(key) || *key == "clearKeychain" && *value == Some("false")))
+        .map(|(key, _)| format!("without `{key}`"));
+    Ok(CommandCalls::one("launchApp", args.into()).without(missing.collect()))
+}
+
+/// `${output.total == 'x'}`.
+pub fn assert_true(condition: &str) -> Result<CommandCalls, String> {
+    let unclear = || format!("the condition `{condition}` needs a script");
+    let inside = condition.trim().strip_prefix("${").and_then(|rest| rest.strip_suffix('}')).unwrap_or(condition);
+    for (sign, tool) in
+        [("!==", "assertNotEquals"), ("===", "assertEquals"), ("!=", "assertNotEquals"), ("==", "assertEquals")]
+    {
+        let Some((left, right)) = inside.split_once(sign) else { continue };
+        let (left, right) = (operand(left).ok_or_else(unclear)?, operand(right).ok_or_else(unclear)?);
+        return Ok(CommandCalls::one(tool, json!({"actual": left, "expected": right})));
+    }
+    match text::name(inside.trim()) {
+        Some(name) => {
+            Ok(CommandCalls::one("assertEquals", json!({"actual": format!("{{{{{name}}}}}"), "expected": "true"})))
+        }
+        None => Err(unclear()),
+    }
+}
+
+/// Why a command cannot be imported.
+fn missing(name: &str) -> String {
+    match name {
+        "addMedia" | "setLocation" | "travel" | "setOrientation" | "clearKeychain" | "toggleAirplaneMode" => {
+            "there is no tool for it".to_string()
+        }
+        "startRecording" | "stopRecording" => "there are no videos; `--pictures action` takes pictures".to_string(),
+        "setPermissions" => "use `grantPermission`, with the platform's name of the permission".to_string(),
+        "inputRandomEmail" => "there is no tool that makes addresses; use `inputTextRandom` or a script".to_string(),
+        "extractTextWithAI" => "write a tool that asks a model".to_string(),
+        "assertScreenshot" => "the pictures of Maestro cannot be used; see the checks".to_string(),
+        other => format!("`{other}` is not known"),
+    }
+}

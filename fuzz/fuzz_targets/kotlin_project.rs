@@ -1,0 +1,6 @@
+#![no_main]
+
+#[path = "../src/import.rs"]
+mod import;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| import::kotlin_project(data));

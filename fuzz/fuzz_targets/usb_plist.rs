@@ -1,0 +1,6 @@
+#![no_main]
+
+#[path = "../src/ios.rs"]
+mod ios;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| ios::usb_plist(data));
