@@ -70,6 +70,10 @@ impl StackFrame {
     pub fn is_in_package(&self) -> bool {
         is_in_package(&self.module)
     }
+
+    fn is_on_line_of(&self, other: &StackFrame) -> bool {
+        self.module == other.module && self.at.line == other.at.line
+    }
 }
 
 impl fmt::Display for StackFrame {
@@ -111,15 +115,22 @@ impl Thrown {
     pub fn place_and_callers(&self) -> Option<String> {
         let innermost = self.place().or(self.stack.first())?;
         let mut lines = vec![innermost];
-        let is_line = |one: &StackFrame, other: &StackFrame| one.module == other.module && one.at.line == other.at.line;
         for frame in self.stack.iter().filter(|frame| !frame.is_in_package()) {
-            if lines.len() <= CALLERS && !lines.iter().any(|line| is_line(line, frame)) {
+            if lines.len() <= CALLERS && !lines.iter().any(|line| line.is_on_line_of(frame)) {
                 lines.push(frame);
             }
         }
         let callers: Vec<String> = lines[1..].iter().map(ToString::to_string).collect();
         let called = if callers.is_empty() { String::new() } else { format!(", called from {}", callers.join(", ")) };
         Some(format!("{innermost}{called}"))
+    }
+
+    /// Whether this happened in a function that the innermost line of the other stack called: its stack ends with the same lines. Columns
+    /// differ between the call of a function and the `await` for what it returned.
+    pub fn is_called_from(&self, other: &Thrown) -> bool {
+        let (own, others) = (&self.stack, &other.stack);
+        own.len() > others.len()
+            && own.iter().rev().zip(others.iter().rev()).all(|(one, other)| one.is_on_line_of(other))
     }
 
     /// The same message with a hint, unless it has one.

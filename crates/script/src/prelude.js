@@ -100,15 +100,22 @@
   const awaits = create(null);
   let nextAwait = 0;
 
-  /** Called with everything that the author's code awaits, so that a failure, and what never ends, leads back to the `await`. */
+  /**
+   * Called with everything that the author's code awaits, so that a failure, and what never ends, leads back to the `await`. Asks a
+   * subclass of `Promise` for its own `then`, as `await` does.
+   */
   function awaited(value) {
     if (!(value instanceof PromiseOf)) {
+      return value;
+    }
+    const wait = value instanceof ToolCall ? toolThen : value.constructor === PromiseOf ? then : value.then;
+    if (typeof wait !== 'function') {
       return value;
     }
     const id = ++nextAwait;
     const { stack } = new ErrorOf();
     awaits[id] = stack;
-    return apply(value instanceof ToolCall ? toolThen : then, value, [
+    return apply(wait, value, [
       (settled) => {
         delete awaits[id];
         return settled;
@@ -133,10 +140,9 @@
     }
   }
 
-  /** Where the author's code waits, of what it began to wait for last. */
-  function lastAwait() {
-    const ids = ownKeys(awaits);
-    return ids.length === 0 ? '' : awaits[ids[ids.length - 1]];
+  /** The stacks of the places where the author's code waits, the newest last. */
+  function openAwaits() {
+    return ownKeys(awaits).map((id) => awaits[id]);
   }
 
   /** Calls a tool; returns its value, or its text if it has none. Throws if it fails. */
@@ -528,5 +534,5 @@
     }
   }
 
-  return { run, settle, begin, request, problem, stackOf, openTimers, overlooked, lastAwait, setBackgroundTimeout };
+  return { run, settle, begin, request, problem, stackOf, openTimers, overlooked, openAwaits, setBackgroundTimeout };
 });

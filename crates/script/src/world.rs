@@ -207,12 +207,14 @@ impl World {
 
     /// The script waits for a promise that nothing can settle.
     pub fn stuck(&self, is_loading: bool) -> ScriptError {
-        let stack = self.context.with(|ctx| {
-            let last: rquickjs::Result<String> =
-                functions(&ctx).and_then(|functions| functions.get::<_, Function<'_>>("lastAwait")?.call(()));
-            last.unwrap_or_default()
+        let stacks = self.context.with(|ctx| {
+            let stacks: rquickjs::Result<Vec<String>> =
+                functions(&ctx).and_then(|functions| functions.get::<_, Function<'_>>("openAwaits")?.call(()));
+            stacks.unwrap_or_default()
         });
-        ScriptError::Stuck { is_loading, place: self.place_of(&stack.into()) }
+        let waiting = stacks.iter().rev().map(|stack| Thrown::new("", "", stack).mapped(&self.program));
+        let innermost = waiting.reduce(|newer, older| if older.is_called_from(&newer) { older } else { newer });
+        ScriptError::Stuck { is_loading, place: innermost.and_then(|stack| stack.place_and_callers()) }
     }
 
     /// The place in the author's code of a stack, and what called it.

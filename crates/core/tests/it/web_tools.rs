@@ -244,7 +244,7 @@ async fn every_parameter_of_a_web_tool_has_an_effect() {
 #[tokio::test(start_paused = true)]
 async fn every_tool_that_waits_takes_a_timeout() {
     // These act immediately, or have another parameter for how long they take.
-    const AT_ONCE: [&str; 50] = [
+    const AT_ONCE: [&str; 55] = [
         "adbShell",
         "assertEquals",
         "assertNotEquals",
@@ -264,8 +264,11 @@ async fn every_tool_that_waits_takes_a_timeout() {
         "inputTextRandom",
         "mobile_backgroundApp",
         "mobile_currentApp",
+        "mobile_getAppState",
+        "mobile_getClipboard",
         "mobile_installApp",
         "mobile_listInstalledApps",
+        "mobile_lock",
         "mobile_pasteClipboard",
         "mobile_pullFile",
         "mobile_pushFile",
@@ -277,7 +280,9 @@ async fn every_tool_that_waits_takes_a_timeout() {
         "mobile_setOrientation",
         "mobile_startRecording",
         "mobile_stopRecording",
+        "mobile_twist",
         "mobile_uninstallApp",
+        "mobile_unlock",
         "networkConnection",
         "objectiveStatus",
         "pinch",

@@ -133,7 +133,7 @@ impl NetworkControl for AndroidDriver {
         let was_on = self.phone.must(budget, "settings get global airplane_mode_on").await?;
         let switch = |on: bool| format!("cmd connectivity airplane-mode {}", if on { "enable" } else { "disable" });
         self.undo.keep(&self.phone, budget, &switch(was_on.trim() == "1")).await?;
-        self.phone.must(budget, &switch(!is_connected)).await.map(drop)
+        self.undo.change(&self.phone, budget, &switch(!is_connected)).await
     }
 }
 

@@ -141,7 +141,7 @@ impl AndroidDriver {
         for (name, value) in ANIMATIONS.iter().zip(values) {
             self.undo.keep(&self.phone, budget, &put_back("global", name, value)).await?;
         }
-        self.phone.must(budget, &each(&|name| format!("settings put global {name} 0"))).await.map(|_| ())
+        self.undo.change(&self.phone, budget, &each(&|name| format!("settings put global {name} 0"))).await
     }
 }
 

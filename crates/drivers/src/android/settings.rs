@@ -36,7 +36,7 @@ impl AndroidDriver {
         let is_wide = self.facts.size.width > self.facts.size.height;
         let rotation = u8::from((orientation == Orientation::Landscape) != is_wide);
         let command = format!("settings put system {AUTO_ROTATE} 0; settings put system {ROTATION} {rotation}");
-        self.phone.must(budget, &command).await.map(drop)
+        self.undo.change(&self.phone, budget, &command).await
     }
 
     async fn set_appearance(&self, budget: &Budget, appearance: Appearance) -> Result<(), DriverError> {
@@ -47,7 +47,7 @@ impl AndroidDriver {
             self.undo.keep(&self.phone, budget, &format!("cmd uimode night {before}")).await?;
         }
         let mode = if appearance == Appearance::Dark { "yes" } else { "no" };
-        self.phone.must(budget, &format!("cmd uimode night {mode}")).await.map(drop)
+        self.undo.change(&self.phone, budget, &format!("cmd uimode night {mode}")).await
     }
 
     async fn set_locale(&self, budget: &Budget, app: &str, locale: &str) -> Result<(), DriverError> {
@@ -64,7 +64,7 @@ impl AndroidDriver {
             false => format!("cmd locale set-app-locales {app} --locales {}", quote(tags)),
         };
         self.undo.keep(&self.phone, budget, &set(before)).await?;
-        self.phone.must(budget, &set(locale)).await.map(drop)
+        self.undo.change(&self.phone, budget, &set(locale)).await
     }
 
     async fn set_location(&self, budget: &Budget, latitude: f64, longitude: f64) -> Result<(), DriverError> {
@@ -81,7 +81,7 @@ impl AndroidDriver {
             )
         });
         let command = format!("appops set com.android.shell android:mock_location allow && {}", each.join(" && "));
-        self.phone.must(budget, &command).await.map(drop)
+        self.undo.change(&self.phone, budget, &command).await
     }
 
     fn needs_version(&self, sdk: u32, name: &str, what: &str) -> Result<(), DriverError> {

@@ -8,13 +8,15 @@ use tokio::sync::Mutex;
 use trailblaze_core::driver::{Budget, DriverError};
 
 use super::adb::{AdbError, ShellSession};
-use super::phone::Phone;
+use super::phone::{Phone, refused};
 
-/// Keeps each line that it reads, newest first, and runs them when it is told to or there are no more. The daemon of adb hangs up on a
-/// shell whose connection is gone, so that is ignored. Commands that were under way then may still change something, so it waits for a
-/// moment, and does it again a little later.
-const SCRIPT: &str = "trap '' HUP INT TERM; undo=; line=; file=/data/local/tmp/trailblaze-undo.$$; \
-    while IFS= read -r line; do [ \"$line\" = now ] && break; undo=\"$line; $undo\"; \
+/// Keeps each line that it reads, newest first, and runs them when it is told to or there are no more. A line that begins with `!` is run
+/// at once, so that it has ended before it is undone. The daemon of adb hangs up on a shell whose connection is gone, so that is ignored.
+/// Files may still be written then over other connections, so it waits for a moment, and does it again a little later.
+const SCRIPT: &str = "trap '' HUP INT TERM PIPE; undo=; line=; file=/data/local/tmp/trailblaze-undo.$$; \
+    while IFS= read -r line; do case \"$line\" in now) break;; \
+    '!'*) said=$(eval \"${line#?}\" 2>&1 </dev/null) && echo ok || echo \"no $(printf %s \"$said\" | tr '\\n' ' ')\"; continue;; esac; \
+    undo=\"$line; $undo\"; \
     printf %s \"$undo\" 2>/dev/null >\"$file\"; echo ok; done; [ \"$line\" = now ] && echo ok || \
     { sleep 1; eval \"$undo\" >/dev/null 2>&1; sleep 2; }; eval \"$undo\" >/dev/null 2>&1; rm -f \"$file\"";
 const NOW: &str = "now";
@@ -41,22 +43,35 @@ pub struct UndoShell {
 impl UndoShell {
     /// Makes sure that `command` is run at the end, whatever happens. Must be called before what it undoes is done.
     pub async fn keep(&self, phone: &Phone, budget: &Budget, command: &str) -> Result<(), DriverError> {
-        let mut session = budget.run("a command of the device", self.session.lock()).await?;
-        if session.is_none() {
-            *session = Some(phone.device.start(budget, SCRIPT).await?);
-        }
-        let Some(shell) = session.as_mut() else { return Ok(()) };
-        match shell.exchange(budget, command).await {
-            Ok(answer) if answer == "ok" => Ok(()),
-            Ok(answer) => {
-                *session = None;
+        match self.exchange(phone, budget, command).await?.as_str() {
+            "ok" => Ok(()),
+            answer => {
+                *self.session.lock().await = None;
                 Err(AdbError::Protocol { what: format!("a shell that answers `{}`", answer.escape_debug()) }.into())
             }
-            Err(error) => {
-                *session = None;
-                Err(error.into())
-            }
         }
+    }
+
+    /// Runs a command that changes what the commands before it put back. It must succeed.
+    pub async fn change(&self, phone: &Phone, budget: &Budget, command: &str) -> Result<(), DriverError> {
+        let answer = self.exchange(phone, budget, &format!("!{command}")).await?;
+        match answer.strip_prefix("no") {
+            Some(complaint) => Err(refused(command, complaint.trim())),
+            None => Ok(()),
+        }
+    }
+
+    /// Sends a line to the shell, which is started with the first, and returns its answer.
+    async fn exchange(&self, phone: &Phone, budget: &Budget, line: &str) -> Result<String, DriverError> {
+        let mut session = budget.run("a command of the device", self.session.lock()).await?;
+        let mut shell = match session.take() {
+            Some(shell) => shell,
+            None => phone.device.start(budget, SCRIPT).await?,
+        };
+        // One that did not answer is not used again: its connection ends here, and it undoes what it has.
+        let answer = shell.exchange(budget, line).await?;
+        *session = Some(shell);
+        Ok(answer)
     }
 
     /// Runs the commands now, and waits until they are done.

@@ -14,10 +14,10 @@ use trailblaze_core::driver::{Budget, Driver, DriverError};
 use trailblaze_core::finding::Finding;
 use trailblaze_core::limits;
 
+use super::config::{IosSettings, spec};
 use super::driver::IosDriver;
 use super::facts::{WdaStatus, device_name};
 use super::mac::XcodeTools;
-use super::provider::{IosSettings, spec};
 use super::usb::{AttachedDevice, Usbmuxd};
 use super::wda::{WdaAddress, WdaClient, WdaError};
 use crate::provider::Machine;

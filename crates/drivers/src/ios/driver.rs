@@ -24,10 +24,10 @@ use trailblaze_protocol::geometry::{Point, Size};
 
 use super::alerts::{self, Alert, SPRINGBOARD};
 use super::apps::LaunchedApp;
+use super::config::IosSettings;
 use super::facts::IosFacts;
 use super::frames::LivePictures;
 use super::mac::{HostedDevice, Simulator, SimulatorLog};
-use super::provider::IosSettings;
 use super::settings::{AppLocales, EarlierSettings};
 use super::tree::ElementTree;
 use super::usb::Usbmuxd;

@@ -7,6 +7,7 @@ mod abilities;
 mod act;
 mod alerts;
 mod apps;
+mod config;
 mod devices;
 mod driver;
 mod facts;

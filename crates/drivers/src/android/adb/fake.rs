@@ -242,9 +242,11 @@ impl Shared {
                 break true;
             }
             let line = String::from_utf8(text).ok()?.trim_end().to_string();
-            // Tells it to begin.
-            if line != "now" {
-                lines.push(line);
+            match line.strip_prefix('!') {
+                Some(command) => self.requests.lock().push(format!("shell:{command}")),
+                // Tells it to begin.
+                None if line == "now" => {}
+                None => lines.push(line),
             }
             stream.write_all(&packet(1, b"ok\n")).await.ok()?;
         };

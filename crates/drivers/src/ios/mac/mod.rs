@@ -22,8 +22,8 @@ pub use simulator::Simulator;
 pub use simulators::{KnownSimulator, is_simulator_udid};
 
 use self::command::XcodePrograms;
+use super::config::IosSettings;
 use super::facts::WdaStatus;
-use super::provider::IosSettings;
 use super::usb::Usbmuxd;
 use super::wda::WdaClient;
 use crate::provider::Machine;

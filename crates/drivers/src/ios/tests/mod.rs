@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use trailblaze_core::driver::{Action, ActionOutput, ActionTarget, Driver, DriverError};
 use trailblaze_protocol::geometry::Point;
 
+use super::config::{IosSettings, spec};
 use super::driver::IosDriver;
 use super::mac::HostedDevice;
-use super::provider::{IosSettings, spec};
 use super::usb::Usbmuxd;
 use super::wda::fake::{FakeWda, ReceivedRequest, WdaReply, budget};
 

@@ -52,7 +52,8 @@ fn check(server: &str, runtime: &TempDir) {
     assert_eq!(told["remembered"], json!({"memoryDelta": {"user": "ada"}, "memoryDeletions": ["counted"]}));
     let reason = "no Trailblaze session is open; `trailblaze device connect` opens one (failed_precondition)";
     let (is_error, message) = (&told["withoutDevice"][0], told["withoutDevice"][1].as_str().unwrap_or_default());
-    let place = format!("{reason} (crates/trailblaze/examples/team.rs:");
+    // The server runs in the folder of the crate.
+    let place = format!("{reason} (examples/team.rs:");
     assert!(is_error == true && message.starts_with(&place), "{message}");
     assert_eq!((&told["flooded"], &told["said"]), (&json!("it said a lot"), &json!(1_000)));
     assert_eq!(told["unknown"], "unknown tool `team_none`");
