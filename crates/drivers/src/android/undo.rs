@@ -69,7 +69,8 @@ impl UndoShell {
             None => phone.device.start(budget, SCRIPT).await?,
         };
         // One that did not answer is not used again: its connection ends here, and it undoes what it has.
-        let answer = shell.exchange(budget, line).await?;
+        let answer = shell.exchange(budget, line).await;
+        let answer = phone.device.explained(budget, answer).await?;
         *session = Some(shell);
         Ok(answer)
     }

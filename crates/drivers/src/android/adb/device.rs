@@ -130,7 +130,7 @@ impl AdbDevice {
 
     /// What is wrong with the device, where a request to it failed: the server's words differ between versions, its list of devices
     /// does not.
-    pub(super) async fn explained<T>(&self, budget: &Budget, result: Result<T, AdbError>) -> Result<T, AdbError> {
+    pub async fn explained<T>(&self, budget: &Budget, result: Result<T, AdbError>) -> Result<T, AdbError> {
         match result {
             Err(error @ (AdbError::Refused { .. } | AdbError::Closed { .. })) => {
                 Err(self.why_not_ready(budget).await.unwrap_or(error))

@@ -18,7 +18,7 @@ const LONGEST: usize = 200_000;
 /// Where the text of the clipboard is kept while it is ours, and who waits for that of another.
 #[derive(Default)]
 pub struct Clipboard {
-    pub text: Mutex<Option<Arc<str>>>,
+    text: Mutex<Option<Arc<str>>>,
     waiting: Mutex<Vec<Sender<Option<String>>>>,
 }
 
@@ -31,9 +31,24 @@ impl Clipboard {
         Ok(())
     }
 
-    pub fn own(&self, x: &XConnection, window: Window) -> Result<(), XServerError> {
+    /// Our text, if the clipboard is ours.
+    pub fn own_text(&self) -> Option<Arc<str>> {
+        self.text.lock().clone()
+    }
+
+    /// Takes the clipboard with a text.
+    pub fn own(&self, x: &XConnection, window: Window, text: Arc<str>) -> Result<(), XServerError> {
+        *self.text.lock() = Some(text);
         x.x.set_selection_owner(window, x.atoms.CLIPBOARD, x11rb::CURRENT_TIME)?;
         x.finish()
+    }
+
+    /// Another program took the clipboard. We may have taken it back since.
+    pub fn lost(&self, x: &XConnection, window: Window) -> Result<(), XServerError> {
+        if x.x.get_selection_owner(x.atoms.CLIPBOARD)?.reply()?.owner != window {
+            *self.text.lock() = None;
+        }
+        Ok(())
     }
 
     /// The answer to what we asked.

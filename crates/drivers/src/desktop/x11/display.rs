@@ -140,13 +140,19 @@ impl XDisplay {
     }
 
     pub async fn set_clipboard(&self, budget: &Budget, text: &str) -> Result<(), DriverError> {
-        *self.clipboard.text.lock() = Some(Arc::from(text));
-        self.run(budget, "the clipboard", |hands| hands.order(Order::OwnClipboard)).await
+        let text: Arc<str> = Arc::from(text);
+        let own = move |hands: &mut Hands| {
+            let (done, is_done) = mpsc::channel();
+            hands.order(Order::OwnClipboard(text, done))?;
+            let refused = "the X server does not hand over the clipboard";
+            is_done.recv_timeout(CLIPBOARD).map_err(|_| XServerError::Wrong(refused.to_string()))
+        };
+        self.run(budget, "the clipboard", own).await
     }
 
     /// The text of the clipboard, if it has one.
     pub async fn clipboard(&self, budget: &Budget) -> Result<Option<String>, DriverError> {
-        if let Some(own) = self.clipboard.text.lock().clone() {
+        if let Some(own) = self.clipboard.own_text() {
             return Ok(Some(own.to_string()));
         }
         let ask = move |hands: &mut Hands| {

@@ -13,7 +13,8 @@ use super::manager::WindowManager;
 
 /// What the thread is asked to do.
 pub enum Order {
-    OwnClipboard,
+    /// Says when it is ours.
+    OwnClipboard(Arc<str>, Sender<()>),
     AskClipboard(Sender<Option<String>>),
     End,
 }
@@ -66,7 +67,10 @@ impl EventLoop {
             Event::ClientMessage(message) if message.type_ == self.x.atoms._TRAILBLAZE_ORDER => {
                 while let Ok(order) = self.orders.try_recv() {
                     match order {
-                        Order::OwnClipboard => self.clipboard.own(&self.x, self.window)?,
+                        Order::OwnClipboard(text, done) => {
+                            self.clipboard.own(&self.x, self.window, text)?;
+                            let _ = done.send(());
+                        }
                         Order::AskClipboard(answer) => self.clipboard.ask(&self.x, self.window, answer)?,
                         Order::End => return Ok(false),
                     }
@@ -75,7 +79,7 @@ impl EventLoop {
             Event::SelectionNotify(event) => self.clipboard.answered(&self.x, self.window, event)?,
             Event::SelectionRequest(event) => self.clipboard.serve(&self.x, event)?,
             Event::SelectionClear(event) if event.selection == self.x.atoms.CLIPBOARD => {
-                *self.clipboard.text.lock() = None;
+                self.clipboard.lost(&self.x, self.window)?;
             }
             event => {
                 if let Some(manager) = &mut self.manager {
