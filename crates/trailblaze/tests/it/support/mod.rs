@@ -328,11 +328,13 @@ impl Drop for Running {
 pub fn wait_until<T>(what: &str, mut answer: impl FnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + PATIENCE;
     loop {
+        let asked = Instant::now();
         if let Some(answer) = answer() {
             return answer;
         }
         assert!(Instant::now() < deadline, "gave up waiting until {what}");
-        std::thread::sleep(Duration::from_millis(5));
+        // An answer that costs a process is asked for less often.
+        std::thread::sleep(asked.elapsed().max(Duration::from_millis(5)));
     }
 }
 
