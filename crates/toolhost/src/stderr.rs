@@ -21,6 +21,8 @@ pub struct Excerpt(Arc<Mutex<StderrLines>>);
 struct StderrLines {
     /// Since the last call began, or since the start.
     kept: KeptLines,
+    /// Of the call before, and of the time between both.
+    before: KeptLines,
     /// Asks the task that captures the stream to read what is there.
     catch_up: Option<mpsc::UnboundedSender<oneshot::Sender<()>>>,
 }
@@ -39,10 +41,12 @@ const STOPPED_AT: &str = "stopped while it was at ";
 const CATCH_UP_READS: usize = 16;
 
 impl Excerpt {
-    /// The lines since the last call began, or since the start; safe to show, with a note where some are left out.
+    /// The lines since the last call began, or since the start; safe to show, with a note where some are left out. If there are none,
+    /// those of the call before: a server that ends between two calls says why ahead of the second.
     pub fn shown(&self) -> Vec<String> {
         let lines = self.0.lock();
-        let KeptLines { first, last, n_lines } = &lines.kept;
+        let shown_lines = if lines.kept.n_lines == 0 { &lines.before } else { &lines.kept };
+        let KeptLines { first, last, n_lines } = shown_lines;
         let n_last = last.len().min(limits::STDERR_SHOWN_LINES);
         let first = &first[..first.len().min(n_lines - n_last)];
         let left_out = match n_lines - n_last - first.len() {
@@ -60,7 +64,8 @@ impl Excerpt {
 
     /// A call begins: what was written before says nothing about it.
     pub fn begin_call(&self) {
-        self.0.lock().kept = KeptLines::default();
+        let mut lines = self.0.lock();
+        lines.before = std::mem::take(&mut lines.kept);
     }
 
     /// Where the code was when its call was cancelled or the server was stopped, if it says so: our packages for Kotlin and Python do.
@@ -359,12 +364,12 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_written_during_a_call_is_shown() {
+    fn what_was_written_during_a_call_is_shown_or_else_what_was_written_before_it() {
         let excerpt = Excerpt::default();
         excerpt.push("of an earlier call".to_string());
         excerpt.push("stopped while it was at tools/old.py:1".to_string());
         excerpt.begin_call();
-        assert_eq!((excerpt.shown(), excerpt.stopped_at()), (vec![], vec![]));
+        assert_eq!((excerpt.shown().len(), excerpt.stopped_at()), (2, vec![]));
         for line in ["failing", "stopped while it was at tools/a.py:7"] {
             excerpt.push(line.to_string());
         }

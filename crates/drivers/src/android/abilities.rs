@@ -20,7 +20,7 @@ impl AppControl for AndroidDriver {
             return apps::open_url(&self.phone, budget, app).await;
         }
         apps::launch(&self.phone, budget, app, mode).await?;
-        self.app_log.follow(&self.phone, &self.events, budget, (app, mode)).await;
+        self.app_log.follow((&self.phone, &self.undo), &self.events, budget, (app, mode)).await;
         Ok(())
     }
 

@@ -5,15 +5,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use tokio::sync::OnceCell;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
-use trailblaze_core::driver::{Budget, DeviceEvents, LaunchMode};
+use trailblaze_core::driver::{Budget, DeviceEvents, DriverError, LaunchMode};
 use trailblaze_protocol::device_event::DeviceEvent;
 use trailblaze_protocol::event::Level;
 
 use super::adb::{ShellSession, quote};
+use super::automation::random_name;
 use super::phone::Phone;
+use super::undo::{UndoShell, ends_processes};
 
 /// An app may be silent for this long.
 const SILENCE: Duration = Duration::from_secs(24 * 60 * 60);
@@ -30,6 +33,8 @@ const FATAL: &str = "AndroidRuntime: FATAL EXCEPTION";
 pub struct AppLog {
     /// Whether the app that is followed crashed.
     has_crashed: Arc<AtomicBool>,
+    /// An argument of the processes that print the log, by which they are ended if the connection to them is lost.
+    mark: OnceCell<String>,
     /// The process, until another one is followed or the phone is closed.
     following: Mutex<Option<(u32, AbortOnDropHandle<()>)>>,
 }
@@ -38,7 +43,7 @@ impl AppLog {
     /// Follows an app that was launched, if it has a process. A log that cannot be followed is no reason to fail.
     pub async fn follow(
         &self,
-        phone: &Phone,
+        (phone, undo): (&Phone, &UndoShell),
         events: &Arc<DeviceEvents>,
         budget: &Budget,
         (app, mode): (&str, LaunchMode),
@@ -49,11 +54,16 @@ impl AppLog {
         if self.following.lock().as_ref().is_some_and(|(known, _)| *known == pid) {
             return;
         }
-        // What a process logged before this launch is left out.
+        let marked = self.mark.get_or_try_init(async || {
+            let mark = format!("trailblaze-{}", random_name()?);
+            undo.keep(phone, budget, &ends_processes(&mark)).await?;
+            Ok::<_, DriverError>(mark)
+        });
+        let Ok(mark) = marked.await else { return };
+        // What a process logged before this launch is left out. The mark is the name of a tag that nobody uses.
         let since = if mode == LaunchMode::Resume { " -T 1" } else { "" };
-        let Ok(session) = phone.device.start(budget, &format!("logcat -v brief{since} --pid={pid} '*:I'")).await else {
-            return;
-        };
+        let command = format!("logcat -v brief{since} --pid={pid} '*:I' {mark}:S");
+        let Ok(session) = phone.device.start(budget, &command).await else { return };
         self.has_crashed.store(false, Ordering::Relaxed);
         let told = pass_on(session, Arc::clone(events), Arc::clone(&self.has_crashed));
         let following = AbortOnDropHandle::new(tokio::spawn(told));

@@ -10,7 +10,7 @@ use trailblaze_protocol::outcome::Attachment;
 use super::adb::{AdbError, ShellSession};
 use super::files;
 use super::phone::{Phone, refused};
-use super::undo::UndoShell;
+use super::undo::{UndoShell, ends_processes};
 
 /// How long it may take until the file of a recording is there, and how often that is checked.
 const STARTING: Duration = Duration::from_secs(10);
@@ -42,7 +42,7 @@ impl ScreenVideo {
             return Err(DriverError::Refused { reason });
         }
         let path = files::passing("mp4")?;
-        undo.keep(phone, budget, &format!("rm -f {path}")).await?;
+        undo.keep(phone, budget, &format!("{}; rm -f {path}", ends_processes(&path))).await?;
         let command = format!("echo $$; exec screenrecord --time-limit {} {path}", limit.as_secs());
         let mut process = phone.device.start(budget, &command).await?;
         let first = process.next_line(budget).await?;

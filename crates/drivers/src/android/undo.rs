@@ -34,6 +34,15 @@ pub async fn put_back_left_behind(phone: &Phone, budget: &Budget) -> Result<bool
     Ok(!phone.run(budget, LEFT_BEHIND).await?.text().trim().is_empty())
 }
 
+/// The command that ends processes with a mark among their arguments. Those that were started while their connection ended are not ended
+/// by the daemon of adb.
+pub fn ends_processes(mark: &str) -> String {
+    format!(
+        "for one in $(grep -l {mark} /proc/[0-9]*/cmdline 2>/dev/null); do one=${{one#/proc/}}; \
+         kill ${{one%/cmdline}}; done"
+    )
+}
+
 /// The shell that keeps the commands; it is started with the first of them.
 #[derive(Default)]
 pub struct UndoShell {

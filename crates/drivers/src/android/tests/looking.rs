@@ -149,7 +149,7 @@ async fn what_a_launched_app_logs_is_told_until_the_phone_is_closed() {
         Some(command) if command.starts_with("pm path") => Some(AdbReply::shell("", "", 0)),
         Some(command) if command.starts_with("am start") => Some(AdbReply::shell("Status: ok\n", "", 0)),
         Some("pidof com.x") => Some(AdbReply::shell("4242\n", "", 0)),
-        Some("logcat -v brief --pid=4242 '*:I'") => {
+        Some(log) if log.starts_with("logcat -v brief --pid=4242 '*:I' trailblaze-") => {
             Some(AdbReply::open_shell("--------- beginning of main\nW/Wallet  ( 4242): no card\n"))
         }
         _ => answer_ready(service, super::FORM),
