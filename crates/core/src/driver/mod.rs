@@ -31,8 +31,8 @@ pub use self::events::{DeviceEvents, cut};
 pub use self::live::ScreenFrame;
 pub use self::person::{ObservedAction, Person, PersonAction};
 pub use self::phone::{
-    AccessibilityAuditor, AccessibilityFault, AlertControl, AppProcessState, AppProcesses, ClipboardReader,
-    LaunchSettings, LockControl, PhoneAbilities, PhoneAlert, PhoneCommand,
+    AccessibilityAuditor, AccessibilityFault, AlertControl, AppLauncher, AppProcessState, AppProcesses,
+    ClipboardReader, LaunchSettings, LockControl, PhoneAbilities, PhoneAlert, PhoneCommand,
 };
 use crate::query::{Checks, Find, Found, Query};
 use crate::screen::{Screen, Shape, SnapshotId};

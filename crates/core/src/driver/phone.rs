@@ -15,6 +15,10 @@ pub trait PhoneAbilities: Send + Sync {
         None
     }
 
+    fn launcher(&self) -> Option<&dyn AppLauncher> {
+        None
+    }
+
     fn processes(&self) -> Option<&dyn AppProcesses> {
         None
     }
@@ -49,10 +53,14 @@ pub trait ClipboardReader: Send + Sync {
     async fn read(&self, budget: &Budget) -> Result<String, DriverError>;
 }
 
-/// How a process of an app is started, and how it is.
+/// Apps that take arguments and environment variables.
+#[async_trait]
+pub trait AppLauncher: Send + Sync {
+    async fn launch_with(&self, budget: &Budget, app: &str, how: &LaunchSettings) -> Result<(), DriverError>;
+}
+
 #[async_trait]
 pub trait AppProcesses: Send + Sync {
-    async fn launch_with(&self, budget: &Budget, app: &str, how: &LaunchSettings) -> Result<(), DriverError>;
     async fn state(&self, budget: &Budget, app: &str) -> Result<AppProcessState, DriverError>;
 }
 
@@ -133,7 +141,7 @@ impl PhoneCommand {
         let done = match self {
             PhoneCommand::Lock => phone.lock()?.lock(budget).await,
             PhoneCommand::Unlock => phone.lock()?.unlock(budget).await,
-            PhoneCommand::LaunchWith { app, how } => phone.processes()?.launch_with(budget, app, how).await,
+            PhoneCommand::LaunchWith { app, how } => phone.launcher()?.launch_with(budget, app, how).await,
             PhoneCommand::AnswerAlert { accept, button } => {
                 phone.alerts()?.answer_alert(budget, *accept, button.as_deref()).await
             }

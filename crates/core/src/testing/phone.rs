@@ -4,8 +4,8 @@ use async_trait::async_trait;
 
 use super::FakeDriver;
 use crate::driver::{
-    AccessibilityAuditor, AccessibilityFault, AlertControl, AppProcessState, AppProcesses, Budget, ClipboardReader,
-    DeviceCommand, DriverError, LaunchSettings, LockControl, PhoneAbilities, PhoneAlert, PhoneCommand,
+    AccessibilityAuditor, AccessibilityFault, AlertControl, AppLauncher, AppProcessState, AppProcesses, Budget,
+    ClipboardReader, DeviceCommand, DriverError, LaunchSettings, LockControl, PhoneAbilities, PhoneAlert, PhoneCommand,
 };
 
 impl PhoneAbilities for FakeDriver {
@@ -14,6 +14,10 @@ impl PhoneAbilities for FakeDriver {
     }
 
     fn clipboard_reader(&self) -> Option<&dyn ClipboardReader> {
+        Some(self)
+    }
+
+    fn launcher(&self) -> Option<&dyn AppLauncher> {
         Some(self)
     }
 
@@ -55,12 +59,15 @@ impl ClipboardReader for FakeDriver {
 }
 
 #[async_trait]
-impl AppProcesses for FakeDriver {
+impl AppLauncher for FakeDriver {
     async fn launch_with(&self, budget: &Budget, app: &str, how: &LaunchSettings) -> Result<(), DriverError> {
         let command = PhoneCommand::LaunchWith { app: app.to_string(), how: how.clone() };
         self.take_phone(budget, command).await.map(drop)
     }
+}
 
+#[async_trait]
+impl AppProcesses for FakeDriver {
     async fn state(&self, budget: &Budget, app: &str) -> Result<AppProcessState, DriverError> {
         let told = self.take_phone(budget, PhoneCommand::GetAppState { app: app.to_string() }).await?;
         Ok(AppProcessState::parse(&told).unwrap_or(AppProcessState::Foreground))

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use trailblaze_core::driver::{
-    AppControl, AppInstaller, AppInventory, Budget, ClipboardControl, CurrentApp, DeviceSetting, DeviceShell,
-    DriverError, FileTransfer, FrontApp, LaunchMode, NetworkControl, PermissionControl, ScreenRecorder,
-    SettingsControl, ShellOutput,
+    AppControl, AppInstaller, AppInventory, AppProcessState, AppProcesses, Budget, ClipboardControl, CurrentApp,
+    DeviceSetting, DeviceShell, DriverError, FileTransfer, FrontApp, LaunchMode, LockControl, NetworkControl,
+    PermissionControl, PhoneAbilities, ScreenRecorder, SettingsControl, ShellOutput,
 };
 use trailblaze_protocol::outcome::Attachment;
 
 use super::driver::AndroidDriver;
-use super::{apps, files, install};
+use super::{apps, files, install, readiness};
 
 #[async_trait]
 impl AppControl for AndroidDriver {
@@ -142,5 +142,37 @@ impl DeviceShell for AndroidDriver {
     async fn run(&self, budget: &Budget, command: &str) -> Result<ShellOutput, DriverError> {
         let output = self.phone.run(budget, command).await?;
         Ok(ShellOutput { stdout: output.text(), stderr: output.error_text(), exit_code: output.exit_code.into() })
+    }
+}
+
+impl PhoneAbilities for AndroidDriver {
+    fn lock(&self) -> Option<&dyn LockControl> {
+        Some(self)
+    }
+
+    fn processes(&self) -> Option<&dyn AppProcesses> {
+        Some(self)
+    }
+}
+
+#[async_trait]
+impl LockControl for AndroidDriver {
+    async fn lock(&self, budget: &Budget) -> Result<(), DriverError> {
+        self.press(budget, "KEYCODE_SLEEP").await
+    }
+
+    async fn unlock(&self, budget: &Budget) -> Result<(), DriverError> {
+        readiness::wake(&self.phone, budget).await.map_err(|error| match error {
+            // The phone is there; what is wrong with it is the answer.
+            DriverError::NotStarted { evidence } => DriverError::Refused { reason: evidence },
+            error => error,
+        })
+    }
+}
+
+#[async_trait]
+impl AppProcesses for AndroidDriver {
+    async fn state(&self, budget: &Budget, app: &str) -> Result<AppProcessState, DriverError> {
+        apps::state(&self.phone, budget, app).await
     }
 }

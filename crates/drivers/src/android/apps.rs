@@ -1,6 +1,6 @@
 //! Apps of the phone: start, stop, clear, permissions, links.
 
-use trailblaze_core::driver::{Budget, CurrentApp, DriverError, LaunchMode};
+use trailblaze_core::driver::{AppProcessState, Budget, CurrentApp, DriverError, LaunchMode};
 
 use super::adb::quote;
 use super::phone::{Phone, refused};
@@ -69,6 +69,20 @@ pub async fn current(phone: &Phone, budget: &Budget) -> Result<CurrentApp, Drive
         let reason = "no app is in front; the phone may be asleep, locked, or starting".to_string();
         DriverError::Refused { reason }
     })
+}
+
+/// Whether an app is installed, runs, and is in front. Android does not tell the shell about apps that it suspends.
+pub async fn state(phone: &Phone, budget: &Budget, app: &str) -> Result<AppProcessState, DriverError> {
+    if !is_installed(phone, budget, app).await? {
+        return Ok(AppProcessState::NotInstalled);
+    }
+    if phone.run(budget, &format!("pidof {}", quote(app))).await?.text().trim().is_empty() {
+        return Ok(AppProcessState::NotRunning);
+    }
+    // While the phone is locked, no app has the focus.
+    let printed = phone.must(budget, "dumpsys activity activities").await?;
+    let is_in_front = resumed_activity(&printed).is_some_and(|current| current.app == app);
+    Ok(if is_in_front { AppProcessState::Foreground } else { AppProcessState::Background })
 }
 
 /// The activity that has the focus, under the names that versions of Android have for it.

@@ -11,7 +11,7 @@ use trailblaze_core::device_source::DeviceSpec;
 use trailblaze_core::driver::{
     Action, ActionOutput, ActionTarget, AppControl, AppInstaller, AppInventory, Budget, ClipboardControl,
     DeviceDescription, DeviceEvents, DeviceShell, Driver, DriverError, FileTransfer, FrontApp, NetworkControl,
-    ObserveOptions, PermissionControl, ScreenRecorder, SettingsControl,
+    ObserveOptions, PermissionControl, PhoneAbilities, ScreenRecorder, SettingsControl,
 };
 use trailblaze_core::screen::{Node, Screen, Shape, SnapshotId};
 use trailblaze_protocol::device_event::DeviceEvent;
@@ -230,6 +230,10 @@ impl Driver for AndroidDriver {
     }
 
     fn shell(&self) -> Option<&dyn DeviceShell> {
+        Some(self)
+    }
+
+    fn phone(&self) -> Option<&dyn PhoneAbilities> {
         Some(self)
     }
 

@@ -5,8 +5,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use trailblaze_core::driver::{
-    AccessibilityAuditor, AccessibilityFault, AlertControl, AppProcessState, AppProcesses, Budget, ClipboardReader,
-    DriverError, LaunchSettings, LockControl, PhoneAbilities, PhoneAlert, cut,
+    AccessibilityAuditor, AccessibilityFault, AlertControl, AppLauncher, AppProcessState, AppProcesses, Budget,
+    ClipboardReader, DriverError, LaunchSettings, LockControl, PhoneAbilities, PhoneAlert, cut,
 };
 use trailblaze_core::screen::fold;
 
@@ -24,6 +24,10 @@ impl PhoneAbilities for IosDriver {
     }
 
     fn clipboard_reader(&self) -> Option<&dyn ClipboardReader> {
+        Some(self)
+    }
+
+    fn launcher(&self) -> Option<&dyn AppLauncher> {
         Some(self)
     }
 
@@ -77,11 +81,14 @@ impl ClipboardReader for IosDriver {
 }
 
 #[async_trait]
-impl AppProcesses for IosDriver {
+impl AppLauncher for IosDriver {
     async fn launch_with(&self, budget: &Budget, app: &str, how: &LaunchSettings) -> Result<(), DriverError> {
         self.launch_app(budget, app, how).await
     }
+}
 
+#[async_trait]
+impl AppProcesses for IosDriver {
     async fn state(&self, budget: &Budget, app: &str) -> Result<AppProcessState, DriverError> {
         let state = self.post(budget, "/wda/apps/state", json!({"bundleId": app})).await?;
         match state.as_i64() {

@@ -43,14 +43,16 @@ fn start(command: &str) -> Result<Child, AdbError> {
     child.map_err(|error| AdbError::Refused { service: "shell".to_string(), reason: error.to_string() })
 }
 
-/// Hangs up on a group of processes when it is dropped, also with the runtime, unless they have ended.
+/// Hangs up on a group of processes when it is dropped, also with the runtime, unless they have ended. They ignore that if this program was
+/// started with hangups ignored, as by `nohup`; therefore they are asked to end as well.
 struct HangUp(Option<u32>);
 
 impl Drop for HangUp {
     fn drop(&mut self) {
         if let Some(group) = self.0 {
             let mut shell = std::process::Command::new("sh");
-            let _ = shell.args(["-c", &format!("kill -HUP -{group}")]).stderr(Stdio::null()).status();
+            let _ =
+                shell.args(["-c", &format!("kill -HUP -{group}; kill -TERM -{group}")]).stderr(Stdio::null()).status();
         }
     }
 }
@@ -192,7 +194,8 @@ mod tests {
     async fn a_command_is_hung_up_on_when_its_connection_ends() {
         let folder = tempfile::tempdir().expect("a folder");
         let mark = folder.path().join("mark");
-        let script = format!("trap 'echo gone >{}; kill $!; exit' HUP; echo ready; sleep 600 & wait", mark.display());
+        let script =
+            format!("trap 'echo gone >{}; kill $!; exit' HUP TERM; echo ready; sleep 600 & wait", mark.display());
         let mut shell = AdbDevice::here().start(&budget(), &script).await.expect("it starts");
         assert_eq!(shell.next_line(&budget()).await.as_deref(), Ok("ready"));
         drop(shell);

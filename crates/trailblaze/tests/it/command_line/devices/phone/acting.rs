@@ -32,6 +32,13 @@ trail:
       - mobile_backgroundApp: {seconds: 0}
       - mobile_stopRecording: {}
       - mobile_currentApp: {}
+  - step: Lock the phone and unlock it
+    tools:
+      - mobile_getAppState: {appId: com.example.wallet}
+      - mobile_lock: {}
+      - adbShell: {command: dumpsys power}
+      - mobile_unlock: {}
+      - adbShell: {command: dumpsys power}
   - step: Give it a permission and take it away
     tools:
       - grantPermission: {packageId: com.example.wallet, permission: CAMERA}
@@ -39,6 +46,7 @@ trail:
   - step: Remove it and install it again
     tools:
       - mobile_uninstallApp: {appId: com.example.wallet}
+      - mobile_getAppState: {appId: com.example.wallet}
       - mobile_installApp: {file: wallet.apk}
       - launchApp: {packageId: com.example.wallet, launchMode: RESUME}
   - verify: It is there
@@ -66,7 +74,10 @@ fn a_trail_sets_installs_copies_and_records_and_leaves_the_phone_as_it_was() {
     let told = |tool: &str| answers(&run, tool).remove(0);
     assert_eq!(told("mobile_pullFile"), "grüße\n");
     assert_eq!(told("mobile_currentApp"), "com.example.wallet com.example.wallet.MainActivity");
-    assert_eq!(told("adbShell").trim(), "1");
+    let commands = answers(&run, "adbShell");
+    assert_eq!(commands[0].trim(), "1");
+    assert!(commands[2].contains("mWakefulness=Asleep") && commands[3].contains("mWakefulness=Awake"), "{commands:?}");
+    assert_eq!(answers(&run, "mobile_getAppState"), ["FOREGROUND", "NOT_INSTALLED"]);
     let has_ending = |ending: &str| files(&run.path).iter().any(|file| file.extension().is_some_and(|it| it == ending));
     assert!(has_ending("mp4") && has_ending("txt"), "{:?}", files(&run.path));
 }
