@@ -43,9 +43,10 @@ impl DesktopDriver {
                 _ => Ok(None),
             }
         };
-        let looked = async { futures::try_join!(self.windows_here(budget), self.programs(), picture) };
-        let looked = budget.run("the desktop did not answer", looked).await?;
-        let (windows, apps, picture) = looked.inspect_err(|_| ())?;
+        let looked = async { futures::join!(self.windows_here(budget), self.programs(), picture) };
+        let (windows, apps, picture) = budget.run("the desktop did not answer", looked).await?;
+        // If the X server is gone, so are the programs, and that is the reason.
+        let (windows, picture, apps) = (windows?, picture?, apps?);
         let walked = budget.run("the programs did not describe their windows", self.walk(apps, want.all)).await??;
         self.check_answers(&walked, &windows)?;
         let active = windows.iter().find(|window| window.is_active);
