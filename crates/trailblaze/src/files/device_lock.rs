@@ -11,7 +11,14 @@ const MOST_BYTES: u64 = 1000;
 
 /// Held while a session uses a device. The operating system releases it when the process ends.
 #[derive(Debug)]
-pub struct DeviceLock(#[allow(dead_code, reason = "it is held, not used")] File);
+pub struct DeviceLock(File);
+
+impl Drop for DeviceLock {
+    /// Closing the file is not enough: a child process that is just being started has a copy of it for a moment.
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
 
 /// Why a device cannot be used.
 #[derive(Debug, thiserror::Error)]
