@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ScreenElement } from '../src/api/messages.ts';
+import type { ScreenElement } from '../src/generated/messages.ts';
 import { elementAt, isSameAt, sameElement, screenOf, wheelDirection } from '../src/studio/hit.ts';
 
 let next = 0;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Workspace, WorkspaceRun } from '../src/api/messages.ts';
+import type { Workspace, WorkspaceRun } from '../src/generated/messages.ts';
 import { rerunNews, rerunWords } from '../src/studio/reruns.ts';
 
 const run = (id: string, state: string, rerun: string): WorkspaceRun => ({

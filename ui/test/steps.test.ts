@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { StudioStep } from '../src/api/messages.ts';
+import type { StudioStep } from '../src/generated/messages.ts';
 import { callsText, changed, joined, lineOf, moved, removed, withAssertion } from '../src/studio/edits.ts';
 
 const step = (text: string, kind = 'step'): StudioStep => ({

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Counts, Run } from '../src/report/data.ts';
+import type { Counts, Run } from '../src/generated/data.ts';
 import { exitOf, headline } from '../src/report/verdict.ts';
 
 const NONE: Counts = {

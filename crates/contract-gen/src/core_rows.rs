@@ -1,4 +1,4 @@
-//! `crates/core/src/tools/contract.rs`: the rows of the commands, and typed views of their arguments.
+//! `crates/core/src/tools/generated.rs`: the rows of the commands, and typed views of their arguments.
 
 use std::fmt::Write;
 

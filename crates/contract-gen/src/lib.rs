@@ -48,8 +48,8 @@ pub fn outputs(root: &Path) -> Result<Vec<GeneratedFile>, ContractError> {
     let model = Contract::read(&root.join("proto"))?;
     let studio = Contract::read_studio(&root.join("proto"))?;
     Ok(vec![
-        GeneratedFile { path: "crates/contract/src/table.rs", text: rust_table::emit(&model) },
-        GeneratedFile { path: "crates/core/src/tools/contract.rs", text: core_rows::emit(&model) },
+        GeneratedFile { path: "crates/contract/src/generated.rs", text: rust_table::emit(&model) },
+        GeneratedFile { path: "crates/core/src/tools/generated.rs", text: core_rows::emit(&model) },
         GeneratedFile { path: "crates/client/src/generated.rs", text: rust_client::emit(&model) },
         GeneratedFile { path: "docs/api.md", text: docs::emit(&model) },
         GeneratedFile { path: "sdks/python/src/trailblaze/_generated/types.py", text: python::types(&model) },
@@ -57,27 +57,27 @@ pub fn outputs(root: &Path) -> Result<Vec<GeneratedFile>, ContractError> {
         GeneratedFile { path: "sdks/python/src/trailblaze/_generated/blocking.py", text: python::blocking(&model) },
         GeneratedFile { path: "sdks/typescript/client/src/generated.ts", text: typescript::emit(&model) },
         GeneratedFile {
-            path: "sdks/kotlin/client/src/main/kotlin/dev/trailblaze/Enums.kt",
+            path: "sdks/kotlin/client/src/main/kotlin/dev/trailblaze/GeneratedEnums.kt",
             text: kotlin::enums(&model),
         },
         GeneratedFile {
-            path: "sdks/kotlin/client/src/main/kotlin/dev/trailblaze/messages/Messages.kt",
+            path: "sdks/kotlin/client/src/main/kotlin/dev/trailblaze/messages/GeneratedMessages.kt",
             text: kotlin::messages(&model),
         },
         GeneratedFile {
-            path: "sdks/kotlin/client/src/main/kotlin/dev/trailblaze/TrailblazeCommands.kt",
+            path: "sdks/kotlin/client/src/main/kotlin/dev/trailblaze/GeneratedCommands.kt",
             text: kotlin::commands(&model),
         },
         GeneratedFile {
-            path: "sdks/kotlin/client/src/main/kotlin/dev/trailblaze/Remote.kt",
+            path: "sdks/kotlin/client/src/main/kotlin/dev/trailblaze/GeneratedRemote.kt",
             text: kotlin::remote(&model),
         },
         GeneratedFile {
-            path: "sdks/kotlin/client/src/main/kotlin/dev/trailblaze/BlockingCommands.kt",
+            path: "sdks/kotlin/client/src/main/kotlin/dev/trailblaze/GeneratedBlockingCommands.kt",
             text: kotlin::blocking(&model),
         },
-        GeneratedFile { path: "crates/trailblaze/src/sessions/service/studio.rs", text: studio::rust(&studio) },
-        GeneratedFile { path: "ui/src/api/messages.ts", text: studio::typescript(&studio) },
-        GeneratedFile { path: "ui/src/report/data.ts", text: report::typescript(&rust_types::report()?)? },
+        GeneratedFile { path: "crates/trailblaze/src/sessions/service/generated.rs", text: studio::rust(&studio) },
+        GeneratedFile { path: "ui/src/generated/messages.ts", text: studio::typescript(&studio) },
+        GeneratedFile { path: "ui/src/generated/data.ts", text: report::typescript(&rust_types::report()?)? },
     ])
 }

@@ -1,4 +1,4 @@
-//! `crates/contract/src/table.rs`: methods, messages and enums as static data.
+//! `crates/contract/src/generated.rs`: methods, messages and enums as static data.
 
 use std::fmt::Write;
 

@@ -3,9 +3,9 @@
 
 pub mod codec;
 #[rustfmt::skip]
-pub mod table;
+pub mod generated;
 
-pub use table::{METHODS, SessionMethod};
+pub use generated::{METHODS, SessionMethod};
 
 /// A method of the API.
 pub struct Method {

@@ -1,7 +1,7 @@
 /** The methods of the daemon, and streams that survive its replacement. */
 import { RpcError, stream, unary } from './connect.ts';
 import { store } from '../shared/store.ts';
-import { METHODS, SERVICE, type TrailblazeStudio } from './messages.ts';
+import { METHODS, SERVICE, type TrailblazeStudio } from '../generated/messages.ts';
 
 /** A client whose requests name the workspace. */
 export function client(workspace: string): TrailblazeStudio {

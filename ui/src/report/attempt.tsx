@@ -5,7 +5,7 @@ import { Data, Fact, Long, Said, State, Tag } from '../shared/text.tsx';
 import { cut, plural, time, visible } from '../shared/words.ts';
 import { CallBox, TurnBox } from './calls.tsx';
 import { FailureCard } from './failures.tsx';
-import type { Attempt, Call, Detail, Heal, Picture as Taken, Plan, Step, Suggestion, Touch } from './data.ts';
+import type { Attempt, Call, Detail, Heal, Picture as Taken, Plan, Step, Suggestion, Touch } from '../generated/data.ts';
 import { NoteLine, Standing } from './overview.tsx';
 import { Picture, type Shown } from './pictures.tsx';
 import { isBad, KINDS, useView } from './view.ts';

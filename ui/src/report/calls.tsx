@@ -3,7 +3,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { Data, Long, Said, Tag } from '../shared/text.tsx';
 import { count, cut, time, visible } from '../shared/words.ts';
-import type { Attachment, Call, CallOrigin, ModelPurpose, Outcome, Turn } from './data.ts';
+import type { Attachment, Call, CallOrigin, ModelPurpose, Outcome, Turn } from '../generated/data.ts';
 import { NoteLine } from './overview.tsx';
 import { Picture } from './pictures.tsx';
 import { EXITS } from './verdict.ts';

@@ -3,7 +3,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { Data, Long, State } from '../shared/text.tsx';
 import { count, cut, plural, time } from '../shared/words.ts';
-import type { Attempt, AttemptState } from './data.ts';
+import type { Attempt, AttemptState } from '../generated/data.ts';
 import { Picture } from './pictures.tsx';
 import { KINDS, useView } from './view.ts';
 

@@ -2,7 +2,7 @@
 import type { VNode } from 'preact';
 import { Data, Fact } from '../shared/text.tsx';
 import { count, plural, time, visible } from '../shared/words.ts';
-import type { AttemptState } from './data.ts';
+import type { AttemptState } from '../generated/data.ts';
 import { exitOf, headline, STATES } from './verdict.ts';
 import { useView } from './view.ts';
 

@@ -2,7 +2,7 @@
 import { render, type VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { pathOf, visible } from '../shared/words.ts';
-import type { Attempt, Detail, FileInPage, Run } from './data.ts';
+import type { Attempt, Detail, FileInPage, Run } from '../generated/data.ts';
 import { Report } from './report.tsx';
 import type { Source } from './view.ts';
 

@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import { Data, Said } from '../shared/text.tsx';
 import { cut, plural, time } from '../shared/words.ts';
 import { useDetail } from './attempt.tsx';
-import type { Attempt, Detail, Picture as Taken } from './data.ts';
+import type { Attempt, Detail, Picture as Taken } from '../generated/data.ts';
 import { Picture } from './pictures.tsx';
 import { useView } from './view.ts';
 

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Data, Long, Said, State, Tag } from '../shared/text.tsx';
 import { count, cut, plural, time, visible } from '../shared/words.ts';
 import { Failures } from './failures.tsx';
-import type { Attempt, Note, Server } from './data.ts';
+import type { Attempt, Note, Server } from '../generated/data.ts';
 import { Now } from './now.tsx';
 import { STATES } from './verdict.ts';
 import { useView } from './view.ts';

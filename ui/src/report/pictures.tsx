@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Data } from '../shared/text.tsx';
 import { cut, visible } from '../shared/words.ts';
-import type { Picture as Taken, Size, Touch } from './data.ts';
+import type { Picture as Taken, Size, Touch } from '../generated/data.ts';
 import { useView } from './view.ts';
 
 /** The frame of a picture, which is loaded when it comes near the window. Tests call `load` too. */

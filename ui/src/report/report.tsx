@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import { cut, visible } from '../shared/words.ts';
 import { AttemptView } from './attempt.tsx';
 import { colourIcon, Head } from './head.tsx';
-import type { Attempt } from './data.ts';
+import type { Attempt } from '../generated/data.ts';
 import { EVERYTHING, filtered, Overview } from './overview.tsx';
 import { shownPictures, Viewer, type Viewed } from './pictures.tsx';
 import { exitOf } from './verdict.ts';

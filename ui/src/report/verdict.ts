@@ -1,6 +1,6 @@
 /** How a run ended, in words. */
 import { count, plural, time } from '../shared/words.ts';
-import type { AttemptState, Exit, Run } from './data.ts';
+import type { AttemptState, Exit, Run } from '../generated/data.ts';
 
 export const STATES: AttemptState[] = ['failed', 'errored', 'bug', 'invalid', 'unfinished', 'cancelled', 'passed', 'skipped'];
 

@@ -1,7 +1,7 @@
 /** What the parts of the report share: the run, where its files are, and which attempt is shown. */
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { Attempt, Detail, FileInPage, Run } from './data.ts';
+import type { Attempt, Detail, FileInPage, Run } from '../generated/data.ts';
 
 /** Where the report gets its data from: a page from disk, or the daemon. */
 export interface Source {

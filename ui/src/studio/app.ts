@@ -1,7 +1,7 @@
 /** What all views share: the client, the address, and messages to the user. */
 import { client } from '../api/client.ts';
 import { RpcError } from '../api/connect.ts';
-import type { StudioReply, TrailblazeStudio, Workspace } from '../api/messages.ts';
+import type { StudioReply, TrailblazeStudio, Workspace } from '../generated/messages.ts';
 import { store } from '../shared/store.ts';
 import { readRoute, writeRoute, type Route } from './routes.ts';
 

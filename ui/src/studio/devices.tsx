@@ -1,7 +1,7 @@
 /** The devices of a project, and the sessions that are open on them. */
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Workspace, WorkspaceDevice, WorkspaceSession } from '../api/messages.ts';
+import type { Workspace, WorkspaceDevice, WorkspaceSession } from '../generated/messages.ts';
 import { Data } from '../shared/text.tsx';
 import { cut, plural } from '../shared/words.ts';
 import { api, done, href } from './app.ts';

@@ -1,5 +1,5 @@
 /** Changes of a list of steps. Each returns a new list. */
-import type { StudioStep } from '../api/messages.ts';
+import type { StudioStep } from '../generated/messages.ts';
 
 export type Steps = readonly StudioStep[];
 

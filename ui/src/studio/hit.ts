@@ -1,5 +1,5 @@
 /** Which element of a screen is at a point. */
-import type { ScreenElement } from '../api/messages.ts';
+import type { ScreenElement } from '../generated/messages.ts';
 
 /** What pointing is for: acting wants what reacts, asserting and inspecting want the text itself. */
 export type Aim = 'act' | 'read';

@@ -1,7 +1,7 @@
 /** The first page: devices, sessions, trails and runs of a project. */
 import type { VNode } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { Workspace, WorkspaceRun } from '../api/messages.ts';
+import type { Workspace, WorkspaceRun } from '../generated/messages.ts';
 import { use } from '../shared/store.ts';
 import { Data, Said, State, Tag } from '../shared/text.tsx';
 import { count, cut, plural } from '../shared/words.ts';

@@ -1,5 +1,5 @@
 /** Reruns in words. */
-import type { Workspace, WorkspaceRun } from '../api/messages.ts';
+import type { Workspace, WorkspaceRun } from '../generated/messages.ts';
 import { plural } from '../shared/words.ts';
 
 /** The time of a run for people. */

@@ -1,5 +1,5 @@
 /** Forms from JSON Schema: which fields a tool has, and the arguments that the fields make. */
-import type { YamlValue } from '../api/messages.ts';
+import type { YamlValue } from '../generated/messages.ts';
 
 export type FieldKind = 'text' | 'number' | 'integer' | 'boolean' | 'choice' | 'value';
 

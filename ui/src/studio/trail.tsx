@@ -1,7 +1,7 @@
 /** The text of a trail. A file that changed on disk is never overwritten. */
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { TrailText } from '../api/messages.ts';
+import type { TrailText } from '../generated/messages.ts';
 import { Data, Said } from '../shared/text.tsx';
 import { api, ask, go, href, openInEditor, say } from './app.ts';
 

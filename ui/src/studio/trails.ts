@@ -1,5 +1,5 @@
 /** The trails of a project as a tree of folders, and which of them are wanted. */
-import type { WorkspaceTrail } from '../api/messages.ts';
+import type { WorkspaceTrail } from '../generated/messages.ts';
 
 export interface Folder {
   name: string;

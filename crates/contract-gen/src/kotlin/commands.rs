@@ -1,4 +1,4 @@
-//! `TrailblazeCommands.kt`: an interface for each service.
+//! `GeneratedCommands.kt`: an interface for each service.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! `Enums.kt` and `messages/Messages.kt`: the words that methods accept, what they return, and how that is read from JSON.
+//! `GeneratedEnums.kt` and `messages/GeneratedMessages.kt`: the words that methods accept, what they return, and how that is read from JSON.
 
 use std::fmt::Write;
 

@@ -8,9 +8,9 @@ use std::process::Command;
 
 use trailblaze_contract_gen::{outputs, root};
 
-const CORE: &str = "crates/core/src/tools/contract.rs";
+const CORE: &str = "crates/core/src/tools/generated.rs";
 const CLIENT: &str = "crates/client/src/generated.rs";
-const KOTLIN: &str = "sdks/kotlin/client/src/main/kotlin/dev/trailblaze/TrailblazeCommands.kt";
+const KOTLIN: &str = "sdks/kotlin/client/src/main/kotlin/dev/trailblaze/GeneratedCommands.kt";
 
 /// What is generated after these replacements in `commands.proto`, by path.
 fn generated(folder: &Path, replacements: &[(&str, &str)]) -> HashMap<&'static str, String> {
@@ -51,7 +51,7 @@ fn a_renamed_command_makes_generated_files_out_of_date() {
         .filter(|output| output.is_stale(&root()))
         .map(|output| output.path)
         .collect();
-    for path in ["crates/contract/src/table.rs", CORE, CLIENT, KOTLIN, "docs/api.md"] {
+    for path in ["crates/contract/src/generated.rs", CORE, CLIENT, KOTLIN, "docs/api.md"] {
         assert!(stale.contains(&path), "{path} is not among {stale:?}");
     }
 }

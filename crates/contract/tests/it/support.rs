@@ -13,7 +13,8 @@ pub type Fields = Map<String, Value>;
 pub fn messages() -> Vec<&'static Message> {
     let mut found: Vec<&'static Message> = Vec::new();
     let used = METHODS.iter().flat_map(|method| [method.request, method.response]);
-    let mut todo: Vec<&'static Message> = used.chain([&trailblaze_contract::table::TRAILBLAZE_TOOL_REGISTRY]).collect();
+    let mut todo: Vec<&'static Message> =
+        used.chain([&trailblaze_contract::generated::TRAILBLAZE_TOOL_REGISTRY]).collect();
     while let Some(message) = todo.pop() {
         if found.iter().any(|known| known.name == message.name) {
             continue;

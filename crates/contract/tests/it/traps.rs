@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use trailblaze_contract::Message;
 use trailblaze_contract::codec::{CodecError, from_binary, from_json, to_binary, to_json};
-use trailblaze_contract::table::*;
+use trailblaze_contract::generated::*;
 
 #[track_caller]
 fn check(message: &Message, given: &Value, expected: Result<Value, &str>) {

@@ -155,7 +155,7 @@ impl PhoneCommand {
             }
             PhoneCommand::GetAlert => {
                 let alert = phone.alerts()?.alert(budget).await;
-                return Some(alert.map(|alert| alert.map_or_else(no_alert, told)));
+                return Some(alert.map(|alert| alert.map_or_else(no_alert, alert_output)));
             }
             PhoneCommand::Audit { kinds } => {
                 let faults = phone.auditor()?.audit(budget, kinds).await;
@@ -174,7 +174,7 @@ fn no_alert() -> ActionOutput {
     output("no alert is shown".to_string(), serde_json::Value::Null)
 }
 
-fn told(PhoneAlert { text, buttons }: PhoneAlert) -> ActionOutput {
+fn alert_output(PhoneAlert { text, buttons }: PhoneAlert) -> ActionOutput {
     let value = json!({"text": text, "buttons": buttons});
     let buttons: Vec<String> = buttons.iter().map(|button| format!("\"{button}\"")).collect();
     output(format!("{text}\nbuttons: {}", buttons.join(", ")), value)

@@ -3,8 +3,8 @@
 mod about;
 mod description;
 mod end_state;
-mod generated;
 mod identity;
+mod library_ids;
 pub mod meaning;
 mod near;
 mod search;

@@ -2,7 +2,7 @@
 
 use trailblaze_protocol::geometry::Point;
 
-use super::generated::is_generated;
+use super::library_ids::is_generated;
 use crate::query::{Checks, ElementProperties, Find, Query, QueryTarget, TextMatch};
 use crate::screen::{Field, FieldKind, Node, Screen, Shape, fold};
 use crate::selector::{Case, FieldMatch, Match, Outline, Pattern, Selector};

@@ -5,9 +5,9 @@ mod arguments;
 mod assertions;
 mod checks;
 mod commands;
-#[rustfmt::skip]
-mod contract;
 mod elements;
+#[rustfmt::skip]
+mod generated;
 mod judging;
 mod keyboard;
 mod maestro;
@@ -31,6 +31,7 @@ use std::sync::LazyLock;
 use crate::engine::registry::Batch;
 pub use assertions::visible_at;
 pub use elements::tap_on;
+use generated as contract;
 
 /// All built-in tools: compiled rows first, then the YAML tools that ship with the program. Their schemas are large, so all sessions
 /// of a process share them.

@@ -166,10 +166,10 @@ impl State {
     }
 
     /// Passes on what a person may have done.
-    pub fn tell_person(&mut self, told: impl FnOnce(&mut State) -> Option<PersonEvent>) {
+    pub fn tell_person(&mut self, event: impl FnOnce(&mut State) -> Option<PersonEvent>) {
         let Some(person) = self.person.clone() else { return };
-        if let Some(told) = told(self)
-            && person.try_send(told).is_err()
+        if let Some(event) = event(self)
+            && person.try_send(event).is_err()
         {
             self.person = None;
         }

@@ -1,6 +1,6 @@
 //! A device for unit tests of tools: it answers as the test says, and keeps what was called.
 
-mod built_in_tools;
+mod generated;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::event::Level;
 
 use crate::context::{Device, Host, ToolContext};
-use built_in_tools::BUILT_IN_TOOLS;
+use generated::BUILT_IN_TOOLS;
 
 /// A device that is not there.
 ///

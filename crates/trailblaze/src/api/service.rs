@@ -18,7 +18,7 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::body;
-use crate::sessions::service::studio::Studio;
+use crate::sessions::service::generated::Studio;
 use crate::sessions::service::{Entrance, ProgressSink, Service, ServiceAnswer, ServiceError, ServiceRequest};
 
 /// The path of the endpoint.

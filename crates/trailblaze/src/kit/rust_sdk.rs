@@ -65,7 +65,7 @@ const SOURCES: &[(&str, &str)] = sources![
     "tools/src/server/mod.rs",
     "tools/src/testing/mod.rs",
     "tools/src/strict_json.rs",
-    "tools/src/testing/built_in_tools.rs",
+    "tools/src/testing/generated.rs",
     "tools/src/toolset.rs",
 ];
 

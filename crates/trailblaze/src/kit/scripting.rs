@@ -46,7 +46,6 @@ macro_rules! sources {
 
 static CLIENT: &[(&str, &str)] = sources![
     "client":
-    "built-in-tools",
     "client",
     "connect",
     "context",
@@ -54,6 +53,7 @@ static CLIENT: &[(&str, &str)] = sources![
     "engine",
     "errors",
     "generated",
+    "generated-tools",
     "index",
     "method",
     "names",

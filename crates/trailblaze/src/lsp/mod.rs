@@ -51,6 +51,7 @@ pub struct LspContext<'p> {
 pub async fn serve(place: LspContext<'_>) -> std::io::Result<()> {
     let (sender, mut messages) = mpsc::channel(WAITING);
     wire::read_all(sender);
+    // An editor that does not read its answers keeps only itself waiting, and each is small.
     let (writer, written) = std::sync::mpsc::channel();
     let writing = wire::write_all(written);
     // An editor that is gone is noticed by its messages.

@@ -53,6 +53,39 @@ pub struct SharedRun {
     pub cancel: CancellationToken,
 }
 
+impl SharedRun {
+    /// Starts the tool servers that a trail needs. Most are running already: what the trails of a run need is started when they are
+    /// checked.
+    async fn start_servers(&self, trail: &Trail, session: &Session, device: &TrailDevice) {
+        let has_model = self.wiring.models.absence().is_none();
+        match called_servers(trail, &session.registry(), device, has_model) {
+            _ if self.replay == Replay::Effects => {}
+            Some(servers) => session.start_sources(|name| servers.contains(name)).await,
+            None => session.start_sources(|_| true).await,
+        }
+    }
+
+    /// The effects that are played or compared. Their problems were found before the run started.
+    fn recorded_effects(&self, job: &Job, sessions: &AttemptSessions) -> RecordedEffects {
+        let mut recorded = RecordedEffects::default();
+        if self.replay != Replay::Intent {
+            let of = |on: &RoleSession| job.kept.recorded_effects(&job.trail, &on.session.registry(), &on.device);
+            sessions.iter().filter_map(|on| of(on).ok()).for_each(|own| recorded.extend(own));
+        }
+        recorded
+    }
+
+    /// What models are offered for a trail besides its toolsets, as far as the command line does not say that for all of them.
+    fn offer(&self, trail: &Trail) -> Offer {
+        let unless_given =
+            |given: &[String], own: &Vec<String>| if given.is_empty() { own.clone() } else { Vec::new() };
+        Offer {
+            groups: unless_given(&self.wiring.groups, &trail.config.groups),
+            prefixes: unless_given(&self.wiring.prefixes, &trail.config.prefixes),
+        }
+    }
+}
+
 /// How the trails of a run ended.
 pub struct QueueResult {
     pub done: Vec<Done>,
@@ -362,14 +395,8 @@ impl DeviceWorker<'_> {
             return self.done(task, ended, started, wanted.iter().map(on).collect());
         }
         let Some(OpenDevices { sessions, .. }) = &self.open else { unreachable!("the sessions were opened") };
-        // Most are running already: what the trails of a run need is started when they are checked.
-        let has_model = shared.wiring.models.absence().is_none();
         for RoleSession { device, session, .. } in sessions.iter() {
-            match called_servers(trail, &session.registry(), device, has_model) {
-                _ if shared.replay == Replay::Effects => {}
-                Some(servers) => session.start_sources(|name| servers.contains(name)).await,
-                None => session.start_sources(|_| true).await,
-            }
+            shared.start_servers(trail, session, device).await;
             if let Some(error) = missing(trail, &session.registry(), device).first() {
                 let ended = fail_before_start(session, about, (task.number, task.repeat), error);
                 return Done { is_begun: false, ..self.done(task, ended, started, done_on(sessions)) };
@@ -377,27 +404,11 @@ impl DeviceWorker<'_> {
         }
         let memory =
             shared.wiring.memory((wanted.first(), target.as_deref()), Some(trail), &shared.memory, job.args.clone());
-        let cancel = shared.cancel.child_token();
-        let timeout = shared.rules.timeout;
-        let (number, repeat) = (task.number, task.repeat);
-        let mut recorded = RecordedEffects::default();
-        if shared.replay != Replay::Intent {
-            // Its problems were found before the run started.
-            let of = |on: &RoleSession| job.kept.recorded_effects(&job.trail, &on.session.registry(), &on.device);
-            sessions.iter().filter_map(|on| of(on).ok()).for_each(|own| recorded.extend(own));
-        }
+        let recorded = shared.recorded_effects(job, sessions);
         let custom = match shared.replay {
             Replay::Intent => Custom::Run,
             Replay::Effects => Custom::Play(&recorded),
             Replay::Verify => Custom::Verify(&recorded, &**self.sink),
-        };
-        let config = &trail.config;
-        // Those of the command line replace those of the trail.
-        let unless_given =
-            |given: &[String], own: &Vec<String>| if given.is_empty() { own.clone() } else { Vec::new() };
-        let offer = Offer {
-            groups: unless_given(&shared.wiring.groups, &config.groups),
-            prefixes: unless_given(&shared.wiring.prefixes, &config.prefixes),
         };
         let devices = sessions.devices();
         let kind = devices.0.first().and_then(|device| device.lineage.first());
@@ -422,26 +433,24 @@ impl DeviceWorker<'_> {
             may_ask,
             fingerprint: fingerprint(&job.trail, &devices),
         });
-        let is_repaired = task.repaired.is_some();
         // A call that was repaired is not the recorded one.
         let known = identities_in(trail);
-        let names = Some(RecordedNames { identities: &known, is_strict: shared.strict_names });
         let attempt = Try {
             trail,
             about,
-            number,
-            repeat,
+            number: task.number,
+            repeat: task.repeat,
             memory,
-            timeout,
-            cancel,
+            timeout: shared.rules.timeout,
+            cancel: shared.cancel.child_token(),
             custom,
             model,
-            offer,
+            offer: shared.offer(trail),
             heal,
-            names,
-            is_repaired,
+            names: Some(RecordedNames { identities: &known, is_strict: shared.strict_names }),
+            is_repaired: task.repaired.is_some(),
         };
-        let start = TrailStart { dialogs: config.dialogs };
+        let start = TrailStart { dialogs: trail.config.dialogs };
         let begin = |on: &RoleSession| {
             let session = Arc::clone(&on.session);
             let start = &start;

@@ -1,6 +1,6 @@
 /** A client for unit tests, without Trailblaze: the test answers its calls. */
 
-import { BUILT_IN_TOOLS } from './built-in-tools.ts';
+import { BUILT_IN_TOOLS } from './generated-tools.ts';
 import { TrailblazeClient, type ClientOptions } from './client.ts';
 import type { Transport } from './connect.ts';
 import { messageOf, TrailblazeError } from './errors.ts';

@@ -1,7 +1,7 @@
 /** The log of a session, and its memory. */
 import type { VNode } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { LogEntry } from '../../api/messages.ts';
+import type { LogEntry } from '../../generated/messages.ts';
 import { use } from '../../shared/store.ts';
 import { Data, Long } from '../../shared/text.tsx';
 import { cut } from '../../shared/words.ts';

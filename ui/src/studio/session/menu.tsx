@@ -1,7 +1,7 @@
 /** Menus: of an element, what can be done with it and asserted about it; of a list on a web page, its options. */
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { Inspection, ScreenElement } from '../../api/messages.ts';
+import type { Inspection, ScreenElement } from '../../generated/messages.ts';
 import { Data } from '../../shared/text.tsx';
 import { act, describe, inspect, platformOf, type Session } from './state.ts';
 

@@ -1,7 +1,7 @@
 /** The live picture of a session: what is on it, and what pointing at it does. */
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Inspection, ScreenElement } from '../../api/messages.ts';
+import type { Inspection, ScreenElement } from '../../generated/messages.ts';
 import { use } from '../../shared/store.ts';
 import { Data } from '../../shared/text.tsx';
 import { plural } from '../../shared/words.ts';

@@ -1,7 +1,7 @@
 /** Saving the steps as a trail, and what comes after it. */
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { SavedTrail } from '../../api/messages.ts';
+import type { SavedTrail } from '../../generated/messages.ts';
 import { use } from '../../shared/store.ts';
 import { Data } from '../../shared/text.tsx';
 import { api, ask, go, href, known, openInEditor, say } from '../app.ts';

@@ -9,7 +9,7 @@ import type {
   ScreenUpdate,
   StepsUpdate,
   StudioStep,
-} from '../../api/messages.ts';
+} from '../../generated/messages.ts';
 import { store, type Store } from '../../shared/store.ts';
 import { api, ask, done, known, locked, say, trouble } from '../app.ts';
 import { isSameAt, sameElement, screenOf, type Screen } from '../hit.ts';

@@ -1,7 +1,7 @@
 /** A step of a session, editable. */
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { StepsUpdate, StudioStep } from '../../api/messages.ts';
+import type { StepsUpdate, StudioStep } from '../../generated/messages.ts';
 import { Data } from '../../shared/text.tsx';
 import { cut, visible } from '../../shared/words.ts';
 import { api, ask, done, trouble } from '../app.ts';

@@ -1,7 +1,7 @@
 /** The steps of a session: in words, with their calls, editable. */
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { StepsUpdate } from '../../api/messages.ts';
+import type { StepsUpdate } from '../../generated/messages.ts';
 import { use } from '../../shared/store.ts';
 import { Data } from '../../shared/text.tsx';
 import { cut, plural } from '../../shared/words.ts';

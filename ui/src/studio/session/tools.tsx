@@ -1,7 +1,7 @@
 /** The tools of a session, with forms from their schemas. */
 import type { VNode } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
-import type { PaletteTool } from '../../api/messages.ts';
+import type { PaletteTool } from '../../generated/messages.ts';
 import { Data, Said } from '../../shared/text.tsx';
 import { cut } from '../../shared/words.ts';
 import { api, ask } from '../app.ts';

@@ -1,7 +1,7 @@
 /** The elements of a screen as a tree, a search that tries selectors, and everything about the element that was picked. */
 import type { VNode } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Inspection, ScreenElement, SelectorMatches } from '../../api/messages.ts';
+import type { Inspection, ScreenElement, SelectorMatches } from '../../generated/messages.ts';
 import { use } from '../../shared/store.ts';
 import { Data } from '../../shared/text.tsx';
 import { count, cut, plural } from '../../shared/words.ts';

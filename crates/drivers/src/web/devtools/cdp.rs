@@ -16,7 +16,7 @@ const WAITING: usize = 256;
 
 /// Receives the events of a session, or of the browser itself, whose session is empty.
 pub trait CdpListener: Send + Sync {
-    fn told(&self, session: &str, method: &str, params: &Value);
+    fn receive(&self, session: &str, method: &str, params: &Value);
 }
 
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -149,7 +149,7 @@ impl Cdp {
         };
         let Some(method) = message.get("method").and_then(Value::as_str) else { return };
         let params = message.get("params").unwrap_or(&Value::Null);
-        listeners.iter().for_each(|listener| listener.told(session, method, params));
+        listeners.iter().for_each(|listener| listener.receive(session, method, params));
         // Pending commands fail once the reason for the end is known.
         if method == "Target.detachedFromTarget" {
             self.let_go(params.get("sessionId").and_then(Value::as_str).unwrap_or_default());

@@ -14,7 +14,7 @@ use super::{DevTools, WORLD, realm};
 const LONGEST_ARGUMENT: usize = 4096;
 
 impl CdpListener for DevTools {
-    fn told(&self, session: &str, method: &str, params: &Value) {
+    fn receive(&self, session: &str, method: &str, params: &Value) {
         match method.split_once('.').unwrap_or_default().0 {
             "Network" => self.network(session, method, params),
             "Browser" | "Target" => self.browser_event(session, method, params),

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use trailblaze_protocol::exit::Exit;
 
 use crate::sessions::service::ServiceError;
-use crate::sessions::service::studio::{self, CallError, Studio};
+use crate::sessions::service::generated::{self as studio, CallError, Studio};
 
 /// The routes of all methods.
 pub fn routes<S: Clone + Send + Sync + 'static>(studio: Arc<dyn Studio>, message_bytes: usize) -> Router<S> {

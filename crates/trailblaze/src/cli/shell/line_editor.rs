@@ -70,6 +70,7 @@ impl LineEditor {
         if let Ok(mut printer) = editor.create_external_printer() {
             std::thread::spawn(move || while waiting.recv().is_ok_and(|text| printer.print(text).is_ok()) {});
         }
+        // A line is only asked for after the one before was read.
         let (asks, asked) = mpsc::channel();
         let (say, heard) = channel::channel(1);
         std::thread::spawn(move || read(editor, &asked, &say));

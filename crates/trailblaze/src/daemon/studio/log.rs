@@ -7,7 +7,7 @@ use trailblaze_protocol::event::{CallResult, Event, Level};
 use trailblaze_protocol::ids::{CallId, ModelRequestId};
 
 use crate::output::report::turns;
-use crate::sessions::service::studio::LogEntry;
+use crate::sessions::service::generated::LogEntry;
 
 /// The longest detail of an entry, in characters.
 const LONGEST: usize = 4_000;

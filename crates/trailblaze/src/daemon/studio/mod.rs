@@ -31,7 +31,7 @@ use crate::files::in_address;
 use crate::output::report::served;
 use crate::project::select::own_trail;
 use crate::sessions::interactive::{CommandReply, Handled, InteractiveCommand, Save, StudioCommand};
-use crate::sessions::service::studio::{
+use crate::sessions::service::generated::{
     ActRequest, AttemptDetail, CallStudioToolRequest, CarryOutRequest, CloseSessionRequest, EditStepsRequest,
     GetAttemptRequest, InspectRequest, Inspection, ListPaletteRequest, OpenInEditorRequest, OpenSessionRequest,
     OpenedSession, Palette, PaletteTool, ReadTrailRequest, ReadYamlRequest, ReplayStepsRequest, RerunOnChangeRequest,

@@ -19,7 +19,7 @@ use crate::output::report::model::EVENTS;
 use crate::output::report::summary;
 use crate::output::report::{RunRecord, served};
 use crate::run::watch::{NextRun, Watch};
-use crate::sessions::service::studio::{RunUpdate, WorkspaceRun};
+use crate::sessions::service::generated::{RunUpdate, WorkspaceRun};
 use crate::sessions::service::{NoProgress, RunRequest, ServiceError};
 
 /// How many runs are listed.

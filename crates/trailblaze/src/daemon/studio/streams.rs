@@ -20,7 +20,7 @@ use super::log::LogFold;
 use super::runs::{READ_EVERY, Runs, size};
 use super::yaml_text::write_call;
 use crate::sessions::service::ServiceError;
-use crate::sessions::service::studio::{
+use crate::sessions::service::generated::{
     LogEntry, LogUpdate, Proposal, RunUpdate, ScreenUpdate, SessionUpdate, StepsUpdate, StudioStep, Updates,
 };
 use crate::sessions::viewing::ViewedScreen;

@@ -15,7 +15,7 @@ use super::super::trails;
 use super::runs::Runs;
 use crate::project::changes::FileChanges;
 use crate::run::history::History;
-use crate::sessions::service::studio::{Updates, Workspace, WorkspaceDevice, WorkspaceSession, WorkspaceTrail};
+use crate::sessions::service::generated::{Updates, Workspace, WorkspaceDevice, WorkspaceSession, WorkspaceTrail};
 use crate::sessions::service::{DeviceInfo, DevicesRequest, ServiceError};
 
 /// How often sessions and the folder of runs are checked for changes.

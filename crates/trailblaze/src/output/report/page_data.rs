@@ -1,5 +1,5 @@
 //! The data of the report's page, as it is in `report.html` and as the daemon sends it. `./scripts/contract` writes these types and
-//! their comments again in TypeScript, in `ui/src/report/data.ts`.
+//! their comments again in TypeScript, in `ui/src/generated/data.ts`.
 
 use std::borrow::Cow;
 

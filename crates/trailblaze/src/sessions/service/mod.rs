@@ -2,9 +2,9 @@
 //! MCP server and the listener only know this port; the daemon implements it.
 
 mod answer;
-mod request;
 #[rustfmt::skip]
-pub mod studio;
+pub mod generated;
+mod request;
 
 pub use answer::{
     Checked, ClosedSession, DaemonStatus, DeviceInfo, Edited, Ran, ServiceAnswer, ServiceError, SessionAccess,

@@ -4,7 +4,7 @@ use trailblaze_core::screen::{Field, Node, Screen, fold};
 use trailblaze_protocol::geometry::Rect;
 
 use super::MOST_ELEMENTS;
-use crate::sessions::service::studio::ScreenElement;
+use crate::sessions::service::generated::ScreenElement;
 
 /// The longest text of an element that is listed, in characters.
 const LONGEST: usize = 500;

@@ -16,7 +16,7 @@ use trailblaze_core::yaml;
 use trailblaze_protocol::outcome::Delegate;
 
 use super::{KnownScreen, element};
-use crate::sessions::service::studio::{self, Inspection, Proposal};
+use crate::sessions::service::generated::{self as studio, Inspection, Proposal};
 
 /// How many elements a device is asked for.
 const MOST_FOUND: usize = 100;

@@ -19,7 +19,7 @@ use trailblaze_core::engine::session::Session;
 use trailblaze_core::screen::{Node, Screen};
 
 use crate::output::screenshot;
-use crate::sessions::service::studio::ScreenElement;
+use crate::sessions::service::generated::ScreenElement;
 pub use aim::{Aimed, Mistaken, TouchRequest, called, delegate_of};
 pub use inspect::{MatchedElements, inspect, matches};
 
