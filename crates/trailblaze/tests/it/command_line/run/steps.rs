@@ -134,6 +134,48 @@ fn folders_do_things_before_and_after_each_of_their_trails() {
 }
 
 #[test]
+fn mistakes_of_conditions_and_folders_are_told_where_they_are_and_only_if_the_step_is_made() {
+    let project = Project::counter()
+        .with(
+            "trails/_folder.yaml",
+            "\
+before:
+  - step: Sign in
+    when: {tap: {id: add}}
+    tools: []
+  - step: Judge
+    tools: [verifyVisually: {statement: It is blue}]
+",
+        )
+        .with(
+            TRAIL,
+            "\
+# The places in this file are not those in the other one, and each of its lines is long enough for both of them.
+trail:
+  - step: Ask
+    when: {isVisible: {text: Nothing}}
+    else: [verifyVisually: {statement: It is green}]
+    tools: []
+  - step: Elsewhere
+    skip: {android: not there}
+    when: {tap: {id: add}}
+    tools: []
+",
+        );
+    let checked = project.run(&["check", "-d", "android/sim-1"]);
+    let told = format!("{}{}", checked.stdout, checked.stderr);
+    assert_eq!(checked.code, Some(3), "{told}");
+    let has = |place: &str, text: &str| {
+        let at = told.find(&format!("--> {place}\n")).unwrap_or_else(|| panic!("{place} is not in {told}"));
+        assert!(told[..at].lines().rev().nth(1).is_some_and(|line| line.contains(text)), "{place}: {told}");
+    };
+    has("trails/_folder.yaml:3:12", "a condition asks or checks something, and `tap` acts");
+    has("trails/_folder.yaml:6:13", "`verifyVisually` needs a model");
+    has("trails/a.trail.yaml:5:12", "`verifyVisually` needs a model");
+    assert!(told.contains("3 problems"), "{told}");
+}
+
+#[test]
 fn what_is_after_a_trail_is_done_when_the_run_is_interrupted() {
     let project = Project::counter()
         .with("trails/_folder.yaml", "after:\n  - step: Clean up\n    tools: [tap: {id: add}]\n")
