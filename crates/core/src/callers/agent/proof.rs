@@ -142,10 +142,8 @@ impl Held<'_> {
 
     /// What a text was asserted to be, if the assertion is about one.
     fn expected_text(&self) -> Option<String> {
-        let is_about_text = matches!(
-            self.tool,
-            "assertText" | "assertValue" | "assertAttribute" | "web_assertUrl" | "web_assertTitle"
-        );
+        let is_about_text =
+            matches!(self.tool, "assertText" | "assertValue" | "assertAttribute" | "web_assertUrl" | "web_assertTitle");
         let given = |name: &str| self.args.get(name).and_then(Value::as_str);
         let parts = ["is", "contains", "matches"].into_iter().filter_map(given);
         is_about_text.then(|| parts.collect::<Vec<_>>().join(" "))
@@ -169,7 +167,9 @@ impl Held<'_> {
         if text.trim().is_empty() {
             return match has_any(statement, EMPTY) && !is_denied {
                 true if is_related(&self.expected(), statement) => Proof::Proved,
-                _ => Proof::Doubtful(format!("`{tool}` proves that something is empty, and the check does not say that")),
+                _ => {
+                    Proof::Doubtful(format!("`{tool}` proves that something is empty, and the check does not say that"))
+                }
             };
         }
         let is_whole = statement.to_lowercase().contains(text.trim().to_lowercase().as_str());
