@@ -93,7 +93,15 @@ trail:
     let ran = run(&project, &["--record", "calls"]).exits(0);
     assert!(ran.stdout.contains("1 passed"), "{}", ran.stdout);
     assert_eq!(project.read(TRAIL), before, "nothing of that is a recording");
+    let junit = project.last_run().text("junit.xml");
+    for told in ["Count to three: 3 rounds", "Rate it: optional"] {
+        assert!(junit.contains(&format!("<property name=\"step\" value=\"{told}\"/>")), "{told} is not in {junit}");
+    }
+    assert!(!junit.contains("Close the banner"), "a step that was skipped made no other calls: {junit}");
     let report = project.last_run().text("report.html");
+    for told in ["\"choices\":[\"3 rounds\"]", "\"isTolerated\":true,\"choices\":[\"optional\"]"] {
+        assert!(report.contains(told), "{told} is not in the report");
+    }
     for told in ["until` holds after 3 rounds", "when` does not hold", "the step is optional", "no phone to shake"] {
         assert!(report.contains(told), "{told} is not in the report");
     }
