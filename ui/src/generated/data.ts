@@ -141,6 +141,10 @@ export interface Step {
   text: string;
   plan: Plan;
   state: AttemptState;
+  /** Whether it failed and the trail went on, because it is optional. */
+  isTolerated: boolean;
+  /** What was decided in it: that it is optional and failed, that the calls of `else` were made, how many rounds there were. */
+  choices: string[];
   message: string;
   /** `null` if it did not end. */
   micros: number | null;

@@ -72,7 +72,7 @@ export function AttemptView({
   const driver = lane.sessions[0]?.device.driver;
   const steps = detail?.steps ?? [];
   const isOpen = (step: Step, place: number) =>
-    toggled.get(place) ?? (steps.length <= 25 || isBad(step.state) || place === detail?.failingStep);
+    toggled.get(place) ?? (steps.length <= 25 || (isBad(step.state) && !step.isTolerated) || place === detail?.failingStep);
   const setAll = (opens: boolean) => setToggled(new Map(steps.map((_, place) => [place, opens])));
   const failing = detail?.failingStep;
   const goToFailing =
@@ -192,8 +192,11 @@ function StepBox({ step, isOpen, onToggle }: { step: Step; isOpen: boolean; onTo
   const { isLive } = useView();
   const wasOpen = useRef(false);
   wasOpen.current ||= isOpen;
+  // The trail went on, so it does not look like one that needs attention.
+  const state = step.isTolerated ? 'skipped' : step.state;
+  const said = step.isTolerated ? 'Failed' : isLive && step.state === 'unfinished' ? 'Running' : '';
   return (
-    <li class={`step ${step.state}`}>
+    <li class={`step ${state}`}>
       <h4>
         <button class="toggle" type="button" aria-expanded={isOpen} onClick={() => onToggle(!isOpen)}>
           <span class="nth">{step.number == null ? '' : String(step.number)}</span>
@@ -202,10 +205,13 @@ function StepBox({ step, isOpen, onToggle }: { step: Step; isOpen: boolean; onTo
             <span class="under">
               {step.kind !== 'step' && <Tag text={KINDS[step.kind]} />}
               <PlanTag plan={step.plan} />
+              {step.choices.map((choice) => (
+                <Tag key={choice} text={choice} />
+              ))}
               {step.calls.length > 0 && <span class="label">{plural(step.calls.length, 'call')}</span>}
             </span>
           </span>
-          <State name={step.state} text={isLive && step.state === 'unfinished' ? 'Running' : ''} />
+          <State name={state} text={said} />
           <span class="took">{step.micros == null ? '' : time(step.micros)}</span>
         </button>
       </h4>
@@ -231,7 +237,7 @@ function StepBody({ step }: { step: Step }): VNode {
     <>
       <div class="told">
         {step.text.length > 400 && <Long text={step.text} cls="said-text" most={2000} />}
-        {step.message && !isSaid && <Long text={step.message} cls={isBad(step.state) ? 'said' : 'faint'} />}
+        {step.message && !isSaid && <Long text={step.message} cls={isBad(step.state) && !step.isTolerated ? 'said' : 'faint'} />}
         {step.notes.length > 0 && (
           <ul class="said-lines">
             {step.notes.map((note, nth) => (

@@ -14,7 +14,7 @@ use crate::refs;
 use crate::screen::Shape;
 use crate::selector::{Case, Pattern, Selector, invalid_pattern};
 use crate::template::{self, Token};
-use crate::trail::{Step, StepPlan, ToolCall, Trail, TrailDevice};
+use crate::trail::{Hook, Step, StepPlan, ToolCall, Trail, TrailDevice};
 use crate::yaml::{Problem, Problems, Source, Span, YamlNode, loose, nearest, to_json};
 
 /// The tool that asserts that what a selector matches is absent.
@@ -44,25 +44,42 @@ fn preflight_calls(
     no_model: Option<&str>,
     is_called: impl Fn(&ToolCall) -> bool,
 ) -> Vec<Problem> {
-    let mut problems = Problems::new(&trail.source);
     if trail.config.skip_reason(&device.lineage).is_some() {
         return Vec::new();
     }
+    let mut found = ProblemsByFile::default();
     let called: Vec<&ToolCall> = calls(trail, device).filter(|call| is_called(call)).collect();
-    check_refs(&called, registry, &mut problems);
-    check_conditions(trail, registry, device, &mut problems);
+    check_refs(&called, registry, &mut found);
+    check_conditions(trail, registry, device, &mut found);
     if let Some(why) = no_model {
-        check_models(trail, registry, device, why, &mut problems);
+        check_models(trail, registry, device, why, &mut found);
     }
-    let mut found = problems.into_vec();
     for (source, called) in by_file(trail, &called) {
-        let mut problems = Problems::new(&source);
-        check_calls(&called, registry, device, &mut problems);
-        check_arguments(trail, &called, registry, &mut problems);
-        check_columns(trail, &called, &mut problems);
-        found.extend(problems.into_vec());
+        let problems = found.of(&source);
+        check_calls(&called, registry, device, problems);
+        check_arguments(trail, &called, registry, problems);
+        check_columns(trail, &called, problems);
     }
-    found
+    found.into_vec()
+}
+
+/// Problems in the trail and in the files of its folders.
+#[derive(Default)]
+struct ProblemsByFile(Vec<Problems>);
+
+impl ProblemsByFile {
+    fn of(&mut self, source: &Arc<Source>) -> &mut Problems {
+        let known = self.0.iter().position(|problems| problems.source().path == source.path);
+        let at = known.unwrap_or_else(|| {
+            self.0.push(Problems::new(source));
+            self.0.len() - 1
+        });
+        &mut self.0[at]
+    }
+
+    fn into_vec(self) -> Vec<Problem> {
+        self.0.into_iter().flat_map(Problems::into_vec).collect()
+    }
 }
 
 /// The calls by the file that they are in: the trail, or one of its folder.
@@ -99,26 +116,20 @@ fn check_columns(trail: &Trail, called: &[&ToolCall], problems: &mut Problems) {
     }
 }
 
-/// Reports every step that needs a model.
-fn check_models(trail: &Trail, registry: &Registry, device: &TrailDevice, why: &str, problems: &mut Problems) {
+/// Reports every step and every call that needs a model.
+fn check_models(trail: &Trail, registry: &Registry, device: &TrailDevice, why: &str, found: &mut ProblemsByFile) {
     let name = device.name();
-    let is_made = |step: &Step| step.flow.skip_reason(&device.lineage).is_none();
-    for (_, step) in trail.steps_on(device).filter(|(_, step)| is_made(step)) {
-        match step.plan(&device.lineage) {
-            StepPlan::Model => problems.error_with_hint(
-                step.text.span,
-                format!("the step needs a model: it has no `tools` and no recording for {name}"),
-                format!("{why}; or record the step once in `trailblaze shell`, or write its `tools:`"),
-            ),
-            StepPlan::Recording { calls, .. } | StepPlan::Authored(calls) => {
-                let needs_model =
-                    |call: &&ToolCall| registry.get(&call.tool.value).is_some_and(|tool| tool.needs_model);
-                for call in calls.iter().filter(needs_model) {
-                    let message = format!("`{}` needs a model, and none is chosen", call.tool.value);
-                    problems.error_with_hint(call.tool.span, message, why.to_string());
-                }
-            }
-        }
+    for step in made_steps(trail, device).filter(|step| step.plan(&device.lineage) == StepPlan::Model) {
+        found.of(&trail.source).error_with_hint(
+            step.text.span,
+            format!("the step needs a model: it has no `tools` and no recording for {name}"),
+            format!("{why}; or record the step once in `trailblaze shell`, or write its `tools:`"),
+        );
+    }
+    let needs_model = |call: &&ToolCall| registry.get(&call.tool.value).is_some_and(|tool| tool.needs_model);
+    for call in calls(trail, device).filter(needs_model) {
+        let message = format!("`{}` needs a model, and none is chosen", call.tool.value);
+        found.of(&call.source).error_with_hint(call.tool.span, message, why.to_string());
     }
 }
 
@@ -134,28 +145,31 @@ pub fn preflight_broken(trail: &Trail, registry: &Registry, device: &TrailDevice
     by_file(trail, &called).into_iter().flat_map(of_file).collect()
 }
 
-/// The calls that would be made on a device.
+/// The steps that a device carries out, in order, with those before and after the trail's own.
+fn made_steps<'t>(trail: &'t Trail, device: &'t TrailDevice) -> impl Iterator<Item = &'t Step> {
+    let hooks = |hooks: &'t [Hook]| hooks.iter().map(|hook| &hook.step);
+    let all = hooks(&trail.before).chain(trail.all_steps()).chain(hooks(&trail.after));
+    all.filter(|step| device.carries_out(step) && step.flow.skip_reason(&device.lineage).is_none())
+}
+
+/// The calls that may be made on a device, in order.
 fn calls<'t>(trail: &'t Trail, device: &'t TrailDevice) -> impl Iterator<Item = &'t ToolCall> {
-    let is_made = |step: &Step| step.flow.skip_reason(&device.lineage).is_none();
-    let own = trail.steps_on(device).map(|(_, step)| step);
-    let hooks = trail.hooks().map(|hook| &hook.step).filter(|step| device.carries_out(step));
-    own.chain(hooks).filter(move |step| is_made(step)).flat_map(move |step| {
+    made_steps(trail, device).flat_map(|step| {
         let planned: &[ToolCall] = match step.plan(&device.lineage) {
             StepPlan::Recording { calls, .. } | StepPlan::Authored(calls) => calls,
             StepPlan::Model => &[],
         };
-        planned.iter().chain(step.flow.calls())
+        step.flow.calls().chain(planned)
     })
 }
 
 /// Reports conditions that act instead of asking.
-fn check_conditions(trail: &Trail, registry: &Registry, device: &TrailDevice, problems: &mut Problems) {
-    let steps = trail.steps_on(device).map(|(_, step)| step).chain(trail.hooks().map(|hook| &hook.step));
-    for call in steps.flat_map(|step| step.flow.conditions()) {
+fn check_conditions(trail: &Trail, registry: &Registry, device: &TrailDevice, found: &mut ProblemsByFile) {
+    for call in made_steps(trail, device).flat_map(|step| step.flow.conditions()) {
         let name = &call.tool.value;
         let acts = |tool: &Tool| !tool.is_custom() && !matches!(tool.kind, ToolKind::Assertion | ToolKind::Query);
         if registry.get(name).is_some_and(|tool| acts(tool)) {
-            problems.error_with_hint(
+            found.of(&call.source).error_with_hint(
                 call.tool.span,
                 format!("a condition asks or checks something, and `{name}` acts"),
                 "use a check such as `assertVisible`, or a question such as `isVisible`",
@@ -193,7 +207,7 @@ fn check_calls(called: &[&ToolCall], registry: &Registry, device: &TrailDevice, 
 
 /// Reports refs of pages that no run can resolve: a ref is valid for the snapshot that showed it, and nothing in the trail
 /// takes one before. A selector takes precedence, if it is one for pages.
-fn check_refs(called: &[&ToolCall], registry: &Registry, problems: &mut Problems) {
+fn check_refs(called: &[&ToolCall], registry: &Registry, found: &mut ProblemsByFile) {
     if registry.shape != Shape::Web {
         return;
     }
@@ -203,6 +217,7 @@ fn check_refs(called: &[&ToolCall], registry: &Registry, problems: &mut Problems
         if !is_built_in || matches!(call.tool.value.as_str(), "captureScreen" | "web_requestDetails") {
             return;
         }
+        let problems = found.of(&call.source);
         call.args.walk(&mut |node| {
             for (selector, reference) in [("nodeSelector", "ref"), ("toNodeSelector", "toRef")] {
                 let has_selector =

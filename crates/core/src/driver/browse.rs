@@ -30,6 +30,10 @@ pub enum Browse {
     },
     /// Returns cookies and local storage, in Playwright's format.
     StorageState,
+    /// Writes the same to a file that only this user may read.
+    SaveStorageState {
+        file: String,
+    },
     /// Adds cookies and local storage in that format, or a bare list of cookies.
     Restore {
         state: Value,
@@ -51,6 +55,7 @@ impl Browse {
             Browse::CloseTab { .. } => "closeTab",
             Browse::Dialogs { .. } => "dialogs",
             Browse::StorageState => "storageState",
+            Browse::SaveStorageState { .. } => "saveStorageState",
             Browse::Restore { .. } => "restore",
             Browse::Download => "download",
         }

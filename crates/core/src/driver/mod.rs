@@ -8,6 +8,7 @@ mod live;
 mod person;
 mod phone;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -193,10 +194,12 @@ pub struct DisplayedText {
 }
 
 /// What a trail says about the device that it starts on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TrailStart {
     /// How the dialogs of pages are answered; `None` leaves that to the device.
     pub dialogs: Option<DialogAnswer>,
+    /// A file with the cookies and local storage of a browser; `None` leaves that to the device.
+    pub storage_state: Option<PathBuf>,
 }
 
 /// How long a driver may take, and its cancellation.

@@ -109,6 +109,7 @@ fn for_each_text_of_command(command: &mut DeviceCommand, change: &mut dyn FnMut(
         DeviceCommand::Browse(browse) => match browse {
             Browse::NewTab { url: text } | Browse::Dialogs { accept: _, text } => text.iter_mut().for_each(change),
             Browse::Restore { state } => for_each_text_of(state, change),
+            Browse::SaveStorageState { file } => change(file),
             Browse::Back
             | Browse::Forward
             | Browse::Reload
@@ -209,6 +210,7 @@ mod tests {
                 DeviceCommand::Browse(Browse::NewTab { url: Some(format!("http://a/?{pin}")) }),
                 DeviceCommand::Browse(Browse::Dialogs { accept: Some(true), text: Some(pin.to_string()) }),
                 DeviceCommand::Browse(Browse::Restore { state: state(pin) }),
+                DeviceCommand::Browse(Browse::SaveStorageState { file: format!("/a/{pin}.json") }),
             ]
         };
         for (sealed, expected) in commands(&seal).iter().zip(commands("4+7\\E1")) {

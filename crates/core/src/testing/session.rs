@@ -10,7 +10,7 @@ use trailblaze_protocol::ids::StepId;
 use trailblaze_protocol::outcome::Outcome;
 
 use super::{FakeDriver, TestEvents, args};
-use crate::callers::attempt_sessions::AttemptSessions;
+use crate::callers::attempt_sessions::{AttemptSessions, RoleSession};
 use crate::callers::recorded_effects::Custom;
 use crate::callers::replay::{AttemptResult, Try, replay};
 use crate::driver::{DeviceDescription, Driver};
@@ -137,8 +137,24 @@ impl TestSession {
         self.replay_with(trail, Custom::Run).await
     }
 
-    /// The same, with another way to replay custom tools.
+    /// Replays a trail on this device and another one, by their roles.
+    pub async fn replay_beside(
+        &self,
+        (own, others): (&str, &str),
+        other: &TestSession,
+        trail: &Trail,
+    ) -> AttemptResult {
+        let first = RoleSession::new(Some(own), &self.inner, None);
+        let second = RoleSession::new(Some(others), &other.inner, None);
+        self.replay_in(&AttemptSessions::new(first, vec![second]), trail, Custom::Run).await
+    }
+
+    /// Replays a trail with another way to replay custom tools.
     pub async fn replay_with(&self, trail: &Trail, custom: Custom<'_>) -> AttemptResult {
+        self.replay_in(&AttemptSessions::one(&self.inner), trail, custom).await
+    }
+
+    async fn replay_in(&self, sessions: &AttemptSessions, trail: &Trail, custom: Custom<'_>) -> AttemptResult {
         let about =
             TrailRef { id: trail.id(), title: trail.title(), path: trail.source.path.clone(), tags: vec![], row: None };
         let seeds = trail.config.memory.0.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str())));
@@ -159,6 +175,6 @@ impl TestSession {
             names: None,
             is_repaired: false,
         };
-        replay(&AttemptSessions::one(&self.inner), attempt).await
+        replay(sessions, attempt).await
     }
 }

@@ -5,6 +5,7 @@ use trailblaze_protocol::driver::{DriverKey, Platform};
 
 use super::TextMap;
 use super::classifier::closest;
+use super::flow::{SkipReason, check_only, not_one_of};
 use crate::driver::DialogAnswer;
 use crate::names;
 use crate::schema::Types;
@@ -29,8 +30,10 @@ table! {
         "tags" => tags: Vec<String> = Vec::new(),
         /// The driver to use, by classifier; and, for a trail on several devices, the device of each role.
         "devices" => devices: DevicesOfTrail = DevicesOfTrail::default(),
-        /// Why the trail is skipped, by classifier.
-        "skip" => skip: Entries<Option<String>> = Entries::default(),
+        /// Why the trail is skipped: a reason, or reasons by classifier.
+        "skip" => skip: TrailSkip = TrailSkip::default(),
+        /// The only devices that run the trail, by classifier, each with the reason.
+        "only" => only: Entries<String> = Entries::default(),
         /// Initial values of the memory.
         "memory" => memory: TextMap = TextMap::default(),
         /// The arguments that a run can or must pass.
@@ -41,6 +44,9 @@ table! {
         "prefixes" => prefixes: Vec<String> = Vec::new(),
         /// How the dialogs of web pages are answered, unless a step says otherwise; default: as the device does.
         "dialogs" => dialogs: Option<DialogAnswer> = None,
+        /// A file with the cookies and local storage that web devices start with, relative to the trail, as web_saveStorageState
+        /// writes it; default: that of the device.
+        "storageState" => storage_state: Option<Spanned<String>> = None,
         /// Context for models, for all steps.
         "context" => context: Option<String> = None,
         /// Data for other programs.
@@ -59,12 +65,14 @@ impl Default for TrailConfig {
             priority: None,
             tags: Vec::new(),
             devices: DevicesOfTrail::default(),
-            skip: Entries::default(),
+            skip: TrailSkip::default(),
+            only: Entries::default(),
             memory: TextMap::default(),
             args: Entries::default(),
             groups: Vec::new(),
             prefixes: Vec::new(),
             dialogs: None,
+            storage_state: None,
             context: None,
             metadata: TextMap::default(),
             span: Span::default(),
@@ -79,12 +87,19 @@ impl TrailConfig {
             let message = format!("`{}` is not a valid argument name; use letters, digits and _", name.value);
             problems.error(name.span, message);
         }
+        check_only(&self.only, problems);
+        if let (Some((classifier, _)), false) = (self.only.0.first(), self.devices.roles.is_empty()) {
+            problems.error_with_hint(
+                classifier.span,
+                "`only` has no use in a trail that names its devices",
+                "remove `only`; the roles of `devices:` say what the trail runs on",
+            );
+        }
     }
 
-    /// Why a device skips the trail. A blank reason does not count.
-    pub fn skip_reason(&self, lineage: &[String]) -> Option<&str> {
-        let (_, reason) = closest(lineage, |classifier| self.skip.get(classifier))?;
-        reason.as_deref().filter(|reason| !reason.trim().is_empty())
+    /// Why a device skips the trail.
+    pub fn skip_reason(&self, lineage: &[String]) -> Option<String> {
+        self.skip.reason(lineage).or_else(|| not_one_of(&self.only, lineage))
     }
 
     /// Checks the arguments of a run, adds defaults, and converts values to their declared types.
@@ -114,6 +129,39 @@ impl TrailConfig {
             }
         }
         if problems.is_empty() { Ok(bound) } else { Err(problems) }
+    }
+}
+
+/// Why a trail is skipped: on all devices, or by classifier. There, as in files of other versions, a blank reason does not count.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct TrailSkip {
+    pub everywhere: Option<String>,
+    pub by_classifier: Entries<Option<String>>,
+}
+
+impl TrailSkip {
+    fn reason(&self, lineage: &[String]) -> Option<String> {
+        self.everywhere.clone().or_else(|| {
+            let (_, reason) = closest(lineage, |classifier| self.by_classifier.get(classifier))?;
+            reason.clone().filter(|reason| !reason.trim().is_empty())
+        })
+    }
+}
+
+impl Decode for TrailSkip {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
+        if let YamlKind::Map(_) = &node.kind {
+            let by_classifier = Entries::decode(node, problems)?;
+            return Some(TrailSkip { by_classifier, ..TrailSkip::default() });
+        }
+        match SkipReason::decode(node, problems)? {
+            SkipReason::Everywhere(reason) => Some(TrailSkip { everywhere: Some(reason), ..TrailSkip::default() }),
+            SkipReason::On(_) => None,
+        }
+    }
+
+    fn schema() -> Value {
+        json!({"anyOf": [{"type": "string"}, Entries::<Option<String>>::schema()]})
     }
 }
 

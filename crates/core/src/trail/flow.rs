@@ -57,12 +57,7 @@ impl StepFlow {
             }
             None => None,
         };
-        skip.or_else(|| {
-            let is_one = closest(lineage, |classifier| self.only.get(classifier)).is_some();
-            let (names, reasons): (Vec<&str>, Vec<&str>) =
-                self.only.iter().map(|(name, reason)| (name, reason.as_str())).unzip();
-            (!is_one && !names.is_empty()).then(|| format!("only on {}: {}", names.join(" and "), reasons.join("; ")))
-        })
+        skip.or_else(|| not_one_of(&self.only, lineage))
     }
 
     /// Whether a run may make other calls than those of the step, or the same ones several times.
@@ -100,10 +95,21 @@ impl StepFlow {
         {
             problems.error(times.span, format!("`times` must be from 1 to {ROUNDS}, not {}", times.value));
         }
-        if let Some((classifier, _)) = only.0.iter().find(|(_, reason)| reason.trim().is_empty()) {
-            problems.error(classifier.span, "`only` needs a reason, as in `only: {android: the camera is only there}`");
-        }
+        check_only(&only, problems);
         StepFlow { is_optional, skip, only, when, repeat }
+    }
+}
+
+/// Why a device that `only` does not name skips a step or a trail.
+pub(super) fn not_one_of(only: &Entries<String>, lineage: &[String]) -> Option<String> {
+    let is_one = closest(lineage, |classifier| only.get(classifier)).is_some();
+    let (names, reasons): (Vec<&str>, Vec<&str>) = only.iter().map(|(name, reason)| (name, reason.as_str())).unzip();
+    (!is_one && !names.is_empty()).then(|| format!("only on {}: {}", names.join(" and "), reasons.join("; ")))
+}
+
+pub(super) fn check_only(only: &Entries<String>, problems: &mut Problems) {
+    if let Some((classifier, _)) = only.0.iter().find(|(_, reason)| reason.trim().is_empty()) {
+        problems.error(classifier.span, "`only` needs a reason, as in `only: {android: the camera is only there}`");
     }
 }
 

@@ -4,7 +4,7 @@
 use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::event::StepKind;
 
-use super::config::{ArgDeclaration, DevicesOfTrail, TrailConfig};
+use super::config::{ArgDeclaration, DevicesOfTrail, TrailConfig, TrailSkip};
 use super::flow::StepFlow;
 use super::step::{Step, Trailhead};
 use super::{TextMap, ToolCall};
@@ -144,12 +144,20 @@ impl ListConfig {
             priority: self.priority,
             tags: self.tags,
             devices: DevicesOfTrail { drivers: by_platform(&platforms, self.driver), ..DevicesOfTrail::default() },
-            skip: by_platform(&platforms, self.skip.map(|skip| Spanned { value: Some(skip.value), span: skip.span })),
+            skip: TrailSkip {
+                everywhere: None,
+                by_classifier: by_platform(
+                    &platforms,
+                    self.skip.map(|skip| Spanned { value: Some(skip.value), span: skip.span }),
+                ),
+            },
+            only: Entries::default(),
             memory: self.memory,
             args: self.args,
             groups: Vec::new(),
             prefixes: Vec::new(),
             dialogs: None,
+            storage_state: None,
             context: self.context,
             metadata,
             span: self.span,

@@ -203,6 +203,21 @@ async fn an_assertion_that_does_not_prove_the_check_is_told_why() {
             ("assertVisible", json!({"text": "Other"})),
             "the check denies something, and `assertVisible` proves that \"Other\" is there",
         ),
+        (
+            "trail: [{verify: Pay is disabled}]",
+            ("assertState", json!({"text": "Pay", "enabled": true})),
+            "`assertState` proved `enabled: true`, and the check says the opposite",
+        ),
+        (
+            "trail: [{verify: The total is at least 10}]",
+            ("assertNumber", json!({"id": "total", "atMost": 20})),
+            "the check says at least 10, and `assertNumber` proves at most 20",
+        ),
+        (
+            "trail: [{verify: It costs 12.50}]",
+            ("assertText", json!({"id": "total", "matches": ".*"})),
+            "`assertText` would hold for any text",
+        ),
     ] {
         let (tool, mut args) = call;
         args["completesStep"] = true.into();

@@ -77,7 +77,7 @@ async fn a_text_is_compared_as_a_whole_in_part_or_by_a_pattern() {
     }
     let saw = "\"Total: 1,234.50 €\"";
     fails("assertText", json!({"id": "total", "is": "Total"}), &format!("{total} with the text \"Total\""), saw).await;
-    let expected = format!("{total} with the text a text that contains \"Total\" and a text that matches `x.*`");
+    let expected = format!("{total} with a text containing \"Total\" and matching `x.*`");
     fails("assertText", json!({"id": "total", "contains": "Total", "matches": "x.*"}), &expected, saw).await;
     refused("assertText", json!({"id": "total"}), "pass `is`, `contains` or `matches`").await;
     refused("assertText", json!({"is": "x"}), "no element: pass `text`, `id`, `ref` or `nodeSelector`").await;
@@ -236,7 +236,7 @@ async fn a_secret_is_compared_and_never_shown() {
     assert_eq!(outcome.text, "TextView \"{{PIN}}\" has the text \"{{PIN}}\"");
     let outcome =
         session.call("assertText", json!({"id": "code", "matches": "{{PIN}}x", "timeoutMs": 0})).await.unwrap();
-    let expected = "expected TextView \"{{PIN}}\" with the text a text that matches `{{PIN}}x`, saw \"{{PIN}}\"";
+    let expected = "expected TextView \"{{PIN}}\" with a text matching `{{PIN}}x`, saw \"{{PIN}}\"";
     assert_eq!(outcome.text, expected);
 }
 

@@ -436,8 +436,8 @@ async fn a_soft_check_that_fails_lets_the_trail_go_on_and_fail_at_its_end() {
       - {assertText: {id: message, contains: Bye, timeoutMs: 0}, soft: true}
 ";
     let one = "step 1 \"The total is shown\": `assertText` failed: expected TextView \"12.50\" with the text \"13.00\", saw \"12.50\"";
-    let other = "step 3 \"The shop says thanks\": `assertText` failed: expected TextView \"Thanks\" with the text a text that \
-                 contains \"Bye\", saw \"Thanks\"";
+    let other = "step 3 \"The shop says thanks\": `assertText` failed: expected TextView \"Thanks\" with a text \
+                 containing \"Bye\", saw \"Thanks\"";
     let message = format!("2 checks failed:\n  {one}\n  {other}");
     let ended = check(&session, text, Verdict::Failed, &message, &["Tap on Button \"Pay\""]).await;
     assert_eq!((ended.failure.as_str(), ended.place.map(|place| place.line)), (message.as_str(), Some(4)));

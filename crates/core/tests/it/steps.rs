@@ -93,6 +93,54 @@ async fn an_optional_step_does_not_hide_a_lost_device() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_lost_device_does_not_keep_the_others_from_being_put_back() {
+    let lost = TestWiring::new(shop().with(Mishap::LostAfter(0))).open();
+    let sound = TestWiring::new(shop()).open();
+    let text = "config: {devices: {alice: android, bob: android}}
+trail:
+  - step: Pay
+    on: alice
+    tools: [{tap: {id: next}}]
+after:
+  - step: Put Alice back
+    on: alice
+    tools: [{tap: {id: next}}]
+  - step: Put Bob back
+    on: bob
+    tools: [{tap: {id: next}}]
+";
+    let ended = lost.replay_beside(("alice", "bob"), &sound, &trail(text)).await;
+    assert_eq!((ended.verdict, ended.is_device_lost), (Verdict::Errored, true), "{}", ended.message);
+    assert!(!ended.message.contains("also failed"), "{}", ended.message);
+    assert_eq!((lost.driver.done(), sound.driver.done()), (vec![], vec![TAP_NEXT.to_string()]));
+    let is_told =
+        |event: Event| matches!(event, Event::Noted { text, .. } if text.contains("\"Put Alice back\" was not done"));
+    assert!(lost.events.all().into_iter().any(is_told));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_trail_is_skipped_with_its_reason() {
+    let check = async |config: &str, verdict: Verdict, message: &str| {
+        let text = format!("config: {config}\ntrail: [{{step: Go on, tools: [{{tap: {{id: next}}}}]}}]\n");
+        let session = TestWiring::new(shop()).open();
+        let ended = session.replay(&trail(&text)).await;
+        assert_eq!((ended.verdict, ended.message.as_str()), (verdict, message), "{config}");
+    };
+    check("{skip: the server is being moved}", Verdict::Skipped, "the server is being moved").await;
+    check("{skip: {android: no reader}}", Verdict::Skipped, "no reader").await;
+    check("{only: {ios: only there}}", Verdict::Skipped, "only on ios: only there").await;
+    check("{only: {android: only there}, skip: {ios: not there}}", Verdict::Passed, "").await;
+    let wrong = |config: &str| {
+        let text = format!("config: {config}\ntrail: [{{step: Go on, on: alice, tools: []}}]\n");
+        let (_, problems) = Trail::read(&Source::new("a.trail.yaml", text.as_str()));
+        problems.iter().map(|problem| problem.message.clone()).collect::<Vec<_>>().join("; ")
+    };
+    assert!(wrong("{skip: true, devices: {alice: android}}").contains("`skip` needs a reason"));
+    assert!(wrong("{only: {android: ''}, devices: {alice: android}}").contains("`only` needs a reason"));
+    assert!(wrong("{only: {android: x}, devices: {alice: android}}").contains("`only` has no use"));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_step_is_skipped_with_its_reason() {
     let text = "trail:
   - step: Take a picture

@@ -182,7 +182,7 @@ fn config_has_known_keys_with_valid_values() {
     check(
         &with("{platform: android}"),
         &[
-            "a:1:10: unknown key `platform` (expected one of: id, target, title, description, priority, tags, devices, skip, memory, args, groups, prefixes, dialogs, context, metadata)",
+            "a:1:10: unknown key `platform` (expected one of: id, target, title, description, priority, tags, devices, skip, only, memory, args, groups, prefixes, dialogs, storageState, context, metadata)",
         ],
     );
     check(
@@ -277,7 +277,7 @@ fn the_older_list_form_is_read() {
 ",
     );
     assert_eq!(trail.form, Form::List);
-    assert_eq!(trail.config.skip_reason(&["ios".into()]), Some("broken"));
+    assert_eq!(trail.config.skip_reason(&["ios".into()]).as_deref(), Some("broken"));
     assert_eq!(trail.config.devices.drivers.get("ios").map(|driver| driver.as_str()), Some("ios-host"));
     assert_eq!(trail.config.metadata.0, [("source".to_string(), "HANDWRITTEN".to_string())]);
     let steps: Vec<_> = trail.trailhead.iter().map(|head| &head.0).chain(&trail.steps).collect();

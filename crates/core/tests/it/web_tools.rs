@@ -171,6 +171,7 @@ fn cases() -> Vec<Case> {
         ("web_dialogs", json!({"answer": "DISMISS"}), "text", json!(null), json!("Ada")),
         ("web_download", json!({}), "name", json!("report.pdf"), json!("other.pdf")),
         ("web_applyCookies", json!({}), "cookiesJson", json!("[]"), json!("{}")),
+        ("web_saveStorageState", json!({}), "file", json!("/ada.json"), json!("/bob.json")),
         ("web_verifyTextVisible", json!({}), "text", json!("Pay"), json!("Absent")),
         ("web_verifyTextVisible", json!({"text": "Absent"}), "timeoutMs", json!(100), json!(900)),
         ("web_verifyListVisible", json!({}), "items", json!(["Pay"]), json!(["Absent"])),
@@ -301,7 +302,7 @@ async fn every_tool_that_waits_takes_a_timeout() {
         "web_currentUrl",
         "web_dialogs",
     ];
-    const WEB_AT_ONCE: [&str; 8] = [
+    const WEB_AT_ONCE: [&str; 9] = [
         // Waits for a model, which has its own limit.
         "verifyVisually",
         "web_evaluate",
@@ -309,6 +310,7 @@ async fn every_tool_that_waits_takes_a_timeout() {
         "web_pressKey",
         "web_requestDetails",
         "web_resize",
+        "web_saveStorageState",
         "web_snapshot",
         "web_wait",
     ];

@@ -1,5 +1,6 @@
 //! Actions that only a browser has: tabs, history, dialogs, storage, downloads.
 
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -57,6 +58,7 @@ pub async fn browse(actor: &Actor<'_>, command: &Browse) -> Result<ActionOutput,
             return Ok(ActionOutput { text, value: Some(seen.into()), ..ActionOutput::default() });
         }
         Browse::StorageState => return storage_state(actor).await,
+        Browse::SaveStorageState { file } => return save_storage_state(actor, Path::new(file)).await,
         Browse::Restore { state } => restore(actor, state).await?,
         Browse::Download => {
             let mut state = page.shared.state();
@@ -202,6 +204,37 @@ async fn storage_state(actor: &Actor<'_>) -> Result<ActionOutput, DriverError> {
     }
     let state = json!({"cookies": cookies, "origins": origins});
     Ok(ActionOutput { text: state.to_string(), value: Some(state), ..ActionOutput::default() })
+}
+
+async fn save_storage_state(actor: &Actor<'_>, file: &Path) -> Result<ActionOutput, DriverError> {
+    let state = storage_state(actor).await?.value.unwrap_or_default();
+    let count = |name: &str, word: &str| match state[name].as_array().map_or(0, Vec::len) {
+        1 => format!("1 {word}"),
+        n => format!("{n} {word}s"),
+    };
+    let text = format!("saved {} and the local storage of {}", count("cookies", "cookie"), count("origins", "origin"));
+    write_private(file, &format!("{state:#}\n")).map_err(|error| DriverError::Refused {
+        reason: format!("the storage state cannot be written to `{}`: {error}", file.display()),
+    })?;
+    Ok(ActionOutput { text, ..ActionOutput::default() })
+}
+
+/// Replaces a file as a whole by one that only this user may read: who has the cookies is signed in.
+fn write_private(file: &Path, content: &str) -> std::io::Result<()> {
+    use std::io::Write;
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let new = folder.join(format!(".storage-state-{}", trailblaze_core::ids::run_suffix()));
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options.open(&new).and_then(|mut opened| opened.write_all(content.as_bytes()));
+    let written = written.and_then(|()| std::fs::rename(&new, file));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&new);
+    }
+    written
 }
 
 pub async fn restore(actor: &Actor<'_>, state: &Value) -> Result<(), DriverError> {

@@ -22,7 +22,7 @@ use trailblaze_protocol::geometry::{Rect, Size};
 use super::act::{Actor, act};
 use super::acting::Acting;
 use super::backend::BrowserConnector;
-use super::browse::restore;
+use super::browse::{restart, restore};
 use super::emulation::Emulation;
 use super::look::{PagePart, Ready, screen_of};
 use super::page::Page;
@@ -36,6 +36,8 @@ pub struct InitialState {
     pub emulation: Emulation,
     /// A file with cookies and local storage to restore.
     pub storage_state: Option<PathBuf>,
+    /// Whether a trail goes on with the cookies and storage of the trail before it.
+    pub is_shared: bool,
     /// Whether dialogs are accepted, if the project says so.
     pub dialogs: Option<DialogAnswer>,
 }
@@ -49,6 +51,8 @@ pub struct Web {
     opening: tokio::sync::Mutex<()>,
     /// What the trail says about dialogs.
     dialogs: Mutex<Option<DialogAnswer>>,
+    /// The storage state that the trail names.
+    storage_state: Mutex<Option<PathBuf>>,
     pub(super) clipboard: Mutex<String>,
     screencast: Arc<Screencast>,
     events: Arc<DeviceEvents>,
@@ -67,6 +71,7 @@ impl Web {
             page: Mutex::default(),
             opening: tokio::sync::Mutex::default(),
             dialogs: Mutex::default(),
+            storage_state: Mutex::default(),
             clipboard: Mutex::default(),
             screencast: Arc::default(),
             events: Arc::default(),
@@ -100,12 +105,23 @@ impl Web {
         Ok(page)
     }
 
-    /// Gives a new session what the project says about it.
+    /// Gives a new session what the trail or the project says about it.
     async fn set_up(&self, page: &Page, budget: &Budget) -> Result<(), DriverError> {
         self.rule_dialogs(page);
-        let Some(file) = &self.start.storage_state else { return Ok(()) };
-        let state = read_state(file)?;
+        let file = self.storage_state.lock().clone().or_else(|| self.start.storage_state.clone());
+        let Some(file) = file else { return Ok(()) };
+        let state = read_state(&file)?;
         restore(&Actor { page, budget }, &state).await
+    }
+
+    /// Lets a trail go on with the cookies and storage of the trail before it, but not with its tabs.
+    async fn go_on(&self, page: &Page, budget: &Budget) -> Result<(), DriverError> {
+        if !page.is_fresh() {
+            restart(&Actor { page, budget }).await?;
+        }
+        self.rule_dialogs(page);
+        let Some(file) = self.storage_state.lock().clone() else { return Ok(()) };
+        restore(&Actor { page, budget }, &read_state(&file)?).await
     }
 
     fn rule_dialogs(&self, page: &Page) {
@@ -124,7 +140,15 @@ impl Web {
         let failed = match page.backend.end() {
             Some(ended) => ended,
             None => match page.start_over(budget).await {
-                Ok(true) => return self.set_up(&page, budget).await.map(|()| page),
+                Ok(true) => {
+                    if let Err(error) = self.set_up(&page, budget).await {
+                        // Nothing is done with a page that is not what the trail expects: the next call tries again.
+                        *self.page.lock() = None;
+                        page.close().await;
+                        return Err(error);
+                    }
+                    return Ok(page);
+                }
                 Ok(false) => {
                     *self.page.lock() = None;
                     page.close().await;
@@ -260,7 +284,14 @@ impl Driver for Web {
 
     async fn begin_trail(&self, budget: &Budget, trail: &TrailStart) -> Result<(), DriverError> {
         *self.dialogs.lock() = trail.dialogs;
+        let before = std::mem::replace(&mut *self.storage_state.lock(), trail.storage_state.clone());
         let Some(page) = self.opened() else { return Ok(()) };
+        if self.start.is_shared && page.backend.end().is_none() {
+            return self.go_on(&page, budget).await;
+        }
+        if before != trail.storage_state {
+            page.use_session();
+        }
         let page = self.start_over(page, budget).await?;
         self.rule_dialogs(&page);
         Ok(())

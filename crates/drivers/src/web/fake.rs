@@ -507,7 +507,7 @@ async fn a_trail_starts_over_in_a_context_or_in_another_session() {
     for has_all in [true, false] {
         let device = FakeBrowserDevice::open(has_all).await;
         let first = device.session();
-        let trail = TrailStart { dialogs: Some(DialogAnswer::Dismiss) };
+        let trail = TrailStart { dialogs: Some(DialogAnswer::Dismiss), ..TrailStart::default() };
         device.web.begin_trail(&budget(), &trail).await.unwrap();
         let expected = if has_all { ["begin", "end old"].as_slice() } else { &["close"] };
         assert!(first.log.lock().ends_with(&expected.iter().map(ToString::to_string).collect::<Vec<_>>()));

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use trailblaze_core::device_source::{DeviceSettings, DeviceSource, DeviceSpec};
 use trailblaze_core::driver::{Budget, DialogAnswer, Driver, DriverError};
 use trailblaze_core::finding::Finding;
-use trailblaze_core::table;
 use trailblaze_core::yaml::{Decode, Problem, Problems, Spanned, Table, YamlNode};
+use trailblaze_core::{table, words};
 use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::geometry::Size;
 use trailblaze_protocol::ids::DeviceId;
@@ -80,8 +80,18 @@ table! {
         "colorScheme" => color_scheme: Option<ColorScheme> = None,
         /// How a web device answers the dialogs of pages, unless a trail or a step says otherwise.
         "dialogs" => dialogs: Option<DialogAnswer> = None,
-        /// A file with the cookies and local storage that a web device starts with, as returned by web_getStorageState.
+        /// A file with the cookies and local storage that a web device starts with, as web_saveStorageState writes it.
         "storageState" => storage_state: Option<Spanned<String>> = None,
+        /// Whether each trail on a web device starts with fresh cookies and storage, or with those that the trail before it left.
+        "storage" => storage: StorageRule = StorageRule::Fresh,
+    }
+}
+
+words! {
+    /// What a trail finds of the cookies and storage of the trail before it.
+    pub enum StorageRule {
+        "fresh" => Fresh,
+        "shared" => Shared,
     }
 }
 
@@ -168,6 +178,7 @@ impl WebConfig {
             emulation: entry.map(emulation).unwrap_or_default(),
             dialogs: entry.and_then(|entry| entry.dialogs).or(self.dialogs),
             storage_state: entry.and_then(|entry| entry.storage_state.as_ref()).map(|file| self.root.join(&file.value)),
+            is_shared: entry.is_some_and(|entry| entry.storage == StorageRule::Shared),
         };
         let id = DeviceId::new(format!("{}/{}", wanted.platform, wanted.name));
         let driver = wanted.driver.filter(|driver| driver.as_str() != DriverKey::SIM);

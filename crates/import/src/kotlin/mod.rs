@@ -8,9 +8,12 @@ mod trails;
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
-use trailblaze_core::yaml::{Problems, Source, YamlNode, block, read};
+use trailblaze_core::yaml::{Problems, Source, Span, YamlNode, block, read};
 
 use crate::{ForeignFile, Imported, ImportedFile, ImportedStatement, StatementFate};
+
+/// Where a file begins.
+const START: Span = Span { start: 0, end: 0, line: 1, column: 1 };
 
 /// Makes a project of the files of one, whose paths are relative to its folder. `built_in` are the names of our own tools.
 pub fn import(files: &[ForeignFile], built_in: &BTreeSet<String>) -> Imported {
@@ -52,9 +55,11 @@ impl KotlinProject<'_> {
             if is(file, "/trailmap.yaml") {
                 self.trailmap(file);
             } else if is(file, "config/trailblaze.yaml") {
+                // It was read first.
+                continue;
             } else if file.path.contains("/waypoints/") || is(file, ".waypoint.yaml") {
                 self.keep_file(file, "waypoints have no counterpart");
-            } else if is_yaml && file.path.contains("/toolsets/") || is(file, ".toolset.yaml") {
+            } else if (is_yaml && file.path.contains("/toolsets/")) || is(file, ".toolset.yaml") {
                 self.toolset(file);
             } else if is_yaml && file.path.contains("/targets/") {
                 self.flat_target(file);
@@ -105,9 +110,8 @@ impl KotlinProject<'_> {
 
     fn keep_file(&mut self, file: &ForeignFile, reason: &str) {
         let fate = StatementFate::Kept(reason.to_string());
-        let at = trailblaze_core::yaml::Span { line: 1, column: 1, ..Default::default() };
         let name = file.path.rsplit('/').next().unwrap_or_default();
-        self.imported.statements.push(ImportedStatement::new(&file.path, at, name, fate));
+        self.imported.statements.push(ImportedStatement::new(&file.path, START, name, fate));
     }
 
     /// A script is a server if it starts one itself.
@@ -123,7 +127,6 @@ impl KotlinProject<'_> {
             path
         };
         self.imported.files.push(ImportedFile { path: path.clone(), text: file.text.clone() });
-        let at = trailblaze_core::yaml::Span { line: 1, column: 1, ..Default::default() };
         let fate = if file.text.contains("trailblaze.run()") || file.text.contains("await run()") {
             for name in registered(&file.text) {
                 self.known.insert(name);
@@ -135,7 +138,7 @@ impl KotlinProject<'_> {
                 "a tool that is a typed function: it was copied, and needs `tool(…)` and `run()` of @trailblaze/scripting".to_string(),
             )
         };
-        self.imported.statements.push(ImportedStatement::new(&file.path, at, name, fate));
+        self.imported.statements.push(ImportedStatement::new(&file.path, START, name, fate));
     }
 }
 

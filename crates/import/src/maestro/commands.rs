@@ -172,6 +172,31 @@ impl Translation<'_, '_> {
                 Some("disabled") => one("networkConnection", json!({"connected": true})),
                 _ => Err("it says neither Enabled nor Disabled".to_string()),
             },
+            "setLocation" => {
+                let degrees = |key: &str| {
+                    let given = get(key).and_then(YamlNode::raw).and_then(|raw| raw.trim().parse::<f64>().ok());
+                    given.ok_or(format!("its `{key}` is not a number"))
+                };
+                one("mobile_setLocation", json!({"latitude": degrees("latitude")?, "longitude": degrees("longitude")?}))
+            }
+            "setOrientation" => {
+                let wanted = given("orientation")?.unwrap_or_default().to_uppercase();
+                match wanted.as_str() {
+                    "PORTRAIT" => one("mobile_setOrientation", json!({"orientation": "PORTRAIT"})),
+                    "LANDSCAPE_LEFT" | "LANDSCAPE_RIGHT" | "LANDSCAPE" => {
+                        let missing = (wanted == "LANDSCAPE_RIGHT").then(|| "turned to the left".to_string());
+                        let calls = CommandCalls::one("mobile_setOrientation", json!({"orientation": "LANDSCAPE"}));
+                        Ok(calls.without(missing.into_iter().collect()))
+                    }
+                    other => Err(format!("there is no orientation `{other}` here")),
+                }
+            }
+            "setPermissions" => {
+                let calls = permissions(get("permissions"), app()?.as_deref());
+                if calls.parts.is_empty() { Err(calls.missing.join(", ")) } else { Ok(calls) }
+            }
+            "startRecording" => one("mobile_startRecording", json!({})),
+            "stopRecording" => one("mobile_stopRecording", json!({})),
             "assertTrue" => assert_true(lone.or(get("condition").and_then(YamlNode::raw)).unwrap_or_default()),
             "evalScript" => {
                 let script = lone.or(get("script").and_then(YamlNode::raw)).unwrap_or_default();
@@ -262,17 +287,56 @@ fn launch(value: Option<&YamlNode>, app: Option<String>) -> Result<CommandCalls,
         (false, false) => "FORCE_RESTART",
     };
     let mut args = Map::new();
-    if let Some(app) = app {
-        args.insert("packageId".to_string(), app.into());
+    // Clearing the data of an app takes its permissions away, so they come between.
+    let allowed = permissions(value.and_then(|value| value.get("permissions")), app.as_deref());
+    let is_cleared = mode == "REINSTALL" && !allowed.parts.is_empty();
+    if let Some(app) = &app {
+        args.insert("packageId".to_string(), app.as_str().into());
     }
-    args.insert("launchMode".to_string(), mode.into());
-    let known = ["appId", "clearState", "stopApp", "label", "optional", "url"];
+    args.insert("launchMode".to_string(), if is_cleared { "FORCE_RESTART" } else { mode }.into());
+    let known = ["appId", "clearState", "stopApp", "label", "optional", "url", "permissions"];
     let others = value.and_then(YamlNode::entries).unwrap_or_default();
     let others = others.iter().filter_map(|(key, value)| Some((key.raw()?, value.raw())));
     let missing = others
         .filter(|(key, value)| !(known.contains(key) || *key == "clearKeychain" && *value == Some("false")))
-        .map(|(key, _)| format!("without `{key}`"));
-    Ok(CommandCalls::one("launchApp", args.into()).without(missing.collect()))
+        .map(|(key, _)| format!("without `{key}`"))
+        .chain(allowed.missing);
+    let missing = missing.collect();
+    let clear = app.filter(|_| is_cleared).map(|app| call("clearAppData", json!({"packageId": app})));
+    let parts = clear.into_iter().chain(allowed.parts).chain([call("launchApp", args)]).collect();
+    Ok(CommandCalls { parts, missing })
+}
+
+/// Maestro's names of permissions, with those of Android, which all phones know here.
+const PERMISSIONS: [(&str, &str); 8] = [
+    ("camera", "CAMERA"),
+    ("location", "ACCESS_FINE_LOCATION"),
+    ("contacts", "READ_CONTACTS"),
+    ("calendar", "READ_CALENDAR"),
+    ("microphone", "RECORD_AUDIO"),
+    ("notifications", "POST_NOTIFICATIONS"),
+    ("phone", "CALL_PHONE"),
+    ("sms", "READ_SMS"),
+];
+
+/// What an app may do. All that an app asks for is not known here, so that `all` has no counterpart.
+fn permissions(given: Option<&YamlNode>, app: Option<&str>) -> CommandCalls {
+    let mut calls = CommandCalls { parts: Vec::new(), missing: Vec::new() };
+    for (name, value) in given.and_then(YamlNode::entries).unwrap_or_default() {
+        let (name, value) = (name.raw().unwrap_or_default(), value.raw().unwrap_or_default());
+        let known = PERMISSIONS.iter().find(|(own, _)| *own == name).map(|(_, android)| *android);
+        let permission = known.or(name.starts_with("android.permission.").then_some(name));
+        match (permission, value, app) {
+            (Some(permission), "allow", Some(app)) => {
+                calls.parts.push(call("grantPermission", json!({"packageId": app, "permission": permission})));
+            }
+            (Some(permission), "deny" | "unset", Some(app)) => {
+                calls.parts.push(call("mobile_revokePermission", json!({"appId": app, "permission": permission})));
+            }
+            _ => calls.missing.push(format!("without the permission `{name}: {value}`")),
+        }
+    }
+    calls
 }
 
 /// `${output.total == 'x'}`.
@@ -297,11 +361,7 @@ pub fn assert_true(condition: &str) -> Result<CommandCalls, String> {
 /// Why a command cannot be imported.
 fn missing(name: &str) -> String {
     match name {
-        "addMedia" | "setLocation" | "travel" | "setOrientation" | "clearKeychain" | "toggleAirplaneMode" => {
-            "there is no tool for it".to_string()
-        }
-        "startRecording" | "stopRecording" => "there are no videos; `--pictures action` takes pictures".to_string(),
-        "setPermissions" => "use `grantPermission`, with the platform's name of the permission".to_string(),
+        "addMedia" | "travel" | "clearKeychain" | "toggleAirplaneMode" => "there is no tool for it".to_string(),
         "inputRandomEmail" => "there is no tool that makes addresses; use `inputTextRandom` or a script".to_string(),
         "extractTextWithAI" => "write a tool that asks a model".to_string(),
         "assertScreenshot" => "the pictures of Maestro cannot be used; see the checks".to_string(),

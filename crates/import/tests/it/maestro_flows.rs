@@ -100,3 +100,32 @@ fn a_file_that_is_no_flow_is_refused_with_its_place() {
         assert!(imported.problems[0].to_string().starts_with(expected), "{}", imported.problems[0]);
     }
 }
+
+#[test]
+fn what_concerns_the_phone_becomes_calls_of_tools() {
+    let imported = import(
+        "appId: com.a\n---\n- launchApp:\n    clearState: true\n    permissions: {camera: allow, sms: deny, all: deny}\n\
+         - setLocation: {latitude: 52.5, longitude: -13.4}\n- setOrientation: LANDSCAPE_LEFT\n\
+         - startRecording: drive\n- stopRecording\n- setPermissions:\n    permissions: {location: unset}\n\
+         - setPermissions:\n    permissions: {all: deny}\n- setOrientation: UPSIDE_DOWN\n",
+        &[],
+    );
+    let text = only_trail(&imported);
+    let mut rest = text;
+    for part in [
+        "- clearAppData: {packageId: com.a}\n",
+        "- grantPermission: {packageId: com.a, permission: CAMERA}\n",
+        "- mobile_revokePermission: {appId: com.a, permission: READ_SMS}\n",
+        "- launchApp: {packageId: com.a, launchMode: FORCE_RESTART}\n",
+        "- mobile_setLocation: {latitude: 52.5, longitude: -13.4}\n",
+        "- mobile_setOrientation: {orientation: LANDSCAPE}\n",
+        "- mobile_startRecording: {}\n",
+        "- mobile_stopRecording: {}\n",
+        "- mobile_revokePermission: {appId: com.a, permission: ACCESS_FINE_LOCATION}\n",
+    ] {
+        rest = rest.split_once(part).unwrap_or_else(|| panic!("{part} is not there, in this order, in {text}")).1;
+    }
+    let notes: Vec<&str> = imported.statements.iter().filter_map(|statement| statement.note()).collect();
+    let of_all = "without the permission `all: deny`";
+    assert_eq!(notes, [of_all, of_all, "there is no orientation `UPSIDE_DOWN` here"]);
+}

@@ -120,6 +120,7 @@ web_navigate action:GOTO|BACK|FORWARD|RELOAD url:string timeoutMs:integer reason
 web_pressKey key!:string count:integer repeats:integer reasoning:string
 web_requestDetails include!:array reasoning:string
 web_resize width!:integer height!:integer reasoning:string
+web_saveStorageState file!:string reasoning:string
 web_scroll direction:UP|DOWN|LEFT|RIGHT amount:integer ref:string nodeSelector:object index:integer timeoutMs:integer reasoning:string
 web_selectOption values!:array ref:string nodeSelector:object index:integer timeoutMs:integer reasoning:string
 web_snapshot screenName!:string reasoning:string

@@ -12,11 +12,14 @@ use super::{Context, Refusal};
 use crate::files::check_links;
 use crate::output::print;
 
-/// Create a project that is ready to run on simulated phones
+/// Create a project that is ready to run, on simulated phones or in a browser
 #[derive(Args)]
 pub struct InitArgs {
     /// The project's folder [default: the current folder]
     dir: Option<PathBuf>,
+    /// Create a project for the web app at this address, instead of one for simulated phones
+    #[arg(long, value_name = "URL")]
+    web: Option<String>,
     /// Write only the missing files; never change existing ones
     #[arg(long)]
     force: bool,
@@ -36,11 +39,53 @@ const FILES: [(&str, &str); 7] = [
     (".gitignore", include_str!("new_project/gitignore")),
 ];
 
+/// The same for a web app, whose address is filled in.
+const WEB_FILES: [(&str, &str); 4] = [
+    ("trailblaze.yaml", include_str!("new_project/web_trailblaze.yaml")),
+    ("trailblaze-config/targets/site.yaml", include_str!("new_project/web_target.yaml")),
+    ("trails/open.trail.yaml", include_str!("new_project/web_trail.yaml")),
+    (".gitignore", include_str!("new_project/gitignore")),
+];
+
+/// A web app under test.
+struct Site {
+    url: String,
+    host: String,
+}
+
+impl Site {
+    fn parse(url: &str) -> Result<Site, Refusal> {
+        let rest = ["https://", "http://"].into_iter().find_map(|scheme| url.strip_prefix(scheme));
+        let host = rest.map(|rest| rest.split(['/', '?', '#']).next().unwrap_or_default());
+        let is_plain = !url.chars().any(|c| c.is_whitespace() || c.is_control());
+        match host.filter(|host| is_plain && host.contains(char::is_alphanumeric)) {
+            // A name and a password before the host are not part of what the browser shows.
+            Some(host) => {
+                let host = host.rsplit('@').next().unwrap_or(host);
+                // Browsers leave out the port of the scheme.
+                let host = [":80", ":443"].into_iter().find_map(|port| host.strip_suffix(port)).unwrap_or(host);
+                Ok(Site { url: url.to_string(), host: host.to_ascii_lowercase() })
+            }
+            None => Err(Refusal::Usage {
+                message: format!("`{url}` is not the address of a web app"),
+                hint: Some("write it with its scheme, as in --web http://localhost:3000".to_string()),
+            }),
+        }
+    }
+
+    fn filled_in(&self, template: &str) -> String {
+        // JSON is YAML, in any place.
+        let quoted = |text: &str| json!(text).to_string();
+        template.replace("URL_OF_SITE", &quoted(&self.url)).replace("HOST_OF_SITE", &quoted(&self.host))
+    }
+}
+
 pub fn init(context: &Context, args: InitArgs) -> Result<Exit, Refusal> {
     let base = context.project.clone().unwrap_or_default();
     let root = args.dir.map_or_else(|| base.clone(), |dir| base.join(dir));
     let root = if root.as_os_str().is_empty() { PathBuf::from(".") } else { root };
-    let files = files();
+    let site = args.web.as_deref().map(Site::parse).transpose()?;
+    let files = files(site.as_ref());
     let (existing, missing): (Vec<_>, Vec<_>) = files.iter().partition(|(path, _)| is_there(&root.join(path)));
     let blocked: Vec<String> = missing.iter().filter_map(|(path, _)| blocking(&root, path)).collect();
     if let Some(file) = blocked.first() {
@@ -67,13 +112,16 @@ pub fn init(context: &Context, args: InitArgs) -> Result<Exit, Refusal> {
     }
     written.iter().for_each(print::data);
     kept.iter().for_each(|path| print::say(format!("kept {path} unchanged")));
-    say_what_is_next(&root);
+    say_what_is_next(&root, site.as_ref());
     Ok(Exit::Passed)
 }
 
-fn files() -> Vec<(String, String)> {
-    let own = FILES.iter().map(|(path, text)| (path.to_string(), text.to_string()));
-    own.chain(schema_files()).collect()
+fn files(site: Option<&Site>) -> Vec<(String, String)> {
+    let own: Vec<(String, String)> = match site {
+        None => FILES.iter().map(|(path, text)| (path.to_string(), text.to_string())).collect(),
+        Some(site) => WEB_FILES.iter().map(|(path, text)| (path.to_string(), site.filled_in(text))).collect(),
+    };
+    own.into_iter().chain(schema_files()).collect()
 }
 
 /// Whether anything exists at the path, including a dangling link.
@@ -103,12 +151,19 @@ fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
     })
 }
 
-fn say_what_is_next(root: &Path) {
-    let mut rows = vec![
-        ("trailblaze check", "find mistakes in the files"),
-        ("trailblaze run", "run trails/hello.trail.yaml on two simulated phones"),
-        ("trailblaze shell -d android/sim-1", "explore the app, to write the next trail"),
-    ];
+fn say_what_is_next(root: &Path, site: Option<&Site>) {
+    let record = site.map(|site| format!("trailblaze record --url {}", site.url));
+    let mut rows = vec![("trailblaze check", "find mistakes in the files")];
+    match &record {
+        None => rows.extend([
+            ("trailblaze run", "run trails/hello.trail.yaml on two simulated phones"),
+            ("trailblaze shell -d android/sim-1", "explore the app, to write the next trail"),
+        ]),
+        Some(record) => rows.extend([
+            ("trailblaze run", "run trails/open.trail.yaml in Chromium"),
+            (record.as_str(), "use the app in a window, to record the next trail"),
+        ]),
+    }
     let go = format!("cd {}", root.display());
     if root != Path::new(".") {
         rows.insert(0, (&go, ""));

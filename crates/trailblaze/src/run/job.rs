@@ -1,6 +1,7 @@
 //! The jobs of a run: the trails to run, the rules for them, and how each ended.
 
 use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,6 +24,21 @@ pub struct Job {
     pub args: Map<String, Value>,
     /// The contents of the trail's effects file.
     pub kept: EffectsFile,
+}
+
+/// The file with cookies and local storage that a trail names.
+pub fn storage_state(root: &Path, trail: &Trail) -> Option<PathBuf> {
+    let named = trail.config.storage_state.as_ref()?;
+    let path = root.join(&trail.source.path).with_file_name(&named.value);
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+    }
+    Some(plain)
 }
 
 /// How calls to custom tools are replayed.

@@ -18,7 +18,7 @@ use crate::project::devices::{DeviceSpec, Devices};
 use crate::project::loaded::{LoadError, Loaded};
 use crate::project::select::Filter;
 use crate::project::source::read_source;
-use crate::run::job::{Job, Replay};
+use crate::run::job::{Job, Replay, storage_state};
 use crate::run::record::effects_file::{EffectsFile, kept_args, key};
 use crate::run::record::tool_lock::Tools;
 use crate::servers::digest::ServerFiles;
@@ -75,6 +75,7 @@ pub fn read(
 pub fn jobs_of(loaded: &Loaded, trail: Trail, args: &Map<String, Value>, problems: &mut Vec<Problem>) -> Vec<Job> {
     let (rows, wrong) = rows(loaded, &trail);
     problems.extend(wrong);
+    problems.extend(wrong_state(loaded, &trail));
     let job = |trail: Trail| {
         let (kept, wrong) = EffectsFile::read(&loaded.root, &trail.source.path);
         problems.extend(wrong);
@@ -100,6 +101,37 @@ fn rows(loaded: &Loaded, trail: &Trail) -> (Vec<Vec<(String, String)>>, Vec<Prob
     let mut found = Vec::new();
     let Some(source) = read_source(&loaded.root, &path, &mut found) else { return (Vec::new(), found) };
     csv_rows(&source)
+}
+
+/// What is wrong with the storage state that a trail names. One that does not exist yet may be saved by another trail.
+fn wrong_state(loaded: &Loaded, trail: &Trail) -> Vec<Problem> {
+    let mut problems = Problems::new(&trail.source);
+    let (Some(named), Some(file)) = (&trail.config.storage_state, storage_state(&loaded.root, trail)) else {
+        return Vec::new();
+    };
+    if !is_inside(&loaded.root, &file) {
+        let message = format!("`{}` is not in the project", named.value);
+        problems.error_with_hint(named.span, message, "name a file of the project, relative to the trail");
+        return problems.into_vec();
+    }
+    let is_state = |text: &str| {
+        let state: Value = serde_json::from_str(text).unwrap_or_default();
+        let has = |name: &str| state.get(name).is_some_and(Value::is_array);
+        state.is_array() || has("cookies") || has("origins")
+    };
+    match std::fs::read_to_string(&file) {
+        Ok(text) if is_state(&text) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let message = format!("there is no file `{}` yet, and the trail cannot start without it", named.value);
+            problems.warning_with_hint(named.span, message, "run a trail first that calls `web_saveStorageState`");
+        }
+        Ok(_) => {
+            let message = format!("`{}` is no storage state: it has neither `cookies` nor `origins`", named.value);
+            problems.error_with_hint(named.span, message, "let a trail write it with `web_saveStorageState`");
+        }
+        Err(error) => problems.error(named.span, format!("`{}` cannot be read: {error}", named.value)),
+    }
+    problems.into_vec()
 }
 
 pub fn n_errors(problems: &[Problem]) -> usize {

@@ -32,6 +32,7 @@ use trailblaze_protocol::ids::DeviceId;
 
 use crate::output::console::Console;
 use crate::project::devices::{DeviceSet, DeviceSpec};
+use crate::run::job::storage_state;
 use crate::run::job::{Done, DoneOn, Healing, Job, Replay, Rules};
 use crate::sessions::device_log::DeviceLog;
 use crate::sessions::models::AttemptModel;
@@ -450,7 +451,8 @@ impl DeviceWorker<'_> {
             names: Some(RecordedNames { identities: &known, is_strict: shared.strict_names }),
             is_repaired: task.repaired.is_some(),
         };
-        let start = TrailStart { dialogs: trail.config.dialogs };
+        let storage_state = storage_state(&shared.wiring.loaded.root, &job.trail);
+        let start = TrailStart { dialogs: trail.config.dialogs, storage_state };
         let begin = |on: &RoleSession| {
             let session = Arc::clone(&on.session);
             let start = &start;

@@ -1,6 +1,7 @@
 //! Carries out a step that has no recording: shows a model the screen, makes the calls that it asks for, and repeats until a
 //! call completes the step. A check passes only by an assertion that was executed and held.
 
+mod claim;
 mod evidence;
 pub(crate) mod judgement;
 mod limits;

@@ -65,6 +65,7 @@ pub const LEAVING: &[&str] = &[
     "runCommand",
     "web_applyCookies",
     "web_getStorageState",
+    "web_saveStorageState",
     "mobile_installApp",
     "mobile_uninstallApp",
     "mobile_pushFile",

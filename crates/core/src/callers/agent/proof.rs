@@ -3,6 +3,8 @@
 
 use serde_json::{Map, Value};
 
+use super::claim::{Amount, Bound, ClaimedAmount, claimed_amount, claimed_state};
+use crate::selector::{Case, Pattern};
 use crate::template;
 
 /// What an assertion that held says about the statement.
@@ -35,8 +37,18 @@ impl Held<'_> {
         if matches!(tool, "assertEquals" | "assertNotEquals") {
             return self.comparison(statement, is_remembered);
         }
+        if let Some(doubt) = self.state_doubt(statement) {
+            return Proof::Doubtful(doubt);
+        }
+        let amounts = self.amounts();
+        let is_denial = ABSENCE.contains(&tool) || amounts.iter().any(|amount| amount.implies(NONE));
+        if !amounts.is_empty() && !is_denial {
+            return self.amount(statement, &amounts);
+        }
+        if let Some(text) = self.expected_text() {
+            return self.text(statement, &text);
+        }
         let expected = self.expected();
-        let is_denial = tool.contains("Not");
         if is_denial && !is_related(&expected, statement) {
             return Proof::Nothing(format!(
                 "the check does not mention {expected:?}, so that it is absent proves nothing"
@@ -48,7 +60,8 @@ impl Held<'_> {
             ));
         }
         let is_whole = statement.to_lowercase().contains(expected.trim().to_lowercase().as_str());
-        if !is_denial && is_whole && has_any(statement, DENIED) {
+        // Whether a state is denied was read with it.
+        if !is_denial && is_whole && tool != "assertState" && has_any(statement, DENIED) {
             return Proof::Doubtful(format!(
                 "the check denies something, and `{tool}` proves that {expected:?} is there"
             ));
@@ -66,6 +79,114 @@ impl Held<'_> {
             return Proof::Doubtful(format!("the check and {expected:?} have no word in common"));
         }
         Proof::Proved
+    }
+
+    /// Why the states that were asserted may not be those of the statement.
+    fn state_doubt(&self, statement: &str) -> Option<String> {
+        let states = self.args.iter().filter_map(|(name, value)| Some((name.as_str(), value.as_bool()?)));
+        let mut states = states.filter(|(name, _)| FLAGS.contains(name));
+        states.find_map(|(name, asserted)| match claimed_state(statement, name) {
+            Some(claimed) if claimed == asserted => None,
+            // The other assertions only look for elements in this state.
+            None if self.tool != "assertState" => None,
+            claimed => {
+                let claimed = match claimed {
+                    Some(_) => "says the opposite",
+                    None => "does not clearly say that",
+                };
+                Some(format!("`{}` proved `{name}: {asserted}`, and the check {claimed}", self.tool))
+            }
+        })
+    }
+
+    /// The amounts that were asserted, of a number or of elements.
+    fn amounts(&self) -> Vec<Amount> {
+        let bounds = [
+            ("equals", Bound::Equals),
+            ("atLeast", Bound::AtLeast),
+            ("atMost", Bound::AtMost),
+            ("moreThan", Bound::MoreThan),
+            ("lessThan", Bound::LessThan),
+        ];
+        let is_counted = matches!(self.tool, "assertNumber" | "assertCount");
+        let given = bounds.into_iter().filter(|_| is_counted);
+        given.filter_map(|(name, bound)| Some(Amount { bound, number: number(self.args.get(name)?)? })).collect()
+    }
+
+    fn amount(&self, statement: &str, amounts: &[Amount]) -> Proof {
+        let tool = self.tool;
+        let subject = self.expected();
+        let shown = || amounts.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ");
+        let is_count = tool == "assertCount";
+        if is_count && amounts.iter().all(|amount| TRIVIAL_COUNT.implies(*amount)) {
+            return Proof::Nothing(format!("`{tool}` with {} always holds", shown()));
+        }
+        let is_there = |amount: &Amount| amount.implies(SOME);
+        match claimed_amount(statement) {
+            ClaimedAmount::Is(claimed) if amounts.iter().any(|amount| amount.implies(claimed)) => {}
+            ClaimedAmount::Is(claimed) => {
+                return Proof::Doubtful(format!("the check says {claimed}, and `{tool}` proves {}", shown()));
+            }
+            ClaimedAmount::None if is_count && amounts.iter().any(is_there) && !has_any(statement, DENIED) => {}
+            ClaimedAmount::None | ClaimedAmount::Unclear => {
+                return Proof::Doubtful(format!("the check does not clearly say {}", shown()));
+            }
+        }
+        // What was counted may be described by its role alone, and a number by its place.
+        if is_related(&subject, statement) || !is_count {
+            Proof::Proved
+        } else {
+            Proof::Doubtful(format!("the check and {subject:?} have no word in common"))
+        }
+    }
+
+    /// What a text was asserted to be, if the assertion is about one.
+    fn expected_text(&self) -> Option<String> {
+        let is_about_text =
+            matches!(self.tool, "assertText" | "assertValue" | "assertAttribute" | "web_assertUrl" | "web_assertTitle");
+        let given = |name: &str| self.args.get(name).and_then(Value::as_str);
+        let parts = ["is", "contains", "matches"].into_iter().filter_map(given);
+        is_about_text.then(|| parts.collect::<Vec<_>>().join(" "))
+    }
+
+    /// Only the expected text counts: by its words the element was found, and it may have others later.
+    fn text(&self, statement: &str, text: &str) -> Proof {
+        let tool = self.tool;
+        let given = |name: &str| self.args.get(name).and_then(Value::as_str);
+        let is_any = |source: &str| {
+            let pattern = Pattern::new(source, Case::Sensitive);
+            ["", "q7 §", "x"].iter().all(|text| pattern.matches(text))
+        };
+        let is_open = given("is").is_none()
+            && given("contains").is_none_or(|part| part.trim().is_empty())
+            && given("matches").is_none_or(is_any);
+        if is_open {
+            return Proof::Nothing(format!("`{tool}` would hold for any text"));
+        }
+        let is_denied = has_any(statement, DENIED);
+        if text.trim().is_empty() {
+            return match has_any(statement, EMPTY) && !is_denied {
+                true if is_related(&self.expected(), statement) => Proof::Proved,
+                _ => {
+                    Proof::Doubtful(format!("`{tool}` proves that something is empty, and the check does not say that"))
+                }
+            };
+        }
+        let is_whole = statement.to_lowercase().contains(text.trim().to_lowercase().as_str());
+        if is_whole && is_denied {
+            return Proof::Doubtful(format!("the check denies something, and `{tool}` proves {text:?}"));
+        }
+        let named = named_values(statement);
+        if named.iter().any(|value| contains_value(text, value)) || named.is_empty() && is_related(text, statement) {
+            return Proof::Proved;
+        }
+        Proof::Doubtful(match named.as_slice() {
+            [] => format!("the check and {text:?} have no word in common"),
+            named => {
+                let named: Vec<String> = named.iter().map(|value| format!("{value:?}")).collect();
+                format!("the check names {}, and `{tool}` expected {text:?}", named.join(", "))
+            }
+        })
     }
 
     fn comparison(&self, statement: &str, is_remembered: impl Fn(&str) -> bool) -> Proof {
@@ -102,12 +223,17 @@ impl Held<'_> {
         for (name, value) in self.args {
             match name.as_str() {
                 "ref" if self.element.is_some() => words.extend(self.element.map(str::to_string)),
-                "reason" | "why" | "reasoning" | "timeoutMs" => {}
+                "reason" | "why" | "reasoning" | "timeoutMs" | "index" | "pattern" | "decimal" => {}
                 _ => collect(value, &mut words),
             }
         }
         words.join(" ")
     }
+}
+
+/// The number of an argument, which a model may have written as text.
+fn number(value: &Value) -> Option<f64> {
+    value.as_f64().or_else(|| value.as_str()?.trim().parse().ok())
 }
 
 fn collect(value: &Value, words: &mut Vec<String>) {
@@ -119,6 +245,21 @@ fn collect(value: &Value, words: &mut Vec<String>) {
         Value::Null | Value::Bool(_) => {}
     }
 }
+
+/// The assertions that something is absent.
+const ABSENCE: &[&str] =
+    &["assertNotVisible", "assertNotVisibleBySelector", "assertNotVisibleWithText", "waitUntilNotVisible"];
+
+/// The arguments that say which state an element is in.
+const FLAGS: [&str; 5] = ["enabled", "checked", "selected", "focused", "inView"];
+
+const NONE: Amount = Amount { bound: Bound::Equals, number: 0.0 };
+const SOME: Amount = Amount { bound: Bound::AtLeast, number: 1.0 };
+/// What holds of every count.
+const TRIVIAL_COUNT: Amount = Amount { bound: Bound::AtLeast, number: 0.0 };
+
+/// Words that say that a text is empty.
+const EMPTY: &str = "empty blank cleared leer vide vacío vacía vuoto vazio leeg пуст 空";
 
 /// Words that say that something is not so, in languages that our users write. A word that is missing here costs one more request.
 const DENIED: &str = "no not never none nothing nobody neither without cannot kein nicht nie ohne pas aucun sans jamais sin ningún \
@@ -273,6 +414,63 @@ mod tests {
         check("It is 5", "assertEquals", json!({"actual": "{{args.x}}", "expected": "5"}), "nothing");
         check("The totals agree", "assertEquals", json!({"actual": "{{total}}", "expected": "{{other}}"}), "proved");
         check("The total is 5", "assertEquals", json!({"actual": "{{total}}", "expected": "7"}), "doubtful");
+    }
+
+    #[test]
+    fn a_state_proves_what_says_the_same_of_it() {
+        let state = |statement: &str, flag: &str, value: bool, expected: &str| {
+            check(statement, "assertState", json!({"text": "Pay", flag: value}), expected);
+        };
+        state("Pay is enabled", "enabled", true, "proved");
+        state("Pay is disabled", "enabled", false, "proved");
+        state("Pay is not enabled", "enabled", false, "proved");
+        state("One can pay", "enabled", true, "proved");
+        state("Pay is disabled", "enabled", true, "doubtful");
+        state("Pay isn't disabled", "enabled", false, "doubtful");
+        state("Pay is there", "enabled", true, "doubtful");
+        state("Pay is checked", "checked", false, "doubtful");
+        state("Pay is not selected", "selected", false, "proved");
+        state("Help is disabled", "enabled", false, "doubtful");
+        check("Pay is disabled", "assertVisibleWithText", json!({"text": "Pay", "enabled": true}), "doubtful");
+    }
+
+    #[test]
+    fn a_bound_proves_only_what_follows_from_it() {
+        let number = |statement: &str, args: Value, expected: &str| check(statement, "assertNumber", args, expected);
+        number("The balance is at least 10", json!({"id": "balance", "atLeast": 10}), "proved");
+        number("The balance is at least 10", json!({"id": "balance", "moreThan": 10}), "proved");
+        number("The balance is at least 10", json!({"id": "balance", "equals": 12}), "proved");
+        number("The balance is at least 10", json!({"id": "balance", "atMost": 10}), "doubtful");
+        number("The balance is at least 10", json!({"id": "balance", "atLeast": 9}), "doubtful");
+        number("The balance is 10", json!({"id": "balance", "atLeast": 10}), "doubtful");
+        number("The balance is 10", json!({"id": "balance", "equals": 10}), "proved");
+        number("The balance is less than 10.50", json!({"id": "balance", "lessThan": 10.5}), "proved");
+        number("The balance is right", json!({"id": "balance", "atLeast": 10}), "doubtful");
+        let count = |statement: &str, args: Value, expected: &str| check(statement, "assertCount", args, expected);
+        count("There are 3 items", json!({"text": "items", "equals": 3}), "proved");
+        count("There are three items", json!({"text": "items", "equals": 2}), "doubtful");
+        count("There are items", json!({"text": "items", "atLeast": 1}), "proved");
+        count("There are items", json!({"text": "items", "atMost": 5}), "doubtful");
+        count("There are no items", json!({"text": "items", "equals": 0}), "proved");
+        count("There are items", json!({"text": "items", "equals": 0}), "doubtful");
+        count("There are items", json!({"text": "items", "atLeast": 0}), "nothing");
+        count("The order is placed", json!({"text": "zzzz", "equals": 0}), "nothing");
+    }
+
+    #[test]
+    fn of_a_text_only_what_it_is_expected_to_be_counts() {
+        let text = |statement: &str, args: Value, expected: &str| check(statement, "assertText", args, expected);
+        text("It costs 12.50", json!({"ref": "e7", "contains": "12.50"}), "proved");
+        text("It costs 12.50", json!({"ref": "e7", "contains": "Total"}), "doubtful");
+        text("It costs 12.50", json!({"ref": "e7", "matches": ".*"}), "nothing");
+        text("It costs 12.50", json!({"ref": "e7", "contains": ""}), "nothing");
+        text("It does not cost 12.50", json!({"ref": "e7", "is": "12.50"}), "doubtful");
+        check("The name is \"Ada\"", "assertValue", json!({"id": "name", "is": "Ada"}), "proved");
+        check("The name is empty", "assertValue", json!({"id": "name", "is": ""}), "proved");
+        check("The name is not empty", "assertValue", json!({"id": "name", "is": ""}), "doubtful");
+        check("The cart is open", "web_assertUrl", json!({"contains": "/cart"}), "proved");
+        check("The error is gone", "assertNotVisible", json!({"text": "error"}), "proved");
+        check("The error is shown", "assertNotVisible", json!({"text": "error"}), "doubtful");
     }
 
     #[test]

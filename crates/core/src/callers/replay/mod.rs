@@ -3,7 +3,7 @@
 mod calls;
 mod flow;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
@@ -157,6 +157,7 @@ pub async fn replay(sessions: &AttemptSessions, attempt: Try<'_>) -> AttemptResu
                 custom,
                 differences: Mutex::default(),
                 soft: SoftFailures::default(),
+                lost: Mutex::default(),
                 context: trail.config.context.clone(),
                 earlier: Mutex::default(),
                 offer,
@@ -208,6 +209,8 @@ struct TrailRunner<'a> {
     differences: Mutex<BTreeMap<usize, Vec<String>>>,
     /// The soft checks that failed.
     soft: SoftFailures,
+    /// The sessions whose devices were lost.
+    lost: Mutex<HashSet<SessionId>>,
     /// What models are told about the trail.
     context: Option<String>,
     /// The steps so far, for models.
@@ -269,14 +272,19 @@ impl TrailRunner<'_> {
         Err(StepResult { verdict: Verdict::Failed, message, failure, ..StepResult::default() })
     }
 
-    /// Carries out the steps of `after:`, however the attempt ended, also if it was cancelled. All of them are tried.
+    /// Carries out the steps of `after:`, however the attempt ended, also if it was cancelled. All of them are tried, except those
+    /// of a device that was lost.
     async fn run_after(&self, trail: &Trail, mut ended: StepResult) -> StepResult {
         let n_before = trail.all_steps().count() + trail.before.len();
         // Whoever cancelled the run waits for these steps.
         let cancel = CancellationToken::new();
         for (nth, hook) in trail.after.iter().enumerate() {
-            if ended.is_device_lost {
-                return ended;
+            let on = &self.sessions.of(&hook.step).session;
+            if self.lost.lock().contains(&on.id) {
+                let text =
+                    format!("\"{}\" was not done after the trail, because its device was lost", hook.step.text.value);
+                on.emit(Event::note(None, Level::Warning, text));
+                continue;
             }
             let hook_kind = Some((HookKind::After, nth + 1));
             let at = StepPlace { index: n_before + nth, step: &hook.step, source: &hook.source, hook: hook_kind };
@@ -298,7 +306,7 @@ impl TrailRunner<'_> {
                 Verdict::Passed => failed,
                 _ => StepResult {
                     message: format!("{}\nalso failed:\n  {}", ended.message, failed.message),
-                    is_device_lost: failed.is_device_lost,
+                    is_device_lost: ended.is_device_lost || failed.is_device_lost,
                     ..ended
                 },
             };
@@ -400,6 +408,9 @@ impl TrailRunner<'_> {
                 note_end_state(&cx).await;
             }
         }
+        if result.as_ref().is_err_and(|ended| ended.is_device_lost) {
+            self.lost.lock().insert(on.session.id.clone());
+        }
         let ended = match &result {
             Ok(()) => self.soft.of_step(index).unwrap_or_default(),
             Err(ended) => ended.clone(),
@@ -482,7 +493,7 @@ struct StepPlace<'a> {
     index: usize,
     step: &'a Step,
     source: &'a Source,
-    /// Whether it is before or after those of the trail itself, and the how manieth there, from 1.
+    /// Whether it is before or after those of the trail itself, and its number there, from 1.
     hook: Option<(HookKind, usize)>,
 }
 

@@ -1,7 +1,5 @@
 //! What a text must be: the whole text, a part of it, or a pattern.
 
-use std::fmt;
-
 use trailblaze_protocol::outcome::Variant;
 
 use super::super::row::{ParamRow, ParamType, optional};
@@ -66,14 +64,17 @@ impl ExpectedText {
             && self.contains.as_ref().is_none_or(contains)
             && self.matches.as_ref().is_none_or(|(_, pattern)| pattern.matches(&saw))
     }
-}
 
-impl fmt::Display for ExpectedText {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let is = self.is.as_ref().map(|text| format!("\"{}\"", text.shown));
-        let contains = self.contains.as_ref().map(|text| format!("a text that contains \"{}\"", text.shown));
-        let matches = self.matches.as_ref().map(|(source, _)| format!("a text that matches `{source}`"));
-        let all: Vec<String> = [is, contains, matches].into_iter().flatten().collect();
-        f.write_str(&all.join(" and "))
+    /// What is expected of something, as in `the text "Pay"` or `a text containing "Pay"`.
+    pub fn of_a(&self, named: &str) -> String {
+        let article = if named.starts_with('a') { "an" } else { "a" };
+        let whole = match &self.is {
+            Some(text) => format!("the {named} \"{}\"", text.shown),
+            None => format!("{article} {named}"),
+        };
+        let contains = self.contains.as_ref().map(|text| format!("containing \"{}\"", text.shown));
+        let matches = self.matches.as_ref().map(|(source, _)| format!("matching `{source}`"));
+        let parts: Vec<String> = [contains, matches].into_iter().flatten().collect();
+        if parts.is_empty() { whole } else { format!("{whole} {}", parts.join(" and ")) }
     }
 }

@@ -63,18 +63,19 @@ async fn element_is(
         CheckTarget::Stable(query) => query,
     };
     let named = if tool == "assertAttribute" { format!("attribute `{what}`") } else { what.to_string() };
+    let wanted = &expected.of_a(&named);
     let named = &named;
     let ask = |_| {
         async move {
             let found = match find(cx, query).await? {
                 Ok(found) => found,
-                Err(why) => return Ok(Err(differs(&format!("{query} with the {named} {expected}"), &why))),
+                Err(why) => return Ok(Err(differs(&format!("{query} with {wanted}"), &why))),
             };
             let summary = found.summary.clone();
             Ok(match read(cx, found, what).await? {
                 Ok(saw) if expected.holds(&saw) => Ok(Outcome::success(format!("{summary} has the {named} \"{saw}\""))),
-                Ok(saw) => Err(differs(&format!("{summary} with the {named} {expected}"), &format!("\"{saw}\""))),
-                Err(why) => Err(differs(&format!("{summary} with the {named} {expected}"), &why)),
+                Ok(saw) => Err(differs(&format!("{summary} with {wanted}"), &format!("\"{saw}\""))),
+                Err(why) => Err(differs(&format!("{summary} with {wanted}"), &why)),
             })
         }
         .boxed()
@@ -145,7 +146,7 @@ async fn page_is(cx: &Cx, args: &Args, what: &'static str, read: fn(&Screen) -> 
             Ok(if expected.holds(&saw) {
                 Ok(Outcome::success(format!("the {what} of the page is \"{saw}\"")))
             } else {
-                Err(differs(&format!("the {what} {expected}"), &format!("\"{saw}\"")))
+                Err(differs(&expected.of_a(what), &format!("\"{saw}\"")))
             })
         }
         .boxed()

@@ -92,6 +92,18 @@ pub const ROWS: &[Row] = &[
     )
     .on(WEB),
     Row::action(
+        "web_saveStorageState",
+        "Save cookies and local storage in a file, with which another trail or a device can start.",
+        &[required("file", ParamType::Text, "The path of the file, relative to the trail or absolute."), REASON],
+        |cx, args| {
+            Box::pin(async move {
+                let file = cx.resolve_path(args.required("file"));
+                send(cx, &DeviceCommand::Browse(Browse::SaveStorageState { file })).await
+            })
+        },
+    )
+    .on(WEB),
+    Row::action(
         "web_applyCookies",
         "Set cookies, and local storage if the JSON contains any.",
         &[

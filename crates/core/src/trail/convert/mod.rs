@@ -104,7 +104,8 @@ fn config(out: &mut Rewrite<'_>, key: &YamlNode, value: &YamlNode, list: &ListTr
                 out.lines(&block(&json!({ "devices": Value::Object(devices) }), 2), value.span.end);
             }
             "skip" => {
-                let skip = unified.skip.iter().map(|(name, reason)| (name.to_string(), json!(reason))).collect();
+                let skip =
+                    unified.skip.by_classifier.iter().map(|(name, reason)| (name.to_string(), json!(reason))).collect();
                 out.lines(&block(&json!({ "skip": Value::Object(skip) }), 2), value.span.end);
             }
             "source" | "metadata" if has_metadata => {}
@@ -185,7 +186,8 @@ fn reads_back_the_same(
 fn outline(config: &TrailConfig) -> impl PartialEq + use<> {
     let devices: Vec<_> =
         config.devices.drivers.iter().map(|(name, driver)| (name.to_string(), driver.clone())).collect();
-    let skip: Vec<_> = config.skip.iter().map(|(name, reason)| (name.to_string(), reason.clone())).collect();
+    let skip: Vec<_> =
+        config.skip.by_classifier.iter().map(|(name, reason)| (name.to_string(), reason.clone())).collect();
     let args: Vec<_> = config.args.iter().map(|(name, declaration)| (name.to_string(), declaration.clone())).collect();
     let target = config.target.as_ref().map(|Spanned { value, .. }| value.clone());
     let words =

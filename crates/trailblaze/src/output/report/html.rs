@@ -195,6 +195,8 @@ fn step_view<'a>(
         text: clip(&step.text_with_role(), LONGEST).into_owned(),
         plan: &step.plan,
         state: step.state(),
+        is_tolerated: step.is_tolerated(),
+        choices: step.choices(),
         message: step.end.as_ref().map_or_else(String::new, |end| clip(&end.message, LONGEST).into_owned()),
         micros: step.end.as_ref().map(|end| end.at.saturating_sub(step.started_at)),
         calls: calls(attempt, &step.calls, page_files),

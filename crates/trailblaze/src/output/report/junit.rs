@@ -99,6 +99,13 @@ fn case(last: &AttemptRecord, earlier: &[&AttemptRecord]) -> TestCase {
         let value = format!("{statement}: {verdict}, says {judged_by}: {reason}");
         case.add_property(Property::new("judged by a model", legal(&value)));
     }
+    for step in &last.steps {
+        let choices = step.choices();
+        if !choices.is_empty() {
+            let value = format!("{}: {}", step.text_with_role(), choices.join(", "));
+            case.add_property(Property::new("step", legal(&value)));
+        }
+    }
     if last.standing == Standing::Healed {
         case.add_property(Property::new("healed", "true"));
         let heals = earlier.iter().flat_map(|attempt| attempt.heals.iter().map(|heal| heal.describe(attempt)));

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use trailblaze_protocol::driver::{AgentMode, Platform};
 use trailblaze_protocol::event::{
     self, CallOrigin, CallResult, Device, Failure, Header, HookKind, Level, ModelAsked, ModelReplied, Moment, Plan,
-    StepKind, ToolKind, TrailRef, Verdict,
+    StepChoice, StepKind, ToolKind, TrailRef, Verdict,
 };
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::geometry::{Point, Rect, Size};
@@ -214,6 +214,8 @@ pub struct StepEnd {
     pub at: u64,
     pub verdict: Verdict,
     pub message: String,
+    /// What was decided in it.
+    pub choice: StepChoice,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -489,7 +491,9 @@ impl AttemptRecord {
         let named = self.failure().and_then(|failure| failure.step.as_ref());
         match named.and_then(|id| self.steps.iter().rfind(|step| step.id == *id)) {
             Some(step) => Some(step),
-            None if self.state().is_bad() => self.steps.iter().rfind(|step| step.state().is_bad()),
+            None if self.state().is_bad() => {
+                self.steps.iter().rfind(|step| step.state().is_bad() && !step.is_tolerated())
+            }
             None => None,
         }
     }
@@ -551,5 +555,20 @@ impl StepRecord {
 
     pub fn state(&self) -> AttemptState {
         AttemptState::from(self.end.as_ref().map(|end| end.verdict))
+    }
+
+    /// Whether it failed and the trail went on.
+    pub fn is_tolerated(&self) -> bool {
+        self.end.as_ref().is_some_and(|end| end.choice.is_tolerated)
+    }
+
+    /// What was decided in it, in a few words each.
+    pub fn choices(&self) -> Vec<String> {
+        let Some(StepEnd { verdict, choice, .. }) = &self.end else { return Vec::new() };
+        let is_else = choice.held == Some(false) && *verdict != Verdict::Skipped;
+        let rounds =
+            choice.rounds.map(|rounds| if rounds == 1 { "1 round".into() } else { format!("{rounds} rounds") });
+        let words = [choice.is_tolerated.then(|| "optional".to_string()), is_else.then(|| "else".to_string()), rounds];
+        words.into_iter().flatten().collect()
     }
 }

@@ -153,6 +153,10 @@ pub struct StepView<'a> {
     pub text: String,
     pub plan: &'a Plan,
     pub state: AttemptState,
+    /// Whether it failed and the trail went on, because it is optional.
+    pub is_tolerated: bool,
+    /// What was decided in it: that it is optional and failed, that the calls of `else` were made, how many rounds there were.
+    pub choices: Vec<String>,
     pub message: String,
     /// `null` if it did not end.
     pub micros: Option<u64>,

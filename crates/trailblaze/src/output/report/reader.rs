@@ -121,8 +121,9 @@ impl Reader {
                 }
                 self.call(&call)?.answer = Some(Answered { micros, answer });
             }
-            Event::StepEnded { step, verdict, message, .. } => {
-                self.step(&step)?.end = Some(StepEnd { at, verdict, message });
+            Event::StepEnded { step, verdict, message, choice } => {
+                let choice = choice.unwrap_or_default();
+                self.step(&step)?.end = Some(StepEnd { at, verdict, message, choice });
             }
             Event::AttemptEnded { attempt, verdict, message, failure } => {
                 let attempt = self.attempt(&attempt)?;

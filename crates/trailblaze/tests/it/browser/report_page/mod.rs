@@ -12,7 +12,7 @@ use serde_json::json;
 use trailblaze::output::report::write;
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::event::{
-    CallOrigin, Event, Line, ModelAsked, ModelPurpose, ModelReplied, Parsed, Plan, StepKind, Verdict,
+    CallOrigin, Event, Line, ModelAsked, ModelPurpose, ModelReplied, Parsed, Plan, StepChoice, StepKind, Verdict,
 };
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::geometry::Size;
@@ -243,6 +243,40 @@ fn large(folder: &Path, n_attempts: usize, n_calls: usize) {
     }
     run.end(Exit::Failed);
     std::fs::write(folder.join("events.jsonl"), run.text()).unwrap();
+}
+
+#[test]
+fn a_step_shows_what_was_decided_in_it_and_an_optional_one_is_no_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut run = Recorder::new();
+    run.start(1);
+    let session = run.session("android/sim-1", Platform::Android, Size { width: 400, height: 800 });
+    let attempt = run.attempt(&session, "Decide", 1, &[]);
+    let mut step = |text: &str, verdict: Verdict, choice: StepChoice| {
+        let step = run.step(&attempt, 0, StepKind::Step, text, Plan::Authored);
+        run.add(Event::StepEnded { step, verdict, message: "why".into(), choice: Some(choice) });
+    };
+    step("Rate it", Verdict::Failed, StepChoice { is_tolerated: true, ..StepChoice::default() });
+    step("Close it", Verdict::Passed, StepChoice { held: Some(false), ..StepChoice::default() });
+    step("Count", Verdict::Passed, StepChoice { rounds: Some(3), ..StepChoice::default() });
+    run.end_attempt(&attempt, Verdict::Passed, "", None);
+    run.end(Exit::Passed);
+    std::fs::write(folder.path().join("events.jsonl"), run.text()).unwrap();
+    let Some(mut browser) = open(folder.path()) else { return };
+    let shown = browser.eval(
+        r##"(async () => {
+          await show(index.attempts[0].id);
+          return [...document.querySelectorAll("#detail .step")].map((step) =>
+            [step.className, step.querySelector(".under").textContent, step.querySelector(".state").textContent]);
+        })()"##,
+    );
+    let expected = json!([
+        ["step skipped", "authoredoptional", "Failed"],
+        ["step passed", "authoredelse", "Passed"],
+        ["step passed", "authored3 rounds", "Passed"],
+    ]);
+    assert_eq!(shown, expected);
+    assert_eq!(browser.errors, [] as [String; 0]);
 }
 
 #[test]

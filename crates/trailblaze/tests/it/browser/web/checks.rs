@@ -34,7 +34,7 @@ fn checks_of_all_platforms_hold_and_fail_on_pages() {
             ("assertNotVisible text=Coffee", Ok("is not on the screen")),
             ("assertNotVisible text=Mug timeoutMs=0", Err("is still there")),
             ("web_assertUrl contains=page.html", Ok("the address of the page is")),
-            ("web_assertUrl matches='.*/other' timeoutMs=0", Err("expected the address a text that matches")),
+            ("web_assertUrl matches='.*/other' timeoutMs=0", Err("expected an address matching")),
             ("web_assertTitle is=Page", Ok("the title of the page is \"Page\"")),
             ("web_assertTitle is=Shop timeoutMs=0", Err("saw \"Page\"")),
         ],

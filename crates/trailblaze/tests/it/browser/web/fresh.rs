@@ -108,6 +108,75 @@ fn a_trail_finds_nothing_of_the_one_before_it() {
     assert!(ran.stdout.contains("it is the only tab"), "only the last call fails: {}", ran.stdout);
 }
 
+/// Signs in with a cookie and local storage, as a server and an app of pages do.
+const SIGN_IN: &str = "web_evaluate: {script: 'document.cookie = \"who=ada; path=/\"; localStorage.visits = 41'}";
+
+#[test]
+fn a_device_whose_storage_is_shared_keeps_it_for_the_next_trail() {
+    let [one, _] = server("<!doctype html><p>Shared</p>");
+    let go = format!("web_navigate: {{url: '{one}/page'}}");
+    let (is_stored, one_tab) = (holds(STORED), "web_tabs: {action: CLOSE}");
+    let Some(shop) = two_trails(&[&go, SIGN_IN, "web_tabs: {action: NEW}"], &[&go, &is_stored, one_tab]) else {
+        return;
+    };
+    shop.device("[{id: web/chromium, storage: shared}]");
+    let ran = shop.run(&[], 1);
+    assert!(ran.stdout.contains("it is the only tab"), "only the last call fails: {}", ran.stdout);
+    shop.device("[{id: web/chromium, storage: mine}]");
+    let ran = shop.run(&[], 3);
+    assert!(ran.stderr.contains("unknown value `mine`"), "{}", ran.stderr);
+}
+
+#[test]
+fn one_trail_signs_in_and_another_starts_signed_in() {
+    let [one, _] = server("<!doctype html><p>Signed in</p>");
+    let go = format!("web_navigate: {{url: '{one}/page'}}");
+    let launch = format!("launchApp: {{packageId: '{one}/page'}}");
+    let (is_stored, is_fresh) = (holds(STORED), holds("!document.cookie && !localStorage.visits"));
+    let save = "web_saveStorageState: {file: state/ada.json}";
+    let Some(shop) = two_trails(&[&go, &is_fresh, SIGN_IN, save], &[&go, &is_stored, &launch, &is_stored]) else {
+        return;
+    };
+    let trail = shop.project.read("trails/b.trail.yaml");
+    let named = |file: &str| format!("config: {{storageState: {file}}}\n{trail}");
+    shop.project.write("trails/b.trail.yaml", named("state/ada.json"));
+    let third = format!("trail:\n  - step: Shop\n    tools:\n{}", calls(&[&go, &is_fresh]));
+    shop.project.write("trails/c.trail.yaml", third);
+    let told = |expected: i32| {
+        let checked = shop.project.run(&["check"]).exits(expected);
+        format!("{}{}", checked.stdout, checked.stderr)
+    };
+    assert!(told(0).contains("there is no file `state/ada.json` yet"), "{}", told(0));
+    shop.run(&[], 0);
+    assert!(!told(0).contains("ada.json"), "{}", told(0));
+    let state = shop.project.root().join("trails/state/ada.json");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(&state).expect("it was saved").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "only this user may read it");
+    }
+    let record = shop.project.last_run().text("events.jsonl");
+    assert!(record.contains("saved 1 cookie and the local storage of 1 origin"), "{record}");
+    // A state that is lost in the meantime fails the trail, and is not left out.
+    std::fs::remove_file(&state).expect("it was there");
+    shop.run(&["trails/b.trail.yaml"], 2);
+    std::fs::write(&state, "{}").expect("it is written");
+    assert!(told(3).contains("`state/ada.json` is no storage state"), "{}", told(3));
+    shop.project.write("trails/b.trail.yaml", named("../../elsewhere.json"));
+    assert!(told(3).contains("`../../elsewhere.json` is not in the project"), "{}", told(3));
+}
+
+#[test]
+fn a_new_project_of_a_web_app_passes() {
+    let [one, _] = server("<!doctype html><p>Hello</p>");
+    let Some(shop) = Shop::open("") else { return };
+    shop.project.run(&["init", "--web", &format!("{one}/start?a=b"), "site"]).exits(0);
+    shop.project.run(&["-C", "site", "check"]).exits(0);
+    let ran = shop.project.finish(shop.command(&["-C", "site", "run", "--pictures", "off"])).exits(0);
+    assert!(ran.stdout.contains("1 passed"), "{}", ran.stdout);
+}
+
 #[test]
 fn a_hostile_page_does_not_hold_up_the_next_trail() {
     for hostile in [

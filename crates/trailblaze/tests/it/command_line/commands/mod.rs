@@ -78,6 +78,23 @@ fn a_new_project_is_sound_and_runs_at_once() {
 }
 
 #[test]
+fn a_new_project_of_a_web_app_has_its_address_and_is_sound() {
+    let project = Project::empty();
+    let ran = project.run(&["init", "--web", "https://Shop.example:8080/a?b='c': {d}"]).exits(3);
+    assert!(ran.stderr.contains("is not the address of a web app"), "{}", ran.stderr);
+    let ran = project.run(&["init", "--web", "localhost:3000"]).exits(3);
+    assert!(ran.stderr.contains("as in --web http://localhost:3000"), "{}", ran.stderr);
+    assert!(!project.root().join("trailblaze.yaml").exists(), "nothing was written");
+    let ran = project.run(&["init", "--web", "https://ada:x@Shop.example:8080/a?b='c':{d}#e"]).exits(0);
+    assert!(ran.stderr.contains("trailblaze record --url https://ada:x@Shop.example:8080/a"), "{}", ran.stderr);
+    let target = project.read("trailblaze-config/targets/site.yaml");
+    assert!(target.contains("app_ids: [\"https://ada:x@Shop.example:8080/a?b='c':{d}#e\"]"), "{target}");
+    assert!(project.read("trails/open.trail.yaml").contains("contains: \"shop.example:8080\""));
+    let checked = project.run(&["check"]).exits(0);
+    assert_eq!((checked.stdout.as_str(), checked.stderr.as_str()), ("1 trail, no problems on web/chromium\n", ""));
+}
+
+#[test]
 fn every_file_of_a_new_project_names_a_schema_that_it_fits() {
     let project = Project::empty();
     project.run(&["init", "app"]).exits(0);
@@ -562,7 +579,7 @@ fn help_of_the_program() {
     Usage: trailblaze [OPTIONS] <COMMAND>
 
     Commands:
-      init         Create a project that is ready to run on simulated phones
+      init         Create a project that is ready to run, on simulated phones or in a browser
       run          Run trails on devices
       heal         Show how healing changes the trails of a run, and write it into them
       check        Check every file of the project and every trail, without running anything

@@ -93,7 +93,15 @@ trail:
     let ran = run(&project, &["--record", "calls"]).exits(0);
     assert!(ran.stdout.contains("1 passed"), "{}", ran.stdout);
     assert_eq!(project.read(TRAIL), before, "nothing of that is a recording");
+    let junit = project.last_run().text("junit.xml");
+    for told in ["Count to three: 3 rounds", "Rate it: optional"] {
+        assert!(junit.contains(&format!("<property name=\"step\" value=\"{told}\"/>")), "{told} is not in {junit}");
+    }
+    assert!(!junit.contains("Close the banner"), "a step that was skipped made no other calls: {junit}");
     let report = project.last_run().text("report.html");
+    for told in ["\"choices\":[\"3 rounds\"]", "\"isTolerated\":true,\"choices\":[\"optional\"]"] {
+        assert!(report.contains(told), "{told} is not in the report");
+    }
     for told in ["until` holds after 3 rounds", "when` does not hold", "the step is optional", "no phone to shake"] {
         assert!(report.contains(told), "{told} is not in the report");
     }
@@ -131,6 +139,48 @@ fn folders_do_things_before_and_after_each_of_their_trails() {
     let told = format!("{}{}", checked.stdout, checked.stderr);
     assert_eq!(told.matches("trails/_folder.yaml:3:13").count(), 1, "{told}");
     assert!(told.contains("trails/_folder.yaml:4:") && told.contains("needs `tools`"), "{told}");
+}
+
+#[test]
+fn mistakes_of_conditions_and_folders_are_told_where_they_are_and_only_if_the_step_is_made() {
+    let project = Project::counter()
+        .with(
+            "trails/_folder.yaml",
+            "\
+before:
+  - step: Sign in
+    when: {tap: {id: add}}
+    tools: []
+  - step: Judge
+    tools: [verifyVisually: {statement: It is blue}]
+",
+        )
+        .with(
+            TRAIL,
+            "\
+# The places in this file are not those in the other one, and each of its lines is long enough for both of them.
+trail:
+  - step: Ask
+    when: {isVisible: {text: Nothing}}
+    else: [verifyVisually: {statement: It is green}]
+    tools: []
+  - step: Elsewhere
+    skip: {android: not there}
+    when: {tap: {id: add}}
+    tools: []
+",
+        );
+    let checked = project.run(&["check", "-d", "android/sim-1"]);
+    let told = format!("{}{}", checked.stdout, checked.stderr);
+    assert_eq!(checked.code, Some(3), "{told}");
+    let has = |place: &str, text: &str| {
+        let at = told.find(&format!("--> {place}\n")).unwrap_or_else(|| panic!("{place} is not in {told}"));
+        assert!(told[..at].lines().rev().nth(1).is_some_and(|line| line.contains(text)), "{place}: {told}");
+    };
+    has("trails/_folder.yaml:3:12", "a condition asks or checks something, and `tap` acts");
+    has("trails/_folder.yaml:6:13", "`verifyVisually` needs a model");
+    has("trails/a.trail.yaml:5:12", "`verifyVisually` needs a model");
+    assert!(told.contains("3 problems"), "{told}");
 }
 
 #[test]

@@ -41,6 +41,7 @@ pages! {
     api: "docs/api.md",
     benchmarks: "docs/benchmarks.md",
     checks: "docs/checks.md",
+    coming_from_compare: "docs/coming-from/compare.md",
     coming_from_kotlin_trailblaze: "docs/coming-from/kotlin-trailblaze.md",
     coming_from_maestro: "docs/coming-from/maestro.md",
     coming_from_playwright: "docs/coming-from/playwright.md",

@@ -199,3 +199,35 @@ fn every_package_has_the_version_of_the_workspace() {
         assert!(text.contains(env!("CARGO_PKG_VERSION")), "{file} does not name version {}", env!("CARGO_PKG_VERSION"));
     }
 }
+
+/// A row of the comparison with other tools says where more is told, and which test proves it.
+#[test]
+fn each_row_of_the_comparison_leads_to_a_page_and_names_tests_that_exist() {
+    let sources: String = files(&root().join("crates"), "rs").iter().map(|file| read(file)).collect();
+    let page = root().join("docs/coming-from/compare.md");
+    let mut violations = Violations::default();
+    let (mut n_rows, text) = (0, read(&page));
+    for (index, line) in text.lines().enumerate().filter(|(_, line)| line.starts_with("| ")) {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        let [_, _, _, ours, tests] = cells[..] else {
+            violations.add(&shown(&page), index + 1, "the row does not have 5 cells");
+            continue;
+        };
+        if tests == "test" {
+            continue;
+        }
+        n_rows += 1;
+        if !ours.contains("](") {
+            violations.add(&shown(&page), index + 1, "what Trailblaze does has no link");
+        }
+        let names: Vec<&str> = tests.split('`').skip(1).step_by(2).collect();
+        if names.is_empty() && tests != "–" {
+            violations.add(&shown(&page), index + 1, "the row names no test");
+        }
+        for name in names.iter().filter(|name| !sources.contains(&format!("fn {name}("))) {
+            violations.add(&shown(&page), index + 1, &format!("there is no test `{name}`"));
+        }
+    }
+    assert!(n_rows > 30, "only {n_rows} rows were read");
+    violations.check();
+}
