@@ -136,6 +136,7 @@ impl Supervisor {
             folders: launch.folders.iter().map(|folder| folder.clone().into_os_string()).collect(),
             numbers: launch.fds.iter().map(|(number, _)| *number).collect(),
             grace,
+            ending: launch.ending,
         });
         // Our copies must be closed; otherwise the other side would never see the end of a stream.
         drop(launch.fds);
