@@ -108,6 +108,11 @@ impl WdaError {
         }
     }
 
+    /// Whether an element that WebDriverAgent has found is no longer known to it.
+    pub fn is_about_a_lost_element(&self) -> bool {
+        matches!(self.code(), Some(WdaCode::StaleElement | WdaCode::NoSuchElement))
+    }
+
     /// The code word, if WebDriverAgent answered that it could not do it.
     pub fn code(&self) -> Option<&WdaCode> {
         match self {
