@@ -67,6 +67,11 @@ impl Supervisor {
         }
     }
 
+    /// The program of the guardians, which is normally this one: for those who start it again for something else.
+    pub fn own_program(&self) -> &Path {
+        &self.guardian
+    }
+
     /// Gives children these variables instead of those of this process.
     pub fn in_environment(self, variables: impl IntoIterator<Item = (OsString, OsString)>) -> Supervisor {
         Supervisor { environment: Some(variables.into_iter().collect()), ..self }

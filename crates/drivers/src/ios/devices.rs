@@ -14,9 +14,10 @@ use trailblaze_core::device_source::{DeviceSource, DeviceSpec};
 use trailblaze_core::driver::{Budget, Driver, DriverError};
 use trailblaze_core::finding::Finding;
 use trailblaze_core::limits;
+use trailblaze_supervise::Supervisor;
 
 use super::config::{IosSettings, spec};
-use super::driver::IosDriver;
+use super::driver::{IosDriver, IosHost};
 use super::facts::{WdaStatus, device_name};
 use super::mac::{KnownSimulator, XcodeTools};
 use super::usb::{AttachedDevice, Usbmuxd};
@@ -39,6 +40,7 @@ pub struct IosDevices {
     entries: BTreeMap<String, IosSettings>,
     usbmuxd: Usbmuxd,
     xcode: XcodeTools,
+    supervisor: Supervisor,
     /// Once somebody has asked for it.
     followed: Mutex<Option<FollowedCables>>,
 }
@@ -67,7 +69,8 @@ struct IntroducedDevice {
 impl IosDevices {
     pub fn new(entries: BTreeMap<String, IosSettings>, machine: &Machine) -> IosDevices {
         let usbmuxd = Usbmuxd::of_environment(machine.var("USBMUXD_SOCKET_ADDRESS"));
-        IosDevices { entries, usbmuxd, xcode: XcodeTools::find(machine), followed: Mutex::default() }
+        let (xcode, supervisor) = (XcodeTools::find(machine), machine.supervisor.clone());
+        IosDevices { entries, usbmuxd, xcode, supervisor, followed: Mutex::default() }
     }
 
     async fn attached(&self, budget: &Budget) -> Vec<AttachedDevice> {
@@ -228,8 +231,12 @@ impl DeviceSource for IosDevices {
 
     async fn acquire(&self, device: &DeviceSpec, budget: &Budget) -> Result<Arc<dyn Driver>, DriverError> {
         let settings = device.settings.get::<IosSettings>().cloned().unwrap_or_default();
-        let mac = self.xcode.make_ready(&settings, &self.usbmuxd, budget).await?;
-        Ok(Arc::new(IosDriver::open(device, settings, (&self.usbmuxd, mac), budget).await?))
+        let host = IosHost {
+            device: self.xcode.make_ready(&settings, &self.usbmuxd, budget).await?,
+            usbmuxd: self.usbmuxd.clone(),
+            supervisor: Some(self.supervisor.clone()),
+        };
+        Ok(Arc::new(IosDriver::open(device, settings, host, budget).await?))
     }
 
     async fn check(&self, budget: &Budget, is_needed: bool) -> Vec<Finding> {
