@@ -253,7 +253,7 @@ fn put_back(arguments: &[OsString]) -> io::Result<()> {
             UndoOrder::Keep(change) => changes.add(change),
             UndoOrder::Forget => changes = DeviceChanges::default(),
         }
-        // Who does not read it any more is about to end its input.
+        // One that no longer reads it is about to end our input.
         let _ = writeln!(io::stdout(), "{}", index + 1);
     }
     if changes.0.is_empty() {
