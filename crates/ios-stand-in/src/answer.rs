@@ -56,6 +56,21 @@ impl WebDriverError {
         WebDriverError::new("unexpected alert open", 500, message)
     }
 
+    pub fn timeout() -> WebDriverError {
+        let message = "The operation did not complete before its timeout expired";
+        WebDriverError::new("timeout", 408, message)
+    }
+
+    pub fn unable_to_capture() -> WebDriverError {
+        WebDriverError::new("unable to capture screen", 500, "A screen capture operation could not be completed")
+    }
+
+    pub fn unknown_method(what: &str) -> WebDriverError {
+        let message =
+            format!("The requested command matched a known URL but did not match a method for that URL: {what}");
+        WebDriverError::new("unknown method", 405, message)
+    }
+
     pub fn unknown(message: impl Into<String>) -> WebDriverError {
         WebDriverError::new("unknown error", 500, message)
     }

@@ -19,7 +19,14 @@ pub struct Behaviour {
     pub extra_elements: u32,
     /// Whether nothing can be typed while an alert is shown.
     pub refuses_beneath_alert: bool,
-    /// Whether nothing but `GET /status` is answered, from the next request on and until the end.
+    /// How many of the next trees end with the code word `timeout`, as of an app that does not respond.
+    pub timed_out_trees: u32,
+    /// How many of the next pictures cannot be taken.
+    pub failed_pictures: u32,
+    /// Whether no tree is answered, although everything else is.
+    pub has_no_trees: bool,
+    /// Whether nothing is answered, from the next request on and until the end. WebDriverAgent does everything in one thread, so that one
+    /// that hangs does not answer `GET /status` either.
     pub hangs: bool,
 }
 

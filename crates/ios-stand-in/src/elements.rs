@@ -6,6 +6,7 @@ use trailblaze_protocol::geometry::Rect;
 
 use crate::answer::{WdaAnswer, WebDriverError};
 use crate::iphone::{ElementKey, Iphone};
+use crate::picture;
 use crate::predicate::{ClassChain, Predicate};
 use crate::source::{XcElement, tree};
 use crate::touch::{text_of, type_text};
@@ -97,6 +98,7 @@ pub async fn ask(iphone: &Iphone, id: &str, what: &[&str]) -> WdaAnswer {
         ["enabled"] => json!(element.is_enabled),
         ["displayed"] => json!(element.is_visible),
         ["selected"] => json!(element.is_selected),
+        ["accessible"] => json!(!element.label.is_empty()),
         ["attribute", "label"] => json!(element.label),
         ["attribute", "name"] => json!(element.name()),
         ["attribute", "value"] => json!(element.wd_value()),
@@ -105,6 +107,12 @@ pub async fn ask(iphone: &Iphone, id: &str, what: &[&str]) -> WdaAnswer {
         ["attribute", "visible"] => json!(element.is_visible.to_string()),
         _ => return Err(WebDriverError::unknown_command(&what.join("/"))),
     })
+}
+
+/// The picture of an element: that of the screen, cut to it.
+pub async fn picture(iphone: &Iphone, id: &str) -> WdaAnswer {
+    let element = again(iphone, id).await?;
+    picture::part(iphone, element.frame).await
 }
 
 /// What can be done with an element.
@@ -119,6 +127,7 @@ pub async fn act(iphone: &Iphone, id: &str, what: &str, body: &Value) -> WdaAnsw
         }
         "value" => {
             let text = text_of(body)?;
+            iphone.state().typing_frequency = body["frequency"].as_u64();
             focus(iphone, &element).await?;
             type_text(iphone, &text).await;
         }

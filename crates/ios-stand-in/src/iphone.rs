@@ -58,6 +58,10 @@ pub struct IphoneState {
     pub location: Option<(f64, f64)>,
     /// The buttons of the device that were pressed.
     pub pressed: Vec<String>,
+    /// How far two fingers turned, each time, in degrees.
+    pub twists: Vec<i32>,
+    /// How many keys a second a client wanted to be typed last.
+    pub typing_frequency: Option<u64>,
     /// How the app was launched last: its arguments and its environment.
     pub launched_with: Value,
     /// What an audit finds.

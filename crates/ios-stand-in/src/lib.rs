@@ -6,8 +6,14 @@
 //!
 //! To try things by hand: `cargo run -p trailblaze-ios-stand-in -- --app FILE` prints the address, and ends with the standard input.
 //!
-//! What differs from a device: a screen that is turned shows the same picture, turned, no keyboard is drawn, trees are JSON only,
-//! predicates and class chains are comparisons joined by AND, two fingers always pinch the app as a whole, and an app clears its data when it is launched with the argument `--clear-data`.
+//! What differs from a device: a screen that is turned shows the same picture, turned; no keyboard is drawn; predicates and class chains are
+//! comparisons joined by AND; two fingers pinch the app as a whole, and turning them is only noted; an app clears its data when it is
+//! launched with the argument `--clear-data`; the stream of pictures is a grey dot that changes with the screen.
+//!
+//! What is left of WebDriverAgent's routes, so that it answers `unknown command`: `/wda/screens`, `/wda/device/location`, `/wda/video`,
+//! `/wda/voiceOver`, `/wda/siri`, `/wda/accessibleSource`, `/rotation`, `/wda/apps/launchUnattached`, `/wda/resetAppAuth`,
+//! `/wda/expectNotification`, `/wda/performIoHidEvent`, `/wda/forceTouch`, pickers, `getVisibleCells`, gestures of one element, searches
+//! beneath an element, the text of an alert, and what only watches and televisions have.
 
 mod alert;
 mod answer;
@@ -16,6 +22,7 @@ mod behaviour;
 mod elements;
 mod http;
 mod iphone;
+mod mjpeg;
 mod picture;
 mod program;
 mod predicate;

@@ -5,18 +5,38 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 use trailblaze_core::driver::ObserveOptions;
 use trailblaze_core::screen::{Picture, Pixels};
-use trailblaze_protocol::geometry::Size;
+use trailblaze_protocol::geometry::{Rect, Size};
 
 use crate::answer::{WdaAnswer, WebDriverError};
-use crate::iphone::Iphone;
+use crate::iphone::{Iphone, SCALE};
 
 pub async fn screenshot(iphone: &Iphone) -> WdaAnswer {
+    let (pixels, size) = whole(iphone).await?;
+    Ok(json!(STANDARD.encode(png(&pixels, size)?)))
+}
+
+/// A part of the screen, which is in points.
+pub async fn part(iphone: &Iphone, frame: Rect) -> WdaAnswer {
+    let (pixels, size) = whole(iphone).await?;
+    let inside = |points: i32, end: u32| (f64::from(points.max(0)) * SCALE).round().min(f64::from(end)) as usize;
+    let (left, right) = (inside(frame.left, size.width), inside(frame.right, size.width));
+    let (top, bottom) = (inside(frame.top, size.height), inside(frame.bottom, size.height));
+    if left >= right || top >= bottom {
+        return Err(WebDriverError::unable_to_capture());
+    }
+    let row = |y: usize| &pixels[(y * size.width as usize + left) * 4..(y * size.width as usize + right) * 4];
+    let cut: Vec<u8> = (top..bottom).flat_map(|y| row(y).iter().copied()).collect();
+    let size = Size { width: (right - left) as u32, height: (bottom - top) as u32 };
+    Ok(json!(STANDARD.encode(png(&cut, size)?)))
+}
+
+/// The pixels of the screen, as it is turned.
+async fn whole(iphone: &Iphone) -> Result<(Vec<u8>, Size), WebDriverError> {
     let screen = iphone.screen(ObserveOptions::PICTURE).await;
     let picture = screen.picture.ok_or_else(|| WebDriverError::unknown("there is no picture"))?;
     let size = iphone.size();
     let pixels = in_full(&picture, size).ok_or_else(|| WebDriverError::unknown("the picture has no pixels"))?;
-    let (pixels, size) = if iphone.state().is_landscape { turned(&pixels, size) } else { (pixels, size) };
-    Ok(json!(STANDARD.encode(png(&pixels, size)?)))
+    Ok(if iphone.state().is_landscape { turned(&pixels, size) } else { (pixels, size) })
 }
 
 /// The picture in the size of the screen; the painter of simulated devices draws it smaller.

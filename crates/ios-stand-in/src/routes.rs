@@ -16,6 +16,7 @@ pub async fn answer(iphone: &Iphone, request: &HttpRequest, behaviour: &Behaviou
     let method = request.method.as_str();
     match (method, parts.as_slice()) {
         ("OPTIONS", _) => Ok(Value::Null),
+        _ if !["GET", "POST", "PUT", "DELETE"].contains(&method) => Err(WebDriverError::unknown_method(method)),
         ("GET", ["status"]) => Ok(status()),
         ("GET", ["wda", "healthcheck"]) => Ok(Value::Null),
         ("POST", ["wda", "homescreen"]) => apps::go_home(iphone).await,
@@ -154,6 +155,8 @@ async fn in_session(iphone: &Iphone, method: &str, route: &[&str], request: &Htt
         ("GET", ["element", "active"]) => elements::active(iphone).await,
         ("POST", ["element"]) => elements::find(iphone, body).await,
         ("POST", ["elements"]) => elements::find_all(iphone, body).await,
+        ("GET", ["screenshot", id] | ["element", id, "screenshot"]) => elements::picture(iphone, id).await,
+        ("GET", ["wda", "element", id, what]) => elements::ask(iphone, id, &[*what]).await,
         ("GET", ["element", id, what @ ..]) => elements::ask(iphone, id, what).await,
         ("POST", ["element", id, what]) => elements::act(iphone, id, what, body).await,
         _ => Err(WebDriverError::unknown_command(&request.path)),

@@ -18,12 +18,13 @@ use crate::answer::{WebDriverError, envelope};
 use crate::behaviour::{Behaviour, use_up};
 use crate::http::{HttpRequest, RequestReader};
 use crate::iphone::Iphone;
-use crate::routes;
 use crate::system_alert::SystemAlert;
+use crate::{mjpeg, routes};
 
 /// A stand-in that answers until it is dropped.
 pub struct StandIn {
     port: u16,
+    mjpeg_port: u16,
     shared: Arc<Shared>,
     runtime: Handle,
     ended: CancellationToken,
@@ -55,21 +56,23 @@ pub fn start_at(apps: &[PathBuf], port: u16) -> io::Result<StandIn> {
     // Of its own, so that those who have a runtime can start one as well.
     let thread = std::thread::spawn(move || run(apps, port, &until, &ready));
     let started = is_ready.recv().unwrap_or_else(|_| Err(io::Error::other("its thread ended")));
-    let (port, shared, runtime) = started?;
-    Ok(StandIn { port, shared, runtime, ended, thread: Some(thread) })
+    let ([port, mjpeg_port], shared, runtime) = started?;
+    Ok(StandIn { port, mjpeg_port, shared, runtime, ended, thread: Some(thread) })
 }
 
-type Started = io::Result<(u16, Arc<Shared>, Handle)>;
+type Started = io::Result<([u16; 2], Arc<Shared>, Handle)>;
 
 /// Says when it is ready, and answers until it is ended.
 fn run(apps: Vec<Arc<SimApp>>, port: u16, until: &CancellationToken, ready: &mpsc::Sender<Started>) {
     let serving = async {
         let listener = TcpListener::bind(("127.0.0.1", port)).await?;
-        let port = listener.local_addr()?.port();
+        let pictures = TcpListener::bind(("127.0.0.1", 0)).await?;
+        let ports = [listener.local_addr()?.port(), pictures.local_addr()?.port()];
         let (behaviour, requests, turn) = (Mutex::default(), Mutex::default(), tokio::sync::Mutex::default());
         let shared = Arc::new(Shared { iphone: Iphone::new(apps), behaviour, requests, turn });
-        let _ = ready.send(Ok((port, Arc::clone(&shared), Handle::current())));
-        until.run_until_cancelled(serve(listener, shared)).await;
+        let _ = ready.send(Ok((ports, Arc::clone(&shared), Handle::current())));
+        let serving = async { tokio::join!(serve(listener, Arc::clone(&shared)), serve_pictures(pictures, shared)) };
+        until.run_until_cancelled(serving).await;
         Ok::<(), io::Error>(())
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -93,6 +96,11 @@ impl StandIn {
 
     pub fn port(&self) -> u16 {
         self.port
+    }
+
+    /// Where it streams pictures of the screen.
+    pub fn mjpeg_address(&self) -> String {
+        format!("http://127.0.0.1:{}", self.mjpeg_port)
     }
 
     /// Replaces how it misbehaves.
@@ -145,6 +153,16 @@ impl StandIn {
     /// The buttons of the device that were pressed.
     pub fn pressed(&self) -> Vec<String> {
         self.shared.iphone.state().pressed.clone()
+    }
+
+    /// How far two fingers turned, each time, in degrees.
+    pub fn twists(&self) -> Vec<i32> {
+        self.shared.iphone.state().twists.clone()
+    }
+
+    /// How many keys a second were to be typed last, if a client said so.
+    pub fn typing_frequency(&self) -> Option<u64> {
+        self.shared.iphone.state().typing_frequency
     }
 
     /// How the app was launched last: its `arguments` and its `environment`.
@@ -204,6 +222,14 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>) {
     }
 }
 
+async fn serve_pictures(listener: TcpListener, shared: Arc<Shared>) {
+    while let Ok((connection, _)) = listener.accept().await {
+        let shared = Arc::clone(&shared);
+        // Detached: ends when its connection does. A client that left no longer reads.
+        tokio::spawn(async move { drop(mjpeg::stream(&shared.iphone, connection).await) });
+    }
+}
+
 impl Shared {
     async fn converse(&self, connection: TcpStream) -> io::Result<()> {
         connection.set_nodelay(true)?;
@@ -221,13 +247,15 @@ impl Shared {
     }
 
     async fn answer(&self, request: &HttpRequest) -> (u16, String) {
-        let is_status = request.path == "/status";
-        // This one is answered whatever else is going on.
-        let _turn = if is_status { None } else { Some(self.turn.lock().await) };
-        if self.behaviour.lock().hangs && !is_status {
+        let is_tree = request.path.ends_with("/source");
+        if is_tree && self.behaviour.lock().has_no_trees {
             std::future::pending::<()>().await;
         }
-        if request.path.ends_with("/source") {
+        let _turn = self.turn.lock().await;
+        if self.behaviour.lock().hangs {
+            std::future::pending::<()>().await;
+        }
+        if is_tree {
             let slow = self.behaviour.lock().slow_tree;
             tokio::time::sleep(slow).await;
         }
@@ -241,13 +269,25 @@ impl Shared {
         if request.path.ends_with("/orientation") && request.method == "POST" {
             self.iphone.state().n_unturned = behaviour.unturned_trees;
         }
-        let is_typing = request.path.ends_with("/value") || request.path.ends_with("/keys");
-        let answer = match behaviour.refuses_beneath_alert && is_typing && self.iphone.state().alert.is_some() {
-            true => Err(WebDriverError::unexpected_alert()),
-            false => routes::answer(&self.iphone, request, &behaviour).await,
+        let answer = match self.fault(request, &behaviour) {
+            Some(error) => Err(error),
+            None => routes::answer(&self.iphone, request, &behaviour).await,
         };
         let session = self.iphone.state().session.clone();
         let (status, body) = envelope(answer, session.as_deref());
         (status, body.to_string())
+    }
+
+    /// Why a request fails that could be carried out, if it does.
+    fn fault(&self, request: &HttpRequest, behaviour: &Behaviour) -> Option<WebDriverError> {
+        let ends = |ending: &str| request.path.ends_with(ending);
+        if behaviour.refuses_beneath_alert && (ends("/value") || ends("/keys")) && self.iphone.state().alert.is_some() {
+            return Some(WebDriverError::unexpected_alert());
+        }
+        let mut now = self.behaviour.lock();
+        if ends("/source") && use_up(&mut now.timed_out_trees) {
+            return Some(WebDriverError::timeout());
+        }
+        (ends("/screenshot") && use_up(&mut now.failed_pictures)).then(WebDriverError::unable_to_capture)
     }
 }

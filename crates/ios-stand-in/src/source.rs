@@ -14,18 +14,18 @@ use crate::system_alert::SystemAlert;
 const FIELDS: [&str; 4] = ["SearchField", "SecureTextField", "TextField", "TextView"];
 
 pub async fn source(iphone: &Iphone, request: &HttpRequest, extra: u32) -> WdaAnswer {
-    match request.parameter("format").unwrap_or("xml") {
-        "json" => {
-            let excluded: Vec<&str> = request.parameter("excluded_attributes").unwrap_or_default().split(',').collect();
-            let mut tree = tree(iphone).await;
-            lengthen(&mut tree, extra);
-            Ok(tree.json(&excluded))
-        }
-        format => {
-            let message = format!("Unknown source format '{format}'. Only ( json ) source formats are supported.");
-            Err(WebDriverError::invalid_argument(message))
-        }
+    let excluded: Vec<&str> = request.parameter("excluded_attributes").unwrap_or_default().split(',').collect();
+    let format = request.parameter("format").unwrap_or("xml");
+    if !["xml", "json"].contains(&format) {
+        let message = format!("Unknown source format '{format}'. Only ( xml, json ) source formats are supported.");
+        return Err(WebDriverError::invalid_argument(message));
     }
+    let mut tree = tree(iphone).await;
+    lengthen(&mut tree, extra);
+    Ok(match format {
+        "json" => tree.json(&excluded),
+        _ => json!(format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}", tree.xml(&excluded, 0))),
+    })
 }
 
 /// The tree of the app in front, or of the system if it shows an alert.
@@ -167,6 +167,34 @@ impl XcElement {
         Value::Object(fields)
     }
 
+    /// As an element of XML, with its place among those beside it.
+    fn xml(&self, excluded: &[&str], index: usize) -> String {
+        let Rect { left, top, .. } = self.frame;
+        let kind = format!("XCUIElementType{}", self.kind);
+        let text = |text: &str| Some(text.to_string());
+        let attributes = [
+            ("type", Some(kind.clone())),
+            ("value", self.wd_value()),
+            ("name", self.name().map(str::to_string)),
+            ("label", text(&self.label).filter(|label| !label.is_empty())),
+            ("enabled", text(&self.is_enabled.to_string())),
+            ("visible", text(&self.is_visible.to_string())),
+            ("accessible", text(&(!self.label.is_empty()).to_string())),
+            ("x", text(&left.to_string())),
+            ("y", text(&top.to_string())),
+            ("width", text(&self.frame.width().to_string())),
+            ("height", text(&self.frame.height().to_string())),
+            ("index", text(&index.to_string())),
+            ("traits", text(&self.traits())),
+        ];
+        let wanted = attributes.into_iter().filter(|(name, _)| !excluded.contains(name));
+        let written: String =
+            wanted.filter_map(|(name, value)| Some(format!(" {name}=\"{}\"", escaped(&value?)))).collect();
+        let children: String =
+            self.children.iter().enumerate().map(|(index, child)| child.xml(excluded, index)).collect();
+        format!("<{kind}{written}>{children}</{kind}>")
+    }
+
     /// Turns the screen to the left: what was on the right is at the top.
     fn turn(&mut self, width: i32) {
         let Rect { left, top, right, bottom } = self.frame;
@@ -179,6 +207,11 @@ impl XcElement {
         all.extend(self.children.iter().flat_map(XcElement::walk));
         all
     }
+}
+
+fn escaped(text: &str) -> String {
+    let signs = [('&', "&amp;"), ('<', "&lt;"), ('>', "&gt;"), ('"', "&quot;"), ('\n', "&#10;")];
+    signs.iter().fold(text.to_string(), |text, (sign, escape)| text.replace(*sign, escape))
 }
 
 /// The smallest rectangle of whole points around one in pixels.
@@ -266,6 +299,11 @@ mod tests {
         assert!(short.get("isVisible").is_none() && short.get("frame").is_none());
         assert_eq!(short["isEnabled"], json!("1"));
         assert_eq!(short["traits"], json!("Button"));
+        let shown = XcElement::new("Button", "Pay & \"go\"", Rect::new(1, 2, 3, 4)).xml(&["visible", "accessible"], 0);
+        let expected = "<XCUIElementTypeButton type=\"XCUIElementTypeButton\" name=\"Pay &amp; &quot;go&quot;\" \
+                        label=\"Pay &amp; &quot;go&quot;\" enabled=\"true\" x=\"1\" y=\"2\" width=\"3\" height=\"4\" index=\"0\" \
+                        traits=\"Button\"></XCUIElementTypeButton>";
+        assert_eq!(shown, expected);
     }
 
     #[test]

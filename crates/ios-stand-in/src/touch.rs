@@ -13,6 +13,8 @@ use crate::iphone::Iphone;
 const LONG_PRESS: Duration = Duration::from_millis(500);
 /// A finger that moves less than this, in points, does not swipe.
 const SLOP: f64 = 10.0;
+/// Fingers that turn less than this, in degrees, pinch.
+const TURNED: f64 = 5.0;
 const ERASE: char = '\u{8}';
 
 /// The numbers `x` and `y` of a request; the middle of the screen without them, as the app itself is then meant.
@@ -128,7 +130,7 @@ impl Stroke {
     }
 }
 
-/// The pointers of WebDriver: one finger taps, presses or swipes, and two pinch.
+/// The pointers of WebDriver: one finger taps, presses or swipes, and two pinch or turn.
 pub async fn actions(iphone: &Iphone, body: &Value) -> WdaAnswer {
     let sources = body.get("actions").and_then(Value::as_array).filter(|sources| !sources.is_empty());
     let sources = sources.ok_or_else(|| WebDriverError::unknown("'actions' must have an array of input sources"))?;
@@ -157,6 +159,12 @@ pub async fn actions(iphone: &Iphone, body: &Value) -> WdaAnswer {
             let (Some(one), Some(other)) = (one.first(), other.first()) else {
                 return Err(WebDriverError::unknown("a finger touches nothing"));
             };
+            let angle = |a: (f64, f64), b: (f64, f64)| (b.1 - a.1).atan2(b.0 - a.0).to_degrees();
+            let turned = (angle(one.to, other.to) - angle(one.from, other.from) + 540.0).rem_euclid(360.0) - 180.0;
+            if turned.abs() > TURNED {
+                iphone.state().twists.push(turned.round() as i32);
+                return Ok(Value::Null);
+            }
             let apart = |a: (f64, f64), b: (f64, f64)| (a.0 - b.0).hypot(a.1 - b.1).max(1.0);
             zoom(iphone, apart(one.to, other.to) / apart(one.from, other.from)).await;
         }

@@ -28,6 +28,7 @@ pub struct Launch {
     /// Files that are open in the child besides its standard streams, numbered from 3.
     pub fds: Vec<(i32, OwnedFd)>,
     pub grace: Grace,
+    pub ending: EndingSignal,
 }
 
 impl Launch {
@@ -43,6 +44,7 @@ impl Launch {
             folders: Vec::new(),
             fds: Vec::new(),
             grace: Grace::default(),
+            ending: EndingSignal::default(),
         }
     }
 
@@ -58,8 +60,20 @@ impl Launch {
             folders: self.folders.clone(),
             fds: Vec::new(),
             grace: self.grace,
+            ending: self.ending,
         }
     }
+}
+
+/// The signal by which a child, and what it started, is asked to end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndingSignal {
+    /// SIGTERM.
+    #[default]
+    Terminate,
+    /// SIGINT: for a program that finishes its work only when somebody presses Ctrl-C.
+    Interrupt,
 }
 
 /// How long a child may take to end.

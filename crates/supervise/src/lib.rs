@@ -18,6 +18,6 @@ mod wire;
 
 pub use child::{Child, ProcessExit, Stopped};
 pub use guardian::guardian_main;
-pub use launch::{Grace, GuardianFault, Launch, Running, StartError};
+pub use launch::{EndingSignal, Grace, GuardianFault, Launch, Running, StartError};
 pub use supervisor::{Supervisor, hide_process};
 pub use usage::ProcessMemory;

@@ -67,6 +67,11 @@ impl Supervisor {
         }
     }
 
+    /// The program of the guardians, which is normally this one: for those who start it again for something else.
+    pub fn own_program(&self) -> &Path {
+        &self.guardian
+    }
+
     /// Gives children these variables instead of those of this process.
     pub fn in_environment(self, variables: impl IntoIterator<Item = (OsString, OsString)>) -> Supervisor {
         Supervisor { environment: Some(variables.into_iter().collect()), ..self }
@@ -136,6 +141,7 @@ impl Supervisor {
             folders: launch.folders.iter().map(|folder| folder.clone().into_os_string()).collect(),
             numbers: launch.fds.iter().map(|(number, _)| *number).collect(),
             grace,
+            ending: launch.ending,
         });
         // Our copies must be closed; otherwise the other side would never see the end of a stream.
         drop(launch.fds);

@@ -16,7 +16,7 @@ use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
 use crate::child::ProcessExit;
-use crate::launch::Grace;
+use crate::launch::{EndingSignal, Grace};
 
 /// The argument that starts this program as a guardian.
 pub(crate) const GUARDIAN: &str = "__guardian";
@@ -46,6 +46,7 @@ pub(crate) struct StartRequest {
     /// The descriptors, in the child, of the files that follow the three standard streams.
     pub numbers: Vec<i32>,
     pub grace: Grace,
+    pub ending: EndingSignal,
 }
 
 /// Messages from the guardian.

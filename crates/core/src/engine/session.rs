@@ -165,6 +165,8 @@ impl Session {
         self.followers.lock().clear();
         self.device.emit_events_of_no_call(self);
         tokio::join!(stop_own(&self.sources), self.device.close());
+        // What could not be put back.
+        self.device.emit_events_of_no_call(self);
         self.claim.lock().take();
         self.emit(Event::SessionClosed { session: self.id.clone(), message: message.to_string() });
     }

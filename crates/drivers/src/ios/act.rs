@@ -7,7 +7,7 @@ use trailblaze_core::driver::{Action, ActionOutput, ActionTarget, Budget, Driver
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::geometry::Point;
 
-use super::alerts::explained;
+use super::alerts::{Alert, explained};
 use super::driver::IosDriver;
 use super::wda::{WdaCode, WdaError};
 use crate::gesture::{self, FingerMotion, Gesture, LONG_PRESS};
@@ -140,9 +140,13 @@ impl IosDriver {
         if let Some(point) = target.point() {
             self.touch(budget, &Gesture::Tap(point)).await?;
         }
-        let no_focus = || DriverError::Refused { reason: "no field has the focus; tap a field first".to_string() };
         match self.wda.focused_element(budget).await {
-            Ok(field) => field.ok_or_else(no_focus),
+            Ok(Some(field)) => Ok(field),
+            // An alert takes the focus from the fields behind it.
+            Ok(None) => Err(match Alert::ask(&self.wda, budget).await {
+                Some(alert) => alert.in_the_way(),
+                None => DriverError::Refused { reason: "no field has the focus; tap a field first".to_string() },
+            }),
             Err(error) => Err(explained(error, &self.wda, budget).await),
         }
     }
@@ -168,8 +172,14 @@ impl IosDriver {
         self.in_field(budget, field, "clear", json!({})).await
     }
 
+    /// A field that is gone was drawn anew, or belongs to a session that was dropped; the one that has the focus then is the same.
     async fn in_field(&self, budget: &Budget, field: &str, what: &str, body: Value) -> Result<(), DriverError> {
-        match self.wda.element_post(budget, field, what, body).await {
+        let mut done = self.wda.element_post(budget, field, what, body.clone()).await;
+        if matches!(&done, Err(error) if error.is_about_a_lost_element()) {
+            let field = self.focus_on(budget, &ActionTarget::Device).await?;
+            done = self.wda.element_post(budget, &field, what, body).await;
+        }
+        match done {
             Ok(_) => Ok(()),
             Err(error) => Err(self.not_typed(error, budget).await),
         }

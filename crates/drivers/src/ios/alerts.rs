@@ -45,6 +45,11 @@ impl Alert {
         Some(Alert { text, buttons: buttons.take(BUTTONS).map(fold).collect() })
     }
 
+    /// The error of a command that it keeps from being carried out.
+    pub fn in_the_way(&self) -> DriverError {
+        in_the_way(&self.told())
+    }
+
     pub fn told(&self) -> String {
         let text = if self.text.is_empty() { "it has no text" } else { &self.text };
         match self.buttons.is_empty() {
@@ -73,8 +78,13 @@ pub async fn explained(error: WdaError, wda: &WdaClient, budget: &Budget) -> Dri
     if error.code() != Some(&WdaCode::UnexpectedAlert) {
         return error.into();
     }
-    let alert = Alert::ask(wda, budget).await;
-    let told = alert.as_ref().map_or("WebDriverAgent does not say which".to_string(), Alert::told);
+    match Alert::ask(wda, budget).await {
+        Some(alert) => alert.in_the_way(),
+        None => in_the_way("WebDriverAgent does not say which"),
+    }
+}
+
+fn in_the_way(told: &str) -> DriverError {
     DriverError::Refused { reason: format!("an alert is in the way; tap one of its buttons first: {told}") }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
+use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
@@ -13,11 +14,12 @@ use trailblaze_core::device_source::{DeviceSource, DeviceSpec};
 use trailblaze_core::driver::{Budget, Driver, DriverError};
 use trailblaze_core::finding::Finding;
 use trailblaze_core::limits;
+use trailblaze_supervise::Supervisor;
 
 use super::config::{IosSettings, spec};
-use super::driver::IosDriver;
+use super::driver::{IosDriver, IosHost};
 use super::facts::{WdaStatus, device_name};
-use super::mac::XcodeTools;
+use super::mac::{KnownSimulator, XcodeTools};
 use super::usb::{AttachedDevice, Usbmuxd};
 use super::wda::{WdaAddress, WdaClient, WdaError};
 use crate::provider::Machine;
@@ -38,6 +40,7 @@ pub struct IosDevices {
     entries: BTreeMap<String, IosSettings>,
     usbmuxd: Usbmuxd,
     xcode: XcodeTools,
+    supervisor: Supervisor,
     /// Once somebody has asked for it.
     followed: Mutex<Option<FollowedCables>>,
 }
@@ -56,15 +59,23 @@ struct Candidate {
     is_attached: bool,
 }
 
+/// What a device whose WebDriverAgent answers says about itself.
+struct IntroducedDevice {
+    name: String,
+    status: WdaStatus,
+    is_simulator: bool,
+}
+
 impl IosDevices {
     pub fn new(entries: BTreeMap<String, IosSettings>, machine: &Machine) -> IosDevices {
         let usbmuxd = Usbmuxd::of_environment(machine.var("USBMUXD_SOCKET_ADDRESS"));
-        IosDevices { entries, usbmuxd, xcode: XcodeTools::find(machine), followed: Mutex::default() }
+        let (xcode, supervisor) = (XcodeTools::find(machine), machine.supervisor.clone());
+        IosDevices { entries, usbmuxd, xcode, supervisor, followed: Mutex::default() }
     }
 
     async fn attached(&self, budget: &Budget) -> Vec<AttachedDevice> {
         let limit = LISTING.min(budget.remaining());
-        // Who has no usbmuxd has no cables.
+        // Where no usbmuxd runs, nothing is on a cable.
         let listed = tokio::time::timeout(limit, self.usbmuxd.attached()).await;
         listed.ok().and_then(Result::ok).unwrap_or_default()
     }
@@ -92,16 +103,17 @@ impl IosDevices {
         listed.chain(cabled).chain(usual).collect()
     }
 
-    /// What one that answers says about itself: its name, and its status.
-    async fn ask(&self, settings: &IosSettings, budget: &Budget) -> Result<(String, WdaStatus), WdaError> {
+    /// What one that answers says about itself.
+    async fn ask(&self, settings: &IosSettings, budget: &Budget) -> Result<IntroducedDevice, WdaError> {
         let brief = Budget { deadline: budget.deadline.min(Instant::now() + ASKING), ..budget.clone() };
         let wda = WdaClient::new(settings.address.clone(), &self.usbmuxd);
         let status = WdaStatus::ask(&wda, &brief).await?;
-        let name = wda.get(&brief, "/wda/device/info").await.map(|device| device_name(&device)).unwrap_or_default();
-        Ok((name, status))
+        let device = wda.get(&brief, "/wda/device/info").await.unwrap_or_default();
+        let is_simulator = device.get("isSimulator").and_then(Value::as_bool).unwrap_or(false);
+        Ok(IntroducedDevice { name: device_name(&device), status, is_simulator })
     }
 
-    async fn answers(&self, budget: &Budget) -> Vec<(Candidate, Result<(String, WdaStatus), WdaError>)> {
+    async fn answers(&self, budget: &Budget) -> Vec<(Candidate, Result<IntroducedDevice, WdaError>)> {
         let candidates = self.candidates(budget).await;
         let answers = futures::future::join_all(candidates.iter().map(|one| self.ask(&one.settings, budget))).await;
         candidates.into_iter().zip(answers).collect()
@@ -120,6 +132,33 @@ fn id_of(name: &str) -> String {
     // `sim-` is the name of simulated devices.
     let prefix = if name.starts_with("sim-") { "ios-" } else { "" };
     format!("ios/{prefix}{name}")
+}
+
+/// The id of the simulator that answers at the usual address: the one of its name, or else the only one that runs.
+fn simulator_of(device: &IntroducedDevice, booted: &[KnownSimulator]) -> Option<String> {
+    let named = booted.iter().find(|simulator| simulator.name == device.name);
+    let simulator = named.or(match booted {
+        [only] => Some(only),
+        _ => None,
+    });
+    simulator.filter(|_| device.is_simulator).map(|simulator| format!("ios/{}", simulator.udid))
+}
+
+/// The simulators that run and are none of the devices that were found: two names of one WebDriverAgent would be one too many.
+fn further_simulators(
+    booted: &[KnownSimulator],
+    found: &[DeviceSpec],
+    entries: &BTreeMap<String, IosSettings>,
+) -> Vec<DeviceSpec> {
+    let is_entry = |simulator: &KnownSimulator| {
+        let mut names = entries.values().filter_map(|settings| settings.simulator.as_ref());
+        names.any(|name| simulator.is_called(name))
+    };
+    let described = booted.iter().filter(|simulator| !is_entry(simulator)).map(|simulator| {
+        let id = format!("ios/{}", simulator.udid);
+        spec(&id, None, IosSettings::named(&id, &[]), format!("{}, simulator", simulator.name))
+    });
+    described.filter(|own| found.iter().all(|other| other.machine_id != own.machine_id)).collect()
 }
 
 fn on_cable(device: &AttachedDevice) -> DeviceSpec {
@@ -144,30 +183,30 @@ async fn follow(usbmuxd: Usbmuxd, sender: watch::Sender<Vec<DeviceSpec>>) {
 #[async_trait]
 impl DeviceSource for IosDevices {
     async fn discover(&self, budget: &Budget) -> Result<Vec<DeviceSpec>, DriverError> {
+        let booted = self.xcode.booted(budget).await;
         let mut found = Vec::new();
         for (Candidate { id, settings, is_attached }, answer) in self.answers(budget).await {
             match answer {
-                Ok((name, status)) => {
-                    let id = id.unwrap_or_else(|| id_of(&name));
-                    let classifiers = ["ios", status.kind].map(str::to_string).to_vec();
-                    found.push(DeviceSpec { classifiers, ..spec(&id, None, settings, status.summary(&name)) });
+                Ok(device) => {
+                    // The simulator of this Mac that it is can do more.
+                    let simulator = if id.is_none() { simulator_of(&device, &booted) } else { None };
+                    let is_own_name = simulator.is_some();
+                    let id = id.or(simulator).unwrap_or_else(|| id_of(&device.name));
+                    let settings = if is_own_name { IosSettings::named(&id, &[]) } else { settings };
+                    let classifiers = ["ios", device.status.kind].map(str::to_string).to_vec();
+                    let summary = device.status.summary(&device.name);
+                    found.push(DeviceSpec { classifiers, ..spec(&id, None, settings, summary) });
                 }
                 Err(_) if is_attached => {
                     let id = id.unwrap_or_default();
                     let summary = "an iPhone on a cable, whose WebDriverAgent does not answer".to_string();
                     found.push(spec(&id, None, settings, summary));
                 }
-                // Who does not answer is not there.
+                // One that does not answer is not there.
                 Err(_) => {}
             }
         }
-        for simulator in self.xcode.booted(budget).await {
-            let id = format!("ios/{}", simulator.udid);
-            if !self.entries.contains_key(&id) && found.iter().all(|spec| spec.id.as_str() != id) {
-                let settings = IosSettings::named(&id, &[]);
-                found.push(spec(&id, None, settings, format!("{}, simulator", simulator.name)));
-            }
-        }
+        found.extend(further_simulators(&booted, &found, &self.entries));
         Ok(found)
     }
 
@@ -192,8 +231,12 @@ impl DeviceSource for IosDevices {
 
     async fn acquire(&self, device: &DeviceSpec, budget: &Budget) -> Result<Arc<dyn Driver>, DriverError> {
         let settings = device.settings.get::<IosSettings>().cloned().unwrap_or_default();
-        let mac = self.xcode.make_ready(&settings, &self.usbmuxd, budget).await?;
-        Ok(Arc::new(IosDriver::open(device, settings, (&self.usbmuxd, mac), budget).await?))
+        let host = IosHost {
+            device: self.xcode.make_ready(&settings, &self.usbmuxd, budget).await?,
+            usbmuxd: self.usbmuxd.clone(),
+            supervisor: Some(self.supervisor.clone()),
+        };
+        Ok(Arc::new(IosDriver::open(device, settings, host, budget).await?))
     }
 
     async fn check(&self, budget: &Budget, is_needed: bool) -> Vec<Finding> {
@@ -201,7 +244,7 @@ impl DeviceSource for IosDevices {
         for (Candidate { id, settings, is_attached }, answer) in self.answers(budget).await {
             let is_wanted = is_needed && (id.is_some() || self.entries.is_empty());
             found.extend(match answer {
-                Ok((name, status)) => Some(good(&settings, &name, &status)),
+                Ok(device) => Some(good(&settings, &device)),
                 Err(error) if is_wanted => Some(Finding::bad(ABOUT, error.to_string()).hint(advice(&settings))),
                 Err(error) if is_attached => Some(Finding::warning(ABOUT, error.to_string()).hint(advice(&settings))),
                 // Few projects have an iPhone, and those know where it is.
@@ -226,7 +269,48 @@ fn advice(settings: &IosSettings) -> &'static str {
     }
 }
 
-fn good(settings: &IosSettings, name: &str, status: &WdaStatus) -> Finding {
+fn good(settings: &IosSettings, IntroducedDevice { name, status, .. }: &IntroducedDevice) -> Finding {
     let version = if status.version.is_empty() { String::new() } else { format!(" {}", status.version) };
     Finding::good(ABOUT, format!("{}, WebDriverAgent{version} at {}", status.summary(name), settings.address))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn simulator(number: u8, name: &str) -> KnownSimulator {
+        let udid = format!("F0A1B2C3-0000-4000-8000-00000000000{number}");
+        KnownSimulator { udid, name: name.to_string(), version: vec![18, 1], is_booted: true }
+    }
+
+    fn answering(name: &str, is_simulator: bool) -> IntroducedDevice {
+        let status = WdaStatus { kind: "iphone", ios: "18.1".to_string(), version: String::new() };
+        IntroducedDevice { name: name.to_string(), status, is_simulator }
+    }
+
+    #[test]
+    fn a_simulator_that_answers_has_one_name() {
+        let (phone, other) = (simulator(1, "iPhone 16"), simulator(2, "iPad Air"));
+        let both = [phone.clone(), other];
+        let of = |name: &str, is_simulator, booted: &[KnownSimulator]| {
+            simulator_of(&answering(name, is_simulator), booted).map(|id| id[id.len() - 1..].to_string())
+        };
+        assert_eq!(of("iPad Air", true, &both).as_deref(), Some("2"));
+        assert_eq!(of("My phone", true, &both[..1]).as_deref(), Some("1"), "it is the only one");
+        assert_eq!((of("My phone", true, &both), of("iPhone 16", false, &both)), (None, None));
+
+        let id = format!("ios/{}", phone.udid);
+        let found = [spec(&id, None, IosSettings::named(&id, &[]), String::new())];
+        let further = |found: &[DeviceSpec], entries: &BTreeMap<String, IosSettings>| {
+            further_simulators(&both, found, entries).into_iter().map(|spec| spec.summary).collect::<Vec<_>>()
+        };
+        assert!(
+            further(&found, &BTreeMap::new()).is_empty(),
+            "WebDriverAgent at the usual address is that of one only"
+        );
+        assert_eq!(further(&[], &BTreeMap::new()), ["iPhone 16, simulator", "iPad Air, simulator"]);
+        let named = IosSettings { simulator: Some("iphone 16".to_string()), ..IosSettings::default() };
+        let entries = BTreeMap::from([("ios/ci".to_string(), named)]);
+        assert_eq!(further(&[], &entries), ["iPad Air, simulator"], "the project has a name for it");
+    }
 }

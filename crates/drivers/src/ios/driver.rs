@@ -20,7 +20,9 @@ use trailblaze_core::driver::{
 use trailblaze_core::query::{Checks, Find, Query};
 use trailblaze_core::screen::{Node, Picture, Screen, Shape, SnapshotId};
 use trailblaze_protocol::device_event::DeviceEvent;
+use trailblaze_protocol::event::Level;
 use trailblaze_protocol::geometry::{Point, Size};
+use trailblaze_supervise::Supervisor;
 
 use super::alerts::{self, Alert, SPRINGBOARD};
 use super::apps::LaunchedApp;
@@ -28,10 +30,11 @@ use super::config::IosSettings;
 use super::facts::IosFacts;
 use super::frames::LivePictures;
 use super::mac::{HostedDevice, Simulator, SimulatorLog};
-use super::settings::{AppLocales, EarlierSettings};
+use super::settings::AppLocales;
 use super::tree::ElementTree;
+use super::undo::{SessionUndo, UndoLauncher};
 use super::usb::Usbmuxd;
-use super::wda::{WdaAddress, WdaClient, WdaError};
+use super::wda::{SessionKeeper, WdaAddress, WdaClient, WdaError};
 use crate::png::read_picture;
 
 /// How often a screen is looked at while something is awaited. WebDriverAgent does not say when a screen changes.
@@ -52,11 +55,19 @@ pub struct IosDriver {
     /// What was started for it on this Mac.
     pub(super) host: HostedDevice,
     pub(super) log: SimulatorLog,
-    pub(super) earlier: tokio::sync::Mutex<EarlierSettings>,
+    pub(super) undo: Arc<SessionUndo>,
     pub(super) locales: Mutex<AppLocales>,
     pictures: Option<Arc<LivePictures>>,
     seen: Mutex<Seen>,
     pub(super) events: Arc<DeviceEvents>,
+}
+
+/// What a driver has of the machine that it runs on.
+pub struct IosHost {
+    pub usbmuxd: Usbmuxd,
+    pub device: HostedDevice,
+    /// Starts the process that puts things back if this one is killed.
+    pub supervisor: Option<Supervisor>,
 }
 
 /// What the driver remembers between commands.
@@ -78,14 +89,21 @@ impl IosDriver {
     pub async fn open(
         spec: &DeviceSpec,
         settings: IosSettings,
-        (usbmuxd, host): (&Usbmuxd, HostedDevice),
+        IosHost { usbmuxd, device: host, supervisor }: IosHost,
         budget: &Budget,
     ) -> Result<IosDriver, DriverError> {
-        let wda = WdaClient::new(settings.address.clone(), usbmuxd);
+        let events = Arc::new(DeviceEvents::default());
+        let launcher = supervisor.map(|supervisor| UndoLauncher {
+            supervisor,
+            address: settings.address.clone(),
+            usbmuxd: usbmuxd.clone(),
+        });
+        let undo = Arc::new(SessionUndo::new(launcher, Arc::clone(&events)));
+        let keeper = Arc::clone(&undo) as Arc<dyn SessionKeeper>;
+        let wda = WdaClient::new(settings.address.clone(), &usbmuxd).kept_by(keeper);
         let facts = IosFacts::ask(&wda, budget).await?;
         unlock(&wda, budget).await?;
         let description = describe(spec, &settings, &facts);
-        let events = Arc::new(DeviceEvents::default());
         let stream =
             |address: &WdaAddress| LivePictures::new(address.clone(), usbmuxd.clone(), facts.size, Arc::clone(&events));
         let pictures = settings.mjpeg.as_ref().map(stream);
@@ -96,7 +114,7 @@ impl IosDriver {
             wda,
             host,
             log: SimulatorLog::default(),
-            earlier: tokio::sync::Mutex::default(),
+            undo,
             locales: Mutex::default(),
             pictures,
             seen: Mutex::default(),
@@ -246,7 +264,7 @@ async fn unlock(wda: &WdaClient, budget: &Budget) -> Result<(), DriverError> {
     if !is_locked().await? {
         return Ok(());
     }
-    // What remains locked says more than why.
+    // If it stays locked, that says more than this error.
     let _ = wda.post(budget, "/wda/unlock", json!({})).await;
     match is_locked().await? {
         true => {
@@ -368,10 +386,12 @@ impl Driver for IosDriver {
     async fn close(&self) {
         let budget = Budget::new(Instant::now() + CLOSING, CancellationToken::new());
         self.log.stop();
-        self.put_back(&budget).await;
+        self.undo.put_back(&self.wda, &budget).await;
         if let Err(error) = self.wda.close(&budget).await {
-            tracing::debug!(target: "trailblaze::ios", %error, "the session of WebDriverAgent was not ended");
+            let text = format!("the session of WebDriverAgent was not ended: {error}");
+            self.add_event(DeviceEvent::Log { level: Level::Warning, text });
         }
+        self.undo.forget(&budget).await;
         if let Some(agent) = &self.host.agent {
             agent.stop().await;
         }

@@ -18,8 +18,9 @@ mod phone;
 mod provider;
 mod settings;
 mod tree;
+mod undo;
 mod usb;
-pub mod wda;
+mod wda;
 
 #[cfg(test)]
 mod tests;
@@ -27,4 +28,5 @@ mod tests;
 pub use driver::IosDriver;
 pub use provider::PROVIDER;
 pub use tree::ElementTree;
+pub use undo::put_back_main;
 pub use usb::{Plist, Usbmuxd};

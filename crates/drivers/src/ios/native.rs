@@ -59,7 +59,7 @@ impl IosDriver {
             let ask = async |what: &str| match self.wda.element_get(budget, &id, what).await {
                 Ok(value) => Ok(Some(value)),
                 // It went away in between.
-                Err(error) if matches!(error.code(), Some(WdaCode::StaleElement | WdaCode::NoSuchElement)) => Ok(None),
+                Err(error) if error.is_about_a_lost_element() => Ok(None),
                 Err(error) => Err(explained(error, &self.wda, budget).await),
             };
             let (Some(place), Some(kind)) = (ask("rect").await?, ask("name").await?) else { continue };

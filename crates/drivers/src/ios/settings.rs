@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::time::Instant;
 use trailblaze_core::driver::{Appearance, Budget, DeviceSetting, DriverError, Orientation, SettingsControl};
 use trailblaze_protocol::device_event::DeviceEvent;
@@ -12,19 +12,11 @@ use trailblaze_protocol::event::Level;
 
 use super::alerts::explained;
 use super::driver::IosDriver;
+use super::undo::DeviceChange;
 
 /// How long an app may take to turn with the screen, and how often that is checked.
 const TURNING: Duration = Duration::from_secs(3);
 const TICK: Duration = Duration::from_millis(50);
-
-/// What was set before it was changed.
-#[derive(Debug, Default)]
-pub struct EarlierSettings {
-    pub orientation: Option<Value>,
-    pub appearance: Option<Value>,
-    /// Whether another place is pretended.
-    pub has_location: bool,
-}
 
 /// The languages that apps are launched with, by their ids.
 pub type AppLocales = BTreeMap<String, String>;
@@ -44,9 +36,10 @@ impl SettingsControl for IosDriver {
             }
             DeviceSetting::Location { latitude, longitude } => {
                 let place = json!({"latitude": latitude, "longitude": longitude});
+                self.undo.will_change(budget, &DeviceChange::Location).await;
                 match self.wda.post(budget, "/wda/simulatedLocation", place).await {
                     Ok(_) => {
-                        self.earlier.lock().await.has_location = true;
+                        self.undo.has_changed(DeviceChange::Location);
                         Ok(())
                     }
                     Err(error) => Err(explained(error, &self.wda, budget).await),
@@ -58,11 +51,12 @@ impl SettingsControl for IosDriver {
 
 impl IosDriver {
     async fn turn(&self, budget: &Budget, orientation: Orientation) -> Result<(), DriverError> {
-        let before = self.wda.get(budget, "/orientation").await?;
+        let before = DeviceChange::Orientation(self.wda.get(budget, "/orientation").await?);
         let (name, is_wide) = match orientation {
             Orientation::Portrait => ("PORTRAIT", false),
             Orientation::Landscape => ("LANDSCAPE", true),
         };
+        self.undo.will_change(budget, &before).await;
         let turned = self.wda.post(budget, "/orientation", json!({"orientation": name})).await;
         if let Err(error) = turned {
             let told = match error.code() {
@@ -71,7 +65,7 @@ impl IosDriver {
             };
             return Err(DriverError::Refused { reason: told });
         }
-        self.earlier.lock().await.orientation.get_or_insert(before);
+        self.undo.has_changed(before);
         // WebDriverAgent answers before the app has turned, and the places of elements are wrong until then.
         let until = budget.deadline.min(Instant::now() + TURNING);
         loop {
@@ -91,16 +85,17 @@ impl IosDriver {
     async fn set_appearance(&self, budget: &Budget, appearance: Appearance) -> Result<(), DriverError> {
         let device = self.wda.get(budget, "/wda/device/info").await?;
         let before = device.get("userInterfaceStyle").filter(|style| style.is_string()).cloned();
+        let before = before.map(DeviceChange::Appearance);
+        if let Some(before) = &before {
+            self.undo.will_change(budget, before).await;
+        }
         let name = match appearance {
             Appearance::Light => "light",
             Appearance::Dark => "dark",
         };
         match self.wda.post(budget, "/wda/device/appearance", json!({"name": name})).await {
             Ok(_) => {
-                let mut earlier = self.earlier.lock().await;
-                if let (None, Some(before)) = (&earlier.appearance, before) {
-                    earlier.appearance = Some(before);
-                }
+                before.into_iter().for_each(|before| self.undo.has_changed(before));
                 Ok(())
             }
             Err(error) => Err(explained(error, &self.wda, budget).await),
@@ -112,23 +107,5 @@ impl IosDriver {
         let Some(locale) = self.locales.lock().get(app).cloned() else { return Vec::new() };
         let language = format!("({locale})");
         ["-AppleLanguages".to_string(), language, "-AppleLocale".to_string(), locale.replace('-', "_")].to_vec()
-    }
-
-    /// Puts back what was changed. What cannot be put back is logged.
-    pub(super) async fn put_back(&self, budget: &Budget) {
-        let EarlierSettings { orientation, appearance, has_location } = std::mem::take(&mut *self.earlier.lock().await);
-        let mut failed = Vec::new();
-        if let Some(orientation) = orientation {
-            failed.extend(self.wda.post(budget, "/orientation", json!({"orientation": orientation})).await.err());
-        }
-        if let Some(appearance) = appearance {
-            failed.extend(self.wda.post(budget, "/wda/device/appearance", json!({"name": appearance})).await.err());
-        }
-        if has_location {
-            failed.extend(self.wda.delete(budget, "/wda/simulatedLocation").await.err());
-        }
-        for error in failed {
-            tracing::debug!(target: "trailblaze::ios", %error, "a setting was not put back");
-        }
     }
 }

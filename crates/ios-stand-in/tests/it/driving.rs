@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use trailblaze_core::driver::{
-    Action, ActionTarget, DeviceCommand, Direction, Driver, Key, LaunchMode, ObserveOptions,
+    Action, ActionTarget, DeviceCommand, Direction, Driver, Key, LaunchMode, ObserveOptions, ScreenFrame,
 };
 use trailblaze_core::screen::{Field, Node};
 use trailblaze_core::yaml::{Problems, Source};
@@ -12,7 +12,7 @@ use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::geometry::Size;
 use trailblaze_protocol::ids::DeviceId;
 
-use crate::support::{Connected, WALLET, budget, device, wallet_app};
+use crate::support::{Connected, WALLET, budget, device, device_with, wallet_app};
 
 async fn sign_in(iphone: &Connected) {
     iphone.launch(LaunchMode::Reinstall).await.expect("it is launched");
@@ -124,6 +124,32 @@ async fn keys_and_the_clipboard_work() {
     assert_eq!(iphone.id("email").await.text.as_deref(), Some("ada"));
     iphone.try_act(ActionTarget::Device, Action::PressKey { key: Key::Home }).await.expect("it goes home");
     assert_eq!(iphone.screen().await.app, None);
+}
+
+#[tokio::test]
+async fn keys_are_typed_as_often_as_the_project_says() {
+    let stand_in = trailblaze_ios_stand_in::start(&[wallet_app()]).expect("a stand-in");
+    let (source, spec) = device_with(&stand_in, "typingFrequency: 30\n");
+    let driver = source.acquire(&spec, &budget()).await.expect("it is ready");
+    let iphone = Connected { stand_in, driver };
+    iphone.launch(LaunchMode::Resume).await.expect("it is launched");
+    iphone.fill("email", "ada").await;
+    assert_eq!(iphone.stand_in.typing_frequency(), Some(30));
+}
+
+#[tokio::test]
+async fn live_pictures_arrive_and_change_with_the_screen() {
+    let stand_in = trailblaze_ios_stand_in::start(&[wallet_app()]).expect("a stand-in");
+    let (source, spec) = device_with(&stand_in, &format!("mjpeg: {}\n", stand_in.mjpeg_address()));
+    let driver = source.acquire(&spec, &budget()).await.expect("it is ready");
+    let iphone = Connected { stand_in, driver };
+    let mut frames = iphone.driver.frames().expect("they can be followed");
+    let first = frames.wait_for(Option::is_some).await.expect("a picture").clone().expect("a picture");
+    assert!(first.jpeg.starts_with(&[0xff, 0xd8]) && first.jpeg.ends_with(&[0xff, 0xd9]));
+    assert_eq!(first.size, iphone.driver.describe().size);
+    iphone.launch(LaunchMode::Resume).await.expect("it is launched");
+    let is_other = |frame: &Option<ScreenFrame>| frame.as_ref().is_some_and(|frame| frame.jpeg != first.jpeg);
+    frames.wait_for(is_other).await.expect("another picture");
 }
 
 #[tokio::test]

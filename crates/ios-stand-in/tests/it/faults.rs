@@ -34,8 +34,12 @@ async fn one_that_drops_every_session_is_lost() {
 async fn html_in_place_of_an_answer_is_quoted() {
     let iphone = Connected::open().await;
     iphone.stand_in.behave(Behaviour { html_errors: 1, ..Behaviour::default() });
+    iphone.screen().await;
+    // A tree that is asked for and the app in front, each of them twice.
+    iphone.stand_in.behave(Behaviour { html_errors: 100, ..Behaviour::default() });
     let query = iphone.driver.observe(&budget(), ObserveOptions::TREE).await.expect_err("it is no answer");
     assert!(matches!(&query, DriverError::Refused { reason } if reason.contains("502 Bad Gateway")), "{query:?}");
+    iphone.stand_in.behave(Behaviour::default());
     iphone.screen().await;
 }
 
@@ -57,8 +61,49 @@ async fn a_stale_element_is_searched_for_again() {
     // The first of the requests about an element asks which has the focus.
     iphone.stand_in.behave(Behaviour { stale_elements: 2, ..Behaviour::default() });
     let typing = Action::InputText { text: "x".to_string() };
-    let error = iphone.try_act(ActionTarget::Device, typing).await.expect_err("it is gone");
+    iphone.try_act(ActionTarget::Device, typing.clone()).await.expect("it is found again");
+    assert_eq!(iphone.id("email").await.text.as_deref(), Some("x"));
+    iphone.stand_in.behave(Behaviour { stale_elements: 100, ..Behaviour::default() });
+    let error = iphone.try_act(ActionTarget::Device, typing).await.expect_err("it is gone each time");
     assert!(matches!(error, DriverError::Evaded { .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn code_words_of_trees_and_pictures_are_errors_of_the_device() {
+    let iphone = Connected::open().await;
+    iphone.stand_in.behave(Behaviour { timed_out_trees: 1, ..Behaviour::default() });
+    let error = iphone.driver.observe(&budget(), ObserveOptions::TREE).await.expect_err("the app does not respond");
+    assert!(matches!(&error, DriverError::TimedOut { what } if what.contains("(timeout)")), "{error:?}");
+    iphone.stand_in.behave(Behaviour { failed_pictures: 1, ..Behaviour::default() });
+    let error = iphone.driver.observe(&budget(), ObserveOptions::PICTURE).await.expect_err("there is no picture");
+    assert!(matches!(&error, DriverError::Refused { reason } if reason.contains("unable to capture")), "{error:?}");
+    iphone.screen().await;
+}
+
+/// In the full tier, because only a long wait says that something hangs.
+#[tokio::test]
+async fn one_that_hangs_is_named_and_not_waited_for_twice() {
+    if std::env::var_os("SOAK").is_none() {
+        return;
+    }
+    let limited = |seconds| Budget::new(Instant::now() + Duration::from_secs(seconds), CancellationToken::new());
+    for (behaviour, expected) in [
+        (
+            Behaviour { has_no_trees: true, ..Behaviour::default() },
+            "hangs: it answers `GET /status`, but has not answered `GET /source`",
+        ),
+        (Behaviour { hangs: true, ..Behaviour::default() }, "is slow: it has worked on `GET /"),
+    ] {
+        let iphone = Connected::open().await;
+        iphone.stand_in.behave(behaviour);
+        let error = iphone.driver.observe(&limited(12), ObserveOptions::TREE).await.expect_err("it hangs");
+        assert!(matches!(error, DriverError::TimedOut { .. }), "{error:?}");
+        let before = iphone.stand_in.requests().len();
+        let error = iphone.driver.observe(&limited(12), ObserveOptions::TREE).await.expect_err("it hangs");
+        assert!(error.to_string().contains(expected), "{error}");
+        let asked = iphone.stand_in.requests().split_off(before);
+        assert!(asked.contains(&"GET /status".to_string()), "{asked:?}");
+    }
 }
 
 #[tokio::test]

@@ -72,7 +72,7 @@ async fn guard(control: UnixStream, files: Vec<OwnedFd>) -> io::Result<()> {
     // Nothing may fail after the child has started.
     let mut alarms = Alarms::set()?;
     let folders: Vec<PathBuf> = start.folders.iter().map(PathBuf::from).collect();
-    let grace = start.grace.bounded();
+    let (grace, ending) = (start.grace.bounded(), start.ending);
     let started = launch(start, files);
     // Leaves the child's folder, so that it is not kept busy.
     let _ = std::env::set_current_dir("/");
@@ -80,7 +80,7 @@ async fn guard(control: UnixStream, files: Vec<OwnedFd>) -> io::Result<()> {
         Ok(child) => {
             let pid = child.as_raw_pid().unsigned_abs();
             tell(&mut writer, Report::Started { pid }).await;
-            let mut watch = ChildWatch::new(child, grace, folders);
+            let mut watch = ChildWatch::new(child, grace, ending, folders);
             let leaked = watch.until_all_are_gone(&mut reader, &mut writer, &mut alarms).await;
             folders::remove_all(watch.folders).await;
             tell(&mut writer, Report::Done { leaked, folders: watch.n_folders }).await;

@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::tell;
 use crate::child::ProcessExit;
-use crate::launch::Grace;
+use crate::launch::{EndingSignal, Grace};
 use crate::processes;
 use crate::wire::{GuardianRequest, Report, WireReader, WireWriter};
 
@@ -43,6 +43,7 @@ pub(super) struct ChildWatch {
     child: Pid,
     ended: Option<ProcessExit>,
     grace: Grace,
+    ending: EndingSignal,
     stage: Stage,
     pub folders: Vec<PathBuf>,
     /// The number of folders added after the start.
@@ -61,8 +62,8 @@ enum Stage {
 }
 
 impl ChildWatch {
-    pub fn new(child: Pid, grace: Grace, folders: Vec<PathBuf>) -> ChildWatch {
-        ChildWatch { child, ended: None, grace, stage: Stage::Running, folders, n_folders: 0 }
+    pub fn new(child: Pid, grace: Grace, ending: EndingSignal, folders: Vec<PathBuf>) -> ChildWatch {
+        ChildWatch { child, ended: None, grace, ending, stage: Stage::Running, folders, n_folders: 0 }
     }
 
     /// Returns how many processes could not be killed.
@@ -158,8 +159,11 @@ impl ChildWatch {
         if is_time {
             self.stage = Stage::Termed(now + self.grace.after_term);
             if !self.grace.after_term.is_zero() {
-                self.signal_all(Signal::TERM);
-                // A stopped process would not receive SIGTERM.
+                self.signal_all(match self.ending {
+                    EndingSignal::Terminate => Signal::TERM,
+                    EndingSignal::Interrupt => Signal::INT,
+                });
+                // A stopped process would not receive it.
                 self.signal_all(Signal::CONT);
             }
         }

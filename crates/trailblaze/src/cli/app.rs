@@ -25,15 +25,17 @@ use crate::project::compiled_in::CompiledIn;
 /// }
 /// ```
 ///
-/// Must be called before anything else in `main`: for each child process, the program starts itself again as its supervisor.
+/// Must be called before anything else in `main`: the program starts itself again as the supervisor of each child process, and to put back
+/// what it changed on a device if it is killed.
 pub fn app() -> App {
-    App { supervised: trailblaze_supervise::guardian_main(), toolsets: Vec::new() }
+    let supervised = trailblaze_supervise::guardian_main().or_else(trailblaze_drivers::ios::put_back_main);
+    App { supervised, toolsets: Vec::new() }
 }
 
 /// A program that consists of Trailblaze and a team's own tools.
 #[must_use = "`main` runs it"]
 pub struct App {
-    /// How this process ends if it was started as a supervisor; its work is then done.
+    /// How this process ends if it was started as a supervisor, or to put back what another one changed; its work is then done.
     supervised: Option<ExitCode>,
     toolsets: Vec<Arc<dyn Toolset>>,
 }

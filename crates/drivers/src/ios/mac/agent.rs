@@ -1,27 +1,22 @@
 //! WebDriverAgent, started with `xcodebuild`.
 
-use std::collections::VecDeque;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::Mutex;
-use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio_util::task::AbortOnDropHandle;
-use trailblaze_core::driver::{Budget, DriverError, cut};
+use trailblaze_core::driver::{Budget, DriverError};
 use trailblaze_supervise::{Child, Running};
 
 use super::answers;
 use super::command::XcodePrograms;
+use super::output::LastLines;
 use crate::ios::wda::WdaClient;
 
 /// How often a WebDriverAgent that is starting is asked whether it is ready.
 const TICK: Duration = Duration::from_millis(250);
 /// How long its last lines may take to arrive when it has ended.
 const LAST_LINES: Duration = Duration::from_secs(5);
-/// How many of its last lines are kept, and the longest of them in bytes.
-const LINES: usize = 8;
-const LINE: usize = 300;
 
 /// A WebDriverAgent that runs for as long as this exists.
 pub struct AgentProcess {
@@ -59,10 +54,10 @@ impl AgentProcess {
         let Running { stdin, stdout, stderr, child } =
             programs.start_xcodebuild(&arguments, project, environment.as_slice()).await?;
         drop(stdin);
-        let last = Arc::new(Mutex::new(VecDeque::new()));
-        let reading = [follow(stdout, Arc::clone(&last)), follow(stderr, Arc::clone(&last))];
+        let printed = LastLines::default();
+        let reading = [printed.follow(BufReader::new(stdout).lines()), printed.follow(BufReader::new(stderr).lines())];
         let mut agent = AgentProcess { child, reading };
-        agent.wait_until_ready(wda, budget, &last).await?;
+        agent.wait_until_ready(wda, budget, &printed).await?;
         Ok(agent)
     }
 
@@ -70,12 +65,8 @@ impl AgentProcess {
         &mut self,
         wda: &WdaClient,
         budget: &Budget,
-        last: &Mutex<VecDeque<String>>,
+        printed: &LastLines,
     ) -> Result<(), DriverError> {
-        let printed = || {
-            let lines: Vec<String> = last.lock().iter().cloned().collect();
-            if lines.is_empty() { "it printed nothing".to_string() } else { lines.join(" / ") }
-        };
         loop {
             if answers(wda, budget).await {
                 return Ok(());
@@ -85,15 +76,14 @@ impl AgentProcess {
                 for reading in &mut self.reading {
                     let _ = tokio::time::timeout(LAST_LINES, reading).await;
                 }
-                let evidence = format!("`xcodebuild`, which starts WebDriverAgent, {ended}: {}", printed());
+                let evidence = format!("`xcodebuild`, which starts WebDriverAgent, {ended}: {printed}");
                 return Err(DriverError::NotStarted { evidence });
             }
             let waited = budget.run("xcodebuild", tokio::time::sleep(TICK)).await;
             if let Err(DriverError::TimedOut { .. }) = waited {
                 let evidence = format!(
-                    "WebDriverAgent did not answer at {} in time; `xcodebuild` said: {}",
+                    "WebDriverAgent did not answer at {} in time; `xcodebuild` said: {printed}",
                     wda.address(),
-                    printed()
                 );
                 return Err(DriverError::NotStarted { evidence });
             }
@@ -105,24 +95,4 @@ impl AgentProcess {
     pub async fn stop(&self) {
         self.child.terminate().await;
     }
-}
-
-/// Keeps the last lines that a program prints.
-fn follow(
-    output: impl AsyncRead + Send + Unpin + 'static,
-    last: Arc<Mutex<VecDeque<String>>>,
-) -> AbortOnDropHandle<()> {
-    AbortOnDropHandle::new(tokio::spawn(async move {
-        let mut lines = BufReader::new(output).lines();
-        while let Ok(Some(line)) = lines.next_line().await {
-            if line.trim().is_empty() {
-                continue;
-            }
-            let mut last = last.lock();
-            last.push_back(cut(line.trim(), LINE));
-            if last.len() > LINES {
-                last.pop_front();
-            }
-        }
-    }))
 }

@@ -2,16 +2,19 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use tokio::io::AsyncReadExt;
 use trailblaze_core::driver::{Budget, DriverError, cut};
 use trailblaze_core::screen::fold;
-use trailblaze_supervise::{Launch, ProcessExit, Running, Supervisor};
+use trailblaze_supervise::{EndingSignal, Grace, Launch, ProcessExit, Running, Supervisor};
 
 use crate::provider::Machine;
 
 /// The longest output that is quoted, in bytes.
 const QUOTED: usize = 500;
+/// How long a program may take to finish its work when it is asked to end.
+const FINISHING: Grace = Grace { after_stdin: Duration::ZERO, after_term: Duration::from_secs(30) };
 
 /// Where the programs are, and who starts them.
 #[derive(Clone)]
@@ -44,9 +47,20 @@ impl XcodePrograms {
 
     /// Starts `xcrun simctl` with arguments.
     pub async fn start_simctl(&self, arguments: &[&str]) -> Result<Running, DriverError> {
+        self.start(self.simctl_launch(arguments)?).await
+    }
+
+    /// Starts `xcrun simctl` with arguments, for something that goes on until somebody presses Ctrl-C.
+    pub async fn start_endless_simctl(&self, arguments: &[&str]) -> Result<Running, DriverError> {
+        let launch = self.simctl_launch(arguments)?;
+        self.start(Launch { ending: EndingSignal::Interrupt, grace: FINISHING, ..launch }).await
+    }
+
+    fn simctl_launch(&self, arguments: &[&str]) -> Result<Launch, DriverError> {
         let program = self.xcrun.as_deref().ok_or_else(|| missing("xcrun", "a simulator"))?;
-        let arguments: Vec<&str> = ["simctl"].into_iter().chain(arguments.iter().copied()).collect();
-        self.start(program, &arguments, &std::env::temp_dir(), &[]).await
+        let mut launch = Launch::new(program, std::env::temp_dir());
+        launch.args = ["simctl"].iter().chain(arguments).map(OsString::from).collect();
+        Ok(launch)
     }
 
     /// Starts `xcodebuild` in a folder.
@@ -57,20 +71,14 @@ impl XcodePrograms {
         environment: &[(&str, String)],
     ) -> Result<Running, DriverError> {
         let program = self.xcodebuild.as_deref().ok_or_else(|| missing("xcodebuild", "starting WebDriverAgent"))?;
-        self.start(program, arguments, folder, environment).await
-    }
-
-    async fn start(
-        &self,
-        program: &Path,
-        arguments: &[&str],
-        folder: &Path,
-        environment: &[(&str, String)],
-    ) -> Result<Running, DriverError> {
         let mut launch = Launch::new(program, folder);
         launch.args = arguments.iter().map(OsString::from).collect();
         launch.set_env =
             environment.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect();
+        self.start(launch).await
+    }
+
+    async fn start(&self, launch: Launch) -> Result<Running, DriverError> {
         let started = self.supervisor.start(launch).await;
         started.map_err(|error| DriverError::NotStarted { evidence: error.to_string() })
     }

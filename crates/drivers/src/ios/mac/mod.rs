@@ -6,6 +6,7 @@ mod agent;
 mod command;
 mod crash;
 mod log;
+mod output;
 mod simulator;
 mod simulators;
 mod video;

@@ -24,7 +24,7 @@ impl Simulator {
         Simulator { programs, udid, recording: Arc::default() }
     }
 
-    /// Gives a permission to an app, takes it away (`revoke`), or lets the app ask again (`reset`).
+    /// Gives a permission to an app (`grant`), or takes it away (`revoke`).
     pub async fn privacy(&self, budget: &Budget, what: &str, permission: &str, app: &str) -> Result<(), DriverError> {
         let service = service(permission)?;
         self.run(budget, &["privacy", &self.udid, what, service, app]).await
@@ -112,7 +112,7 @@ fn empty(folder: &Path) -> std::io::Result<()> {
 }
 
 /// Permissions by the names that simctl has for them, and by those that others have.
-const SERVICES: [(&str, &[&str]); 12] = [
+const SERVICES: [(&str, &[&str]); 14] = [
     ("all", &[]),
     ("calendar", &[]),
     ("camera", &[]),
@@ -124,16 +124,16 @@ const SERVICES: [(&str, &[&str]); 12] = [
     ("photos-add", &[]),
     ("media-library", &["music"]),
     ("microphone", &["mic", "record_audio"]),
+    ("motion", &[]),
     ("reminders", &[]),
+    ("siri", &[]),
 ];
-const MORE_SERVICES: [&str; 2] = ["motion", "siri"];
 
 fn service(permission: &str) -> Result<&'static str, DriverError> {
     let wanted = permission.to_ascii_lowercase();
-    let named = SERVICES.iter().find(|(name, others)| *name == wanted || others.contains(&wanted.as_str()));
-    let found = named.map(|(name, _)| *name).or_else(|| MORE_SERVICES.into_iter().find(|name| *name == wanted));
-    found.ok_or_else(|| {
-        let known: Vec<&str> = SERVICES.iter().map(|(name, _)| *name).chain(MORE_SERVICES).collect();
+    let found = SERVICES.iter().find(|(name, others)| *name == wanted || others.contains(&wanted.as_str()));
+    found.map(|(name, _)| *name).ok_or_else(|| {
+        let known: Vec<&str> = SERVICES.iter().map(|(name, _)| *name).collect();
         let reason = format!("a simulator has no permission `{permission}`; it has: {}", known.join(", "));
         DriverError::Refused { reason }
     })

@@ -16,6 +16,13 @@ pub struct KnownSimulator {
     pub is_booted: bool,
 }
 
+impl KnownSimulator {
+    /// Whether a text is its UDID or its name.
+    pub fn is_called(&self, text: &str) -> bool {
+        self.udid.eq_ignore_ascii_case(text) || self.name.eq_ignore_ascii_case(text)
+    }
+}
+
 /// Whether a name is the UDID of a simulator: `F0A1B2C3-0000-4000-8000-000000000001`.
 pub fn is_simulator_udid(name: &str) -> bool {
     let parts: Vec<&str> = name.split('-').collect();
@@ -79,10 +86,10 @@ pub async fn boot(programs: &XcodePrograms, wanted: &str, budget: &Budget) -> Re
 
 /// Of several with one name, one that runs, or else the one with the newest iOS.
 fn choose<'a>(known: &'a [KnownSimulator], wanted: &str) -> Option<&'a KnownSimulator> {
-    let is_wanted = |simulator: &&KnownSimulator| {
-        simulator.udid.eq_ignore_ascii_case(wanted) || simulator.name.eq_ignore_ascii_case(wanted)
-    };
-    known.iter().filter(is_wanted).max_by_key(|simulator| (simulator.is_booted, simulator.version.clone()))
+    known
+        .iter()
+        .filter(|simulator| simulator.is_called(wanted))
+        .max_by_key(|simulator| (simulator.is_booted, simulator.version.clone()))
 }
 
 #[cfg(test)]

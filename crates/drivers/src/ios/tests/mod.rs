@@ -11,7 +11,7 @@ use trailblaze_core::driver::{Action, ActionOutput, ActionTarget, Driver, Driver
 use trailblaze_protocol::geometry::Point;
 
 use super::config::{IosSettings, spec};
-use super::driver::IosDriver;
+use super::driver::{IosDriver, IosHost};
 use super::mac::HostedDevice;
 use super::usb::Usbmuxd;
 use super::wda::fake::{FakeWda, ReceivedRequest, WdaReply, budget};
@@ -31,6 +31,9 @@ fn form() -> Value {
 /// What one answers that is ready, with an app in front.
 fn ready(asked: &ReceivedRequest) -> WdaReply {
     let what = asked.what.split('?').next().unwrap_or_default();
+    if what == "GET /alert/text" {
+        return WdaReply::Error(404, "no such alert", "none is open");
+    }
     WdaReply::Value(match what {
         "GET /status" => json!({
             "ready": true, "device": "iphone", "os": {"name": "iOS", "version": "18.1"}, "build": {"version": "16.12.7"},
@@ -63,7 +66,8 @@ async fn open(wda: &FakeWda) -> Result<Arc<dyn Driver>, DriverError> {
 async fn open_with(settings: IosSettings) -> Result<Arc<dyn Driver>, DriverError> {
     let spec = spec("ios/phone", None, settings.clone(), "an iPhone".to_string());
     let usbmuxd = Usbmuxd::of_environment(None);
-    let opened = IosDriver::open(&spec, settings, (&usbmuxd, HostedDevice::default()), &budget()).await;
+    let host = IosHost { usbmuxd, device: HostedDevice::default(), supervisor: None };
+    let opened = IosDriver::open(&spec, settings, host, &budget()).await;
     opened.map(|driver| Arc::new(driver) as Arc<dyn Driver>)
 }
 

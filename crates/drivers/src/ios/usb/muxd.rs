@@ -104,6 +104,14 @@ impl Usbmuxd {
         Usbmuxd { socket }
     }
 
+    /// The value of USBMUXD_SOCKET_ADDRESS that leads to it.
+    pub fn variable(&self) -> String {
+        match &self.socket {
+            MuxSocket::File(path) => format!("UNIX:{}", path.display()),
+            MuxSocket::Network(address) => address.clone(),
+        }
+    }
+
     /// The devices that are on a cable. Those that are known over the network only are left out.
     pub async fn attached(&self) -> Result<Vec<AttachedDevice>, MuxError> {
         let mut connection = self.open().await?;

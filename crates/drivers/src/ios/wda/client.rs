@@ -1,5 +1,8 @@
 //! Requests to WebDriverAgent, with the session that some of them need.
 
+use std::sync::Arc;
+
+use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 use trailblaze_core::driver::{Budget, DriverError};
@@ -14,16 +17,31 @@ const ID: usize = 200;
 /// How long WebDriverAgent waits by itself for an app that does not rest, in seconds. The engine waits for what it needs.
 const IDLE_WAIT: f64 = 1.0;
 
+/// Is told of sessions, so that they can be ended if this program no longer can.
+#[async_trait]
+pub trait SessionKeeper: Send + Sync {
+    /// A session is about to be made.
+    async fn will_begin(&self, budget: &Budget);
+    /// It was made, with this id.
+    async fn has_begun(&self, budget: &Budget, id: &str);
+}
+
 /// One WebDriverAgent. Its session is created when it is needed, and created again once if it was dropped.
 pub struct WdaClient {
     http: WdaHttp,
     session: Mutex<Option<String>>,
+    keeper: Option<Arc<dyn SessionKeeper>>,
 }
 
 impl WdaClient {
     /// `usbmuxd` has the connections of an iPhone on a cable.
     pub fn new(address: WdaAddress, usbmuxd: &Usbmuxd) -> WdaClient {
-        WdaClient { http: WdaHttp::new(address, usbmuxd), session: Mutex::default() }
+        WdaClient { http: WdaHttp::new(address, usbmuxd), session: Mutex::default(), keeper: None }
+    }
+
+    /// The same, which tells somebody of its sessions.
+    pub fn kept_by(self, keeper: Arc<dyn SessionKeeper>) -> WdaClient {
+        WdaClient { keeper: Some(keeper), ..self }
     }
 
     pub fn address(&self) -> &WdaAddress {
@@ -105,6 +123,17 @@ impl WdaClient {
     /// Ends the session, if there is one.
     pub async fn close(&self, budget: &Budget) -> Result<(), WdaError> {
         let Some(id) = self.session(budget).await?.take() else { return Ok(()) };
+        self.end_session(budget, &id).await
+    }
+
+    /// Makes a session, which ends the one that there is, and ends it.
+    pub async fn replace_session(&self, budget: &Budget) -> Result<(), WdaError> {
+        self.session_id(budget).await?;
+        self.close(budget).await
+    }
+
+    /// Ends a session. One that is gone is no error.
+    pub async fn end_session(&self, budget: &Budget, id: &str) -> Result<(), WdaError> {
         let request = WdaRequest::delete(&format!("/session/{id}"));
         let request = WdaRequest { shown: "/session".to_string(), ..request };
         match self.http.send(budget, request).await {
@@ -144,8 +173,14 @@ impl WdaClient {
         // No app: the session follows the one that is in front.
         let wanted = json!({"waitForIdleTimeout": IDLE_WAIT});
         let body = json!({"capabilities": {"alwaysMatch": wanted, "firstMatch": [{}]}});
+        if let Some(keeper) = &self.keeper {
+            keeper.will_begin(budget).await;
+        }
         let made = self.http.send(budget, WdaRequest::post("/session", body)).await?;
         let id = self.checked_id("/session", made.get("sessionId").and_then(Value::as_str))?;
+        if let Some(keeper) = &self.keeper {
+            keeper.has_begun(budget, &id).await;
+        }
         *session = Some(id.clone());
         Ok(id)
     }

@@ -19,7 +19,13 @@ pub enum WdaError {
     NotWda { address: WdaAddress, doing: String, what: String },
     #[error("the answer of WebDriverAgent to `{doing}` is larger than {limit} bytes")]
     TooLarge { doing: String, limit: usize },
-    /// It accepts requests, and answers none.
+    /// It still does what it was asked before, as far as can be known.
+    #[error(
+        "WebDriverAgent at {address} is slow: it has worked on `{doing}` for {seconds} s and answers nothing else meanwhile; \
+         a screen with very many elements takes long"
+    )]
+    Busy { address: WdaAddress, doing: String, seconds: u64 },
+    /// It accepts requests, and answers none, or not those that matter.
     #[error("WebDriverAgent at {address} hangs: {evidence}; restart it")]
     Hung { address: WdaAddress, evidence: String },
     /// Each session that is made is gone at once.
@@ -103,9 +109,14 @@ impl WdaError {
     /// The error of a device that could not be acquired.
     pub fn not_started(self) -> DriverError {
         match self {
-            WdaError::TimedOut { .. } | WdaError::Cancelled => self.into(),
+            WdaError::TimedOut { .. } | WdaError::Busy { .. } | WdaError::Cancelled => self.into(),
             error => DriverError::NotStarted { evidence: error.to_string() },
         }
+    }
+
+    /// Whether an element that WebDriverAgent has found is no longer known to it.
+    pub fn is_about_a_lost_element(&self) -> bool {
+        matches!(self.code(), Some(WdaCode::StaleElement | WdaCode::NoSuchElement))
     }
 
     /// The code word, if WebDriverAgent answered that it could not do it.
@@ -125,6 +136,7 @@ impl From<WdaError> for DriverError {
             WdaError::TimedOut { doing } => {
                 DriverError::TimedOut { what: format!("WebDriverAgent did not answer `{doing}`") }
             }
+            WdaError::Busy { .. } => DriverError::TimedOut { what: text },
             WdaError::Unreachable { .. }
             | WdaError::Closed { .. }
             | WdaError::Hung { .. }

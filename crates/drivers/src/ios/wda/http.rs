@@ -1,7 +1,6 @@
 //! One request to WebDriverAgent.
 
 use std::error::Error;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -10,6 +9,7 @@ use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::{Method, Request};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::time::Instant;
 use trailblaze_core::driver::{Budget, DriverError};
@@ -24,12 +24,13 @@ use crate::ios::usb::{MuxError, Usbmuxd};
 const CONNECT: Duration = Duration::from_secs(5);
 /// How long a connection is kept for the next request.
 const IDLE: Duration = Duration::from_secs(30);
-/// Who does not answer for so long may hang; a shorter wait says nothing.
+/// A WebDriverAgent that does not answer for so long may hang; a shorter wait says nothing.
 const LATE: Duration = Duration::from_secs(10);
-/// How long one that may hang has to say that it does not.
+/// How long one that may hang has to show that it does not.
 const PROBE: Duration = Duration::from_secs(5);
-/// How many requests in a row may stay without an answer until WebDriverAgent counts as hanging, although it says that it is ready.
-const LATE_REQUESTS: u32 = 2;
+/// How long one that answers nothing counts as slow. WebDriverAgent does one thing at a time, so that the tree of a large screen keeps it
+/// from answering anything else.
+const SLOW: Duration = Duration::from_secs(60);
 
 /// The most bytes in an answer.
 pub const SMALL: usize = 1 << 20;
@@ -76,8 +77,18 @@ pub struct WdaHttp {
     address: WdaAddress,
     usbmuxd: Usbmuxd,
     client: Client<WdaConnector, Full<Bytes>>,
-    /// How many requests in a row had enough time, and no answer.
-    late: AtomicU32,
+    /// The last request that had enough time, and no answer.
+    late: Mutex<Option<LateRequest>>,
+}
+
+#[derive(Debug, Clone)]
+struct LateRequest {
+    doing: String,
+    since: Instant,
+    /// How long it was waited for.
+    patience: Duration,
+    /// Whether something else was answered since then.
+    is_past: bool,
 }
 
 impl WdaHttp {
@@ -88,44 +99,66 @@ impl WdaHttp {
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE)
             .build(connector);
-        WdaHttp { address, usbmuxd: usbmuxd.clone(), client, late: AtomicU32::new(0) }
+        WdaHttp { address, usbmuxd: usbmuxd.clone(), client, late: Mutex::default() }
     }
 
     pub fn address(&self) -> &WdaAddress {
         &self.address
     }
 
-    /// Sends a request and returns the `value` of its answer. One that hangs is noticed, and not waited for again.
+    /// Sends a request and returns the `value` of its answer. One that is slow or hangs is noticed, and not waited for again.
     pub async fn send(&self, budget: &Budget, request: WdaRequest) -> Result<Value, WdaError> {
-        if self.late.load(Ordering::SeqCst) > 0 {
-            self.probe(budget).await?;
+        let late = self.late.lock().clone();
+        if let Some(late) = late.as_ref().filter(|late| !late.is_past) {
+            self.probe(budget, late).await?;
         }
-        let (doing, patience) = (request.doing(), budget.remaining());
-        let answer = self.within(budget, request).await;
-        match &answer {
-            Err(WdaError::TimedOut { .. }) if patience >= LATE => {
-                if self.late.fetch_add(1, Ordering::SeqCst) + 1 >= LATE_REQUESTS {
-                    let evidence = format!("it answers `GET /status`, but not `{doing}`");
-                    return Err(WdaError::Hung { address: self.address.clone(), evidence });
-                }
+        let (doing, since, patience) = (request.doing(), Instant::now(), budget.remaining());
+        let again = late.filter(|late| late.doing == doing);
+        // It is waited for as long as before only if there is more time than then.
+        let answer = match &again {
+            Some(late) if patience <= late.patience => self.within(&within(budget, PROBE), request).await,
+            _ => self.within(budget, request).await,
+        };
+        match (&answer, again) {
+            (Err(WdaError::TimedOut { .. }), Some(late)) if patience >= PROBE => {
+                let seconds = late.since.elapsed().as_secs();
+                let evidence = format!("it answers `GET /status`, but has not answered `{doing}` for {seconds} s");
+                return Err(WdaError::Hung { address: self.address.clone(), evidence });
             }
-            Err(WdaError::TimedOut { .. } | WdaError::Cancelled) => {}
-            _ => self.late.store(0, Ordering::SeqCst),
+            (Err(WdaError::TimedOut { .. }), None) if patience >= LATE => {
+                *self.late.lock() = Some(LateRequest { doing, since, patience, is_past: false });
+            }
+            (Err(WdaError::TimedOut { .. } | WdaError::Cancelled), _) => {}
+            _ => self.answered(&doing),
         }
         answer
     }
 
+    /// Notes that a request was answered.
+    fn answered(&self, doing: &str) {
+        let mut late = self.late.lock();
+        late.take_if(|late| late.doing == doing);
+        if let Some(late) = late.as_mut() {
+            late.is_past = true;
+        }
+    }
+
     /// Asks one that was late whether it still answers at all.
-    async fn probe(&self, budget: &Budget) -> Result<(), WdaError> {
-        let until = budget.deadline.min(Instant::now() + PROBE);
-        let brief = Budget { deadline: until, ..budget.clone() };
-        match self.within(&brief, WdaRequest::get("/status")).await {
+    async fn probe(&self, budget: &Budget, late: &LateRequest) -> Result<(), WdaError> {
+        let (address, seconds) = (self.address.clone(), late.since.elapsed().as_secs());
+        match self.within(&within(budget, PROBE), WdaRequest::get("/status")).await {
+            Err(WdaError::TimedOut { .. }) if late.since.elapsed() < SLOW => {
+                Err(WdaError::Busy { address, doing: late.doing.clone(), seconds })
+            }
             Err(WdaError::TimedOut { .. }) => {
-                let evidence = "it accepts connections, but does not answer".to_string();
-                Err(WdaError::Hung { address: self.address.clone(), evidence })
+                let evidence = format!("it accepts connections, but has answered nothing for {seconds} s");
+                Err(WdaError::Hung { address, evidence })
             }
             Err(error @ (WdaError::Cancelled | WdaError::Unreachable { .. })) => Err(error),
-            _ => Ok(()),
+            _ => {
+                self.answered("GET /status");
+                Ok(())
+            }
         }
     }
 
@@ -143,7 +176,22 @@ impl WdaHttp {
         answer
     }
 
+    /// What is no answer of WebDriverAgent may be that of a proxy that lost it for a moment, so that a query is sent once more.
     async fn exchange(&self, request: WdaRequest) -> Result<Value, WdaError> {
+        let (doing, is_query) = (request.doing(), request.method == Method::GET);
+        let answer = match self.ask(request.clone()).await? {
+            (500.., Envelope::Foreign(_)) if is_query => self.ask(request).await?,
+            answer => answer,
+        };
+        match answer.1 {
+            Envelope::Value(value) => Ok(value),
+            Envelope::Error { code, message } => Err(WdaError::Failed(WdaFault { code, doing, message })),
+            Envelope::Foreign(what) => Err(self.not_wda(&doing, &what)),
+        }
+    }
+
+    /// The status and the envelope of an answer.
+    async fn ask(&self, request: WdaRequest) -> Result<(u16, Envelope), WdaError> {
         let (doing, limit) = (request.doing(), request.limit);
         let body = request.body.map(|body| body.to_string()).unwrap_or_default();
         let mut sent = Request::new(Full::new(Bytes::from(body)));
@@ -162,11 +210,7 @@ impl WdaHttp {
             true => WdaError::TooLarge { doing: doing.clone(), limit },
             false => self.closed(&doing, &*error),
         })?;
-        match Envelope::read(status, &body.to_bytes()) {
-            Envelope::Value(value) => Ok(value),
-            Envelope::Error { code, message } => Err(WdaError::Failed(WdaFault { code, doing, message })),
-            Envelope::Foreign(what) => Err(self.not_wda(&doing, &what)),
-        }
+        Ok((status, Envelope::read(status, &body.to_bytes())))
     }
 
     /// That the cable of a connection that ended was pulled out, if that is so.
@@ -187,6 +231,11 @@ impl WdaHttp {
     pub(super) fn not_wda(&self, doing: &str, what: &str) -> WdaError {
         WdaError::NotWda { address: self.address.clone(), doing: doing.to_string(), what: what.to_string() }
     }
+}
+
+/// A budget that ends no later than after a time.
+fn within(budget: &Budget, time: Duration) -> Budget {
+    Budget { deadline: budget.deadline.min(Instant::now() + time), ..budget.clone() }
 }
 
 /// The innermost cause, which says what went wrong.

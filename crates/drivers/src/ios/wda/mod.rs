@@ -1,6 +1,6 @@
 //! A client of WebDriverAgent, the program that runs on an iPhone or a simulator and does over HTTP what it is asked to.
 //!
-//! [`WdaHttp`] makes one request within a budget, and [`WdaClient`] also keeps a session, which touches and apps need.
+//! `http` makes one request within a budget, and [`WdaClient`] also keeps a session, which touches and apps need.
 
 mod address;
 mod client;
@@ -15,7 +15,6 @@ pub mod fake;
 mod tests;
 
 pub use address::WdaAddress;
-pub use client::WdaClient;
+pub use client::{SessionKeeper, WdaClient};
 pub use connect::WdaConnector;
-pub use error::{WdaCode, WdaError, WdaFault};
-pub use http::WdaHttp;
+pub use error::{WdaCode, WdaError};

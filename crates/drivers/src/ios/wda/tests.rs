@@ -1,6 +1,7 @@
 //! The client against a scripted server: what it sends, and what it makes of faults.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -190,7 +191,62 @@ async fn one_that_only_says_that_it_is_ready_hangs_as_well() {
     let first = client.get(&budget(), "/source").await.expect_err("it hangs");
     assert!(matches!(first, WdaError::TimedOut { .. }), "{first:?}");
     let second = client.get(&budget(), "/source").await.expect_err("it hangs");
-    assert!(second.to_string().contains("hangs: it answers `GET /status`, but not `GET /source`"), "{second}");
+    assert!(
+        second.to_string().contains("hangs: it answers `GET /status`, but has not answered `GET /source` for 6"),
+        "{second}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_answers_nothing_for_less_than_a_minute_counts_as_slow() {
+    let is_slow = Arc::new(AtomicBool::new(true));
+    let slow = Arc::clone(&is_slow);
+    let (wda, client) = client(move |_| match slow.load(Ordering::SeqCst) {
+        true => WdaReply::Silence,
+        false => WdaReply::Value(json!("a tree")),
+    })
+    .await;
+    let limited = |seconds| Budget { deadline: Instant::now() + Duration::from_secs(seconds), ..budget() };
+    let first = client.get(&limited(30), "/source").await.expect_err("it takes too long");
+    assert!(matches!(first, WdaError::TimedOut { .. }), "{first:?}");
+    let second = client.get(&limited(30), "/source").await.expect_err("it still takes too long");
+    let text = second.to_string();
+    assert!(text.contains("is slow: it has worked on `GET /source` for 30 s"), "{text}");
+    assert!(matches!(DriverError::from(second), DriverError::TimedOut { .. }));
+    assert_eq!(wda.requests(), ["GET /source", "GET /status"], "it is not asked for another tree");
+    is_slow.store(false, Ordering::SeqCst);
+    assert_eq!(client.get(&limited(30), "/source").await, Ok(json!("a tree")), "it is used again once it answers");
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_was_late_is_waited_for_again_if_there_is_more_time() {
+    let n_trees = AtomicU32::new(0);
+    let (wda, client) = client(move |asked| match asked.what.as_str() {
+        "GET /source" if n_trees.fetch_add(1, Ordering::SeqCst) == 0 => WdaReply::Silence,
+        _ => WdaReply::Value(json!("an answer")),
+    })
+    .await;
+    let limited = |seconds| Budget { deadline: Instant::now() + Duration::from_secs(seconds), ..budget() };
+    client.get(&limited(12), "/source").await.expect_err("it takes too long");
+    assert_eq!(client.get(&limited(60), "/source").await, Ok(json!("an answer")));
+    assert_eq!(wda.requests(), ["GET /source", "GET /status", "GET /source"]);
+}
+
+#[tokio::test]
+async fn a_query_that_a_proxy_failed_is_sent_once_more_and_a_command_is_not() {
+    let html = || WdaReply::html(500, "<html><h1>502 Bad Gateway</h1></html>");
+    let n_queries = AtomicU32::new(0);
+    let (wda, client) = client(move |asked| match asked.what.as_str() {
+        "GET /status" if n_queries.fetch_add(1, Ordering::SeqCst) > 0 => WdaReply::Value(json!("ready")),
+        _ => html(),
+    })
+    .await;
+    assert_eq!(client.get(&budget(), "/status").await, Ok(json!("ready")));
+    let error = client.post(&budget(), "/wda/lock", json!({})).await.expect_err("it fails");
+    assert!(matches!(error, WdaError::NotWda { .. }), "{error:?}");
+    client.get(&budget(), "/source").await.expect_err("it fails again");
+    let sent = ["GET /status", "GET /status", "POST /wda/lock", "GET /source", "GET /source"];
+    assert_eq!(wda.requests(), sent);
 }
 
 #[tokio::test(start_paused = true)]

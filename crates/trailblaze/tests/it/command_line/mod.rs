@@ -15,7 +15,7 @@ mod interruptions;
 mod invalid_input;
 mod links;
 mod load;
-mod mcp;
+pub mod mcp;
 mod report;
 mod request_guard;
 mod run;

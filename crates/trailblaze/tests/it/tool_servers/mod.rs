@@ -23,4 +23,4 @@ mod tool_authoring;
 #[cfg(target_os = "linux")]
 mod rust_tools;
 #[cfg(target_os = "linux")]
-mod typed_api;
+pub mod typed_api;

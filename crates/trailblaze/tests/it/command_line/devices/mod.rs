@@ -2,7 +2,7 @@
 
 #[cfg(target_os = "linux")]
 mod desktop;
-mod iphone;
+mod iphone_stand_in;
 mod lamp;
 mod phone;
 

@@ -1,6 +1,6 @@
 //! `trailblaze mcp`: what an outer agent sees, in both generations of the protocol.
 
-mod client;
+pub mod client;
 mod driving;
 mod http;
 mod listing;

@@ -10,6 +10,6 @@ mod parity;
 mod refusing;
 mod rust_client;
 mod rust_parity;
-mod served;
+pub mod served;
 mod streams;
 mod wire;

@@ -1,12 +1,18 @@
 //! iPhones behind a stand-in for WebDriverAgent, which serves the simulated app: neither WebDriverAgent nor an iPhone was used.
 
-mod mac;
+mod acting;
+#[cfg(target_os = "linux")]
+mod everywhere;
+mod kills;
+mod stand_in_mac;
 mod together;
+
+use std::time::Duration;
 
 use serde_json::Value;
 use trailblaze_ios_stand_in::{Behaviour, CLEAR_DATA, StandIn};
 
-use crate::support::{Project, Ran, is_full_tier, wait_until};
+use crate::support::{Project, Ran, is_full_tier};
 
 const DEVICE: &str = "ios/stand-in";
 
@@ -54,6 +60,47 @@ fn a_stand_in_that_drops_its_session_does_not_fail_a_trail() {
 }
 
 #[test]
+fn html_in_place_of_an_answer_does_not_fail_a_trail() {
+    let wallet = ProjectIphone::connect();
+    wallet.stand_in.behave(Behaviour { html_errors: 1, ..Behaviour::default() });
+    let ran = wallet.run(&["run", "trails/wrong-pin.trail.yaml", "-d", DEVICE]).exits(0);
+    assert!(ran.stdout.contains("1 passed"), "{}", ran.stdout);
+}
+
+/// In the full tier, because it takes as long as a trail waits.
+#[test]
+fn a_stand_in_whose_trees_take_half_a_minute_is_named_and_the_run_ends() {
+    if !is_full_tier() {
+        return;
+    }
+    let wallet = ProjectIphone::connect();
+    wallet.stand_in.behave(Behaviour { slow_tree: Duration::from_secs(30), ..Behaviour::default() });
+    let ran = wallet.run(&["run", "trails/wrong-pin.trail.yaml", "-d", DEVICE]).exits(2);
+    let said = format!("{}{}", ran.stdout, ran.stderr);
+    assert!(said.contains("WebDriverAgent did not answer `GET /source`") || said.contains("is slow"), "{said}");
+    wallet.project.last_run().assert_finished(2);
+}
+
+#[test]
+fn several_iphones_are_used_in_one_run() {
+    let wallet = ProjectIphone::connect();
+    let app = wallet.project.root().join("wallet.app.yaml");
+    let other = trailblaze_ios_stand_in::start(&[app]).expect("a stand-in");
+    let entry =
+        format!("devices:\n  - id: ios/other\n    wda: {}\n    clearDataArguments: [{CLEAR_DATA}]\n", other.address());
+    let text = wallet.project.read("trailblaze.yaml");
+    wallet.project.write("trailblaze.yaml", text.replacen("devices:\n", &entry, 1));
+    let devices = format!("{DEVICE},ios/other");
+    let ran = wallet.run(&["run", "trails/wrong-pin.trail.yaml", "--pictures", "off", "-d", &devices]).exits(0);
+    assert!(ran.stdout.contains("2 passed"), "{}", ran.stdout);
+    for stand_in in [&wallet.stand_in, &other] {
+        let launched = stand_in.requests().iter().filter(|request| request.ends_with("/wda/apps/launch")).count();
+        assert_eq!(launched, 1, "the trail ran on each");
+        assert!(!stand_in.has_session());
+    }
+}
+
+#[test]
 fn an_iphone_that_is_gone_is_named_with_what_to_do() {
     let ProjectIphone { project, stand_in } = ProjectIphone::connect();
     let address = stand_in.address();
@@ -85,42 +132,4 @@ fn an_address_that_is_none_is_a_mistake_of_the_project() {
     let ran = project.run(&["run", "trails/send-money.trail.yaml", "-d", DEVICE]).exits(3);
     let said = format!("{}{}", ran.stdout, ran.stderr);
     assert!(said.contains("`wda: somewhere`") && said.contains("http://127.0.0.1:8100"), "{said}");
-}
-
-const WAITS: &str = "trail:\n  - step: Wait\n    tools:\n      - launchApp: {packageId: com.example.Wallet}\n      - waitUntilVisible: {text: Nowhere, timeoutMs: 300000}\n";
-
-/// A run that waits on the stand-in, in a session.
-fn waiting(wallet: &ProjectIphone) -> crate::support::Running {
-    wallet.project.write("trails/waits.trail.yaml", WAITS);
-    let running = wallet.project.start(&["run", "trails/waits.trail.yaml", "-d", DEVICE]);
-    wait_until("the app is looked at", || {
-        let requests = wallet.stand_in.requests();
-        let launched = requests.iter().position(|request| request.ends_with("/wda/apps/launch"))?;
-        requests[launched..].iter().any(|request| request == "GET /source").then_some(())
-    });
-    running
-}
-
-#[test]
-fn a_run_that_is_interrupted_leaves_no_session() {
-    let wallet = ProjectIphone::connect();
-    let running = waiting(&wallet);
-    assert!(wallet.stand_in.has_session());
-    running.interrupt();
-    wallet.project.ended(running).exits(2);
-    assert!(!wallet.stand_in.has_session());
-}
-
-/// Nobody can end the session of a run that was killed, because only it knew of it. The next run takes it over, and ends it.
-#[test]
-fn a_run_after_killed_ones_leaves_no_session() {
-    let wallet = ProjectIphone::connect();
-    for _ in 0..if is_full_tier() { 20 } else { 1 } {
-        let mut running = waiting(&wallet);
-        running.kill();
-        running.status();
-        let ran = wallet.run(&["run", "trails/wrong-pin.trail.yaml", "-d", DEVICE]).exits(0);
-        assert!(ran.stdout.contains("1 passed"), "{}", ran.stdout);
-        assert!(!wallet.stand_in.has_session());
-    }
 }

@@ -18,7 +18,10 @@ struct CabledIphone {
 
 impl CabledIphone {
     fn plug_in() -> CabledIphone {
-        let project = Project::wallet();
+        CabledIphone::of(Project::wallet())
+    }
+
+    fn of(project: Project) -> CabledIphone {
         let stand_in = trailblaze_ios_stand_in::start(&[project.root().join("wallet.app.yaml")]).expect("a stand-in");
         let usbmuxd = StandInUsbmuxd::start(&project.root().join("usbmuxd")).expect("a stand-in");
         let udid = format!("00008110-{:08X}{:08X}", std::process::id(), stand_in.port());
@@ -60,6 +63,49 @@ fn recordings_of_a_cabled_iphone_are_those_of_a_simulated_one() {
     assert!(ran.stdout.contains("3 passed"), "{}", ran.stdout);
     assert_eq!(recordings(&iphone.project), simulated);
     assert!(!iphone.stand_in.has_session());
+}
+
+const SCRIPTED: [&str; 5] =
+    ["run", "plain-words", "--record", "--model", "scripted/plain-words/send-money.replies.yaml"];
+
+/// The steps that a model carried out are recorded as on a simulated iPhone.
+#[test]
+fn steps_that_a_model_carries_out_are_recorded_as_on_a_simulated_iphone() {
+    let project = Project::wallet();
+    // What the model was last shown decides how a call is recorded, so that the dialog must not be late on one of the devices.
+    let app = project.read("wallet.app.yaml");
+    let prompt = app.replace("after: 20ms, dialog:", "dialog:");
+    assert_ne!(app, prompt, "the example no longer takes its time");
+    project.write("wallet.app.yaml", prompt);
+    let iphone = CabledIphone::of(project);
+    let trail = iphone.project.read("plain-words/send-money.trail.yaml");
+    let recorded = |device: &str| {
+        iphone.project.write("plain-words/send-money.trail.yaml", &trail);
+        iphone.run(&[&SCRIPTED[..], &["-d", device]].concat(), &[]).exits(0);
+        iphone.project.read("plain-words/send-money.trail.yaml")
+    };
+    let simulated = recorded("ios/sim-1");
+    assert!(simulated.contains("recording:"), "{simulated}");
+    assert_eq!(recorded(&iphone.device()), simulated);
+    let replayed = iphone.run(&["run", "plain-words", "--model", "none", "-d", &iphone.device()], &[]).exits(0);
+    assert!(replayed.stdout.contains("1 passed"), "{}", replayed.stdout);
+    assert!(!iphone.stand_in.has_session());
+}
+
+#[test]
+fn a_platform_stands_for_the_only_iphone_on_a_cable() {
+    let iphone = CabledIphone::plug_in();
+    let text = iphone.project.read("trailblaze.yaml");
+    let (before, rest) = text.split_once("devices:\n").expect("its devices");
+    let (_, after) = rest.split_once("\nsim:").expect("its apps");
+    iphone.project.write("trailblaze.yaml", format!("{before}sim:{after}"));
+    iphone.project.write(
+        "trails/look.trail.yaml",
+        "trail:\n  - verify: It starts\n    tools:\n      - launchApp: {packageId: com.example.Wallet, launchMode: FORCE_RESTART}\n      \
+         - assertVisible: {text: Welcome back}\n",
+    );
+    let ran = iphone.run(&["run", "trails/look.trail.yaml", "-d", "ios"], &[]).exits(0);
+    assert!(ran.stderr.contains(&iphone.device()), "{}", ran.stderr);
 }
 
 /// A trail with a custom tool, as somebody wrote it for Android: it names no platform, and its tool none.
