@@ -172,7 +172,7 @@ impl IosDriver {
         self.in_field(budget, field, "clear", json!({})).await
     }
 
-    /// A field that is gone was drawn anew, or belongs to a session that was dropped; the one that has the focus then is the same.
+    /// A field that is gone was drawn again, or belongs to a session that was dropped; the one that has the focus then is the same.
     async fn in_field(&self, budget: &Budget, field: &str, what: &str, body: Value) -> Result<(), DriverError> {
         let mut done = self.wda.element_post(budget, field, what, body.clone()).await;
         if matches!(&done, Err(error) if error.is_about_a_lost_element()) {

@@ -172,25 +172,8 @@ impl Translation<'_, '_> {
                 Some("disabled") => one("networkConnection", json!({"connected": true})),
                 _ => Err("it says neither Enabled nor Disabled".to_string()),
             },
-            "setLocation" => {
-                let degrees = |key: &str| {
-                    let given = get(key).and_then(YamlNode::raw).and_then(|raw| raw.trim().parse::<f64>().ok());
-                    given.ok_or(format!("its `{key}` is not a number"))
-                };
-                one("mobile_setLocation", json!({"latitude": degrees("latitude")?, "longitude": degrees("longitude")?}))
-            }
-            "setOrientation" => {
-                let wanted = given("orientation")?.unwrap_or_default().to_uppercase();
-                match wanted.as_str() {
-                    "PORTRAIT" => one("mobile_setOrientation", json!({"orientation": "PORTRAIT"})),
-                    "LANDSCAPE_LEFT" | "LANDSCAPE_RIGHT" | "LANDSCAPE" => {
-                        let missing = (wanted == "LANDSCAPE_RIGHT").then(|| "turned to the left".to_string());
-                        let calls = CommandCalls::one("mobile_setOrientation", json!({"orientation": "LANDSCAPE"}));
-                        Ok(calls.without(missing.into_iter().collect()))
-                    }
-                    other => Err(format!("there is no orientation `{other}` here")),
-                }
-            }
+            "setLocation" => set_location(value),
+            "setOrientation" => set_orientation(&given("orientation")?.unwrap_or_default()),
             "setPermissions" => {
                 let calls = permissions(get("permissions"), app()?.as_deref());
                 if calls.parts.is_empty() { Err(calls.missing.join(", ")) } else { Ok(calls) }
@@ -355,6 +338,27 @@ pub fn assert_true(condition: &str) -> Result<CommandCalls, String> {
             Ok(CommandCalls::one("assertEquals", json!({"actual": format!("{{{{{name}}}}}"), "expected": "true"})))
         }
         None => Err(unclear()),
+    }
+}
+
+fn set_location(value: Option<&YamlNode>) -> Result<CommandCalls, String> {
+    let degrees = |key: &str| {
+        let given = value.and_then(|value| value.get(key)).and_then(YamlNode::raw);
+        given.and_then(|raw| raw.trim().parse::<f64>().ok()).ok_or(format!("its `{key}` is not a number"))
+    };
+    let args = json!({"latitude": degrees("latitude")?, "longitude": degrees("longitude")?});
+    Ok(CommandCalls::one("mobile_setLocation", args))
+}
+
+fn set_orientation(orientation: &str) -> Result<CommandCalls, String> {
+    match orientation.to_uppercase().as_str() {
+        "PORTRAIT" => Ok(CommandCalls::one("mobile_setOrientation", json!({"orientation": "PORTRAIT"}))),
+        wanted @ ("LANDSCAPE_LEFT" | "LANDSCAPE_RIGHT" | "LANDSCAPE") => {
+            let missing = (wanted == "LANDSCAPE_RIGHT").then(|| "turned to the left".to_string());
+            let calls = CommandCalls::one("mobile_setOrientation", json!({"orientation": "LANDSCAPE"}));
+            Ok(calls.without(missing.into_iter().collect()))
+        }
+        other => Err(format!("there is no orientation `{other}` here")),
     }
 }
 

@@ -79,6 +79,7 @@ impl DBusConnection {
         let greeted = tokio::time::timeout(GREETING, greeting).await;
         let (from, to) = greeted.map_err(|_| unreachable("it does not answer".to_string()))?.map_err(unreachable)?;
         let shared = Arc::new(Shared::default());
+        // At most one message for each call that waits, and each of these has a deadline.
         let (out, orders) = mpsc::unbounded_channel();
         let reading = tokio::spawn(read_all(from, Arc::clone(&shared)));
         let writing = tokio::spawn(write_all(to, orders, Arc::clone(&shared)));
@@ -268,7 +269,7 @@ fn answer(shared: &Shared, message: &[u8]) {
     };
     let waiting = message.reply_to.and_then(|serial| shared.state.lock().waiting.remove(&serial));
     if let Some(waiting) = waiting {
-        // Whoever asked may have given up.
+        // The caller may have given up.
         let _ = waiting.send(message);
     }
 }

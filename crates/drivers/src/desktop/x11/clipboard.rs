@@ -23,7 +23,7 @@ pub struct Clipboard {
 }
 
 impl Clipboard {
-    /// Asks for the text of whoever owns the clipboard.
+    /// Asks the owner of the clipboard for its text.
     pub fn ask(&self, x: &XConnection, window: Window, answer: Sender<Option<String>>) -> Result<(), XServerError> {
         self.waiting.lock().push(answer);
         let (selection, property) = (x.atoms.CLIPBOARD, x.atoms._TRAILBLAZE_CLIPBOARD);

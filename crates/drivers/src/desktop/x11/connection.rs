@@ -113,7 +113,7 @@ impl XConnection {
         }
     }
 
-    /// Asks whoever manages the windows to do something.
+    /// Asks the window manager to do something.
     pub fn ask_manager(&self, window: Window, what: Atom, data: [u32; 5]) -> Result<(), XServerError> {
         use x11rb::protocol::xproto::{ClientMessageEvent, ConnectionExt, EventMask};
         let event = ClientMessageEvent::new(32, window, what, data);

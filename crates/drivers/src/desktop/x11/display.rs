@@ -43,6 +43,7 @@ impl XDisplay {
     /// Connects. With `is_own`, nobody else manages the windows, so that we do.
     pub async fn open(address: XAddress, is_own: bool) -> Result<XDisplay, XServerError> {
         let (opened, result) = oneshot::channel();
+        // At most one job for each call of the session, which waits for its end.
         let (jobs, todo) = mpsc::channel::<Job>();
         let clipboard = Arc::new(Clipboard::default());
         let shared = Arc::clone(&clipboard);
@@ -142,6 +143,7 @@ impl XDisplay {
     pub async fn set_clipboard(&self, budget: &Budget, text: &str) -> Result<(), DriverError> {
         let text: Arc<str> = Arc::from(text);
         let own = move |hands: &mut Hands| {
+            // One message.
             let (done, is_done) = mpsc::channel();
             hands.order(Order::OwnClipboard(text, done))?;
             let refused = "the X server does not hand over the clipboard";
@@ -156,6 +158,7 @@ impl XDisplay {
             return Ok(Some(own.to_string()));
         }
         let ask = move |hands: &mut Hands| {
+            // One message.
             let (answer, answered) = mpsc::channel();
             hands.order(Order::AskClipboard(answer))?;
             let silent = "the program that owns the clipboard does not hand out its text";
@@ -167,6 +170,7 @@ impl XDisplay {
 
 fn start(address: &XAddress, is_own: bool, clipboard: Arc<Clipboard>) -> Result<Hands, XServerError> {
     let x = XConnection::open(address)?;
+    // Each order is waited for before the next one.
     let (orders, received) = mpsc::channel();
     let events = EventLoop::new(XConnection::open(address)?, is_own, clipboard, received)?;
     let window = events.window();

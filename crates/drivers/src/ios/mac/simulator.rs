@@ -89,7 +89,7 @@ impl Simulator {
         Some(stem).filter(|stem| is_plain(stem))
     }
 
-    /// The home folder of whoever runs the simulator.
+    /// The home folder of the user who runs the simulator.
     pub fn home(&self) -> Option<&Path> {
         self.programs.home.as_deref()
     }

@@ -28,8 +28,8 @@ env:
       notVisible: Nothing
     commands:
       - scroll
-- setLocation:
-    latitude: 1
+- addMedia:
+    - photo.png
 ";
 
 const SIGN_IN: &str = "\
@@ -53,7 +53,7 @@ fn a_flow_of_maestro_passes_on_a_simulated_phone() {
     assert_eq!(imported.code, Some(0), "{}", imported.stderr);
     assert_eq!(imported.stdout, "trails/flow.trail.yaml\ntrailblaze-config/tools/wallet_signIn.yaml\n");
     assert!(
-        imported.stderr.contains("flows/flow.yaml:26:3: setLocation: kept: there is no tool for it"),
+        imported.stderr.contains("flows/flow.yaml:26:3: addMedia: kept: there is no tool for it"),
         "{}",
         imported.stderr
     );
