@@ -113,11 +113,12 @@ def _check_tool_results() -> None:
         for name in ("structured_content", "meta"):
             refuse_unlike_json(options.get(name))
         meta: Any = options.get("meta")
-        own: Any = meta.get("trailblaze") if isinstance(meta, dict) else None
-        if isinstance(own, dict):
-            for key in ("memoryDelta", "memoryDeletions"):
-                changed: Any = own.get(key)
-                refuse_reserved(changed if isinstance(changed, (dict, list)) else ())
+        own: Any = meta.get("trailblaze") if is_object(meta) else None
+        if is_object(own):
+            changed: Any = own.get("memoryDelta")
+            deleted: Any = own.get("memoryDeletions")
+            refuse_reserved(changed if is_object(changed) else ())
+            refuse_reserved(deleted if type(deleted) in (list, tuple) else ())
         former(self, *args, **options)
 
     init.checks_json = True  # pyright: ignore[reportFunctionMemberAccess]
