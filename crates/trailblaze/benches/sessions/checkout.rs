@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::mcp::Client;
 use crate::place::{Missing, Place, Shop};
+use crate::support::mcp::Client;
 use crate::support::{Measure, Row, quantile};
 
 /// How many fresh browsers each side gets.

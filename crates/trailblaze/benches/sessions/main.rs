@@ -7,7 +7,6 @@ mod support;
 
 mod checkout;
 mod commands;
-mod mcp;
 mod memory;
 mod place;
 mod start;

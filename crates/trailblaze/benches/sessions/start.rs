@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::mcp::Client;
 use crate::place::{Missing, Place, timed};
+use crate::support::mcp::Client;
 use crate::support::{Measure, Row, quantile};
 
 const RUNS: usize = 15;

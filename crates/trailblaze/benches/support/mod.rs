@@ -3,6 +3,8 @@
 // Each benchmark uses its part of this module.
 #![allow(dead_code)]
 
+pub mod mcp;
+
 use std::sync::Arc;
 use std::time::Duration;
 
