@@ -128,6 +128,7 @@ async fn in_session(iphone: &Iphone, method: &str, route: &[&str], request: &Htt
         ("POST", ["wda", "doubleTap"]) => touch::double_tap(iphone, body).await,
         ("POST", ["wda", "touchAndHold"]) => touch::hold(iphone, body).await,
         ("POST", ["wda", "dragfromtoforduration"]) => touch::drag(iphone, body).await,
+        ("POST", ["wda", "swipe"]) => touch::swipe_toward(iphone, body).await,
         ("POST", ["wda", "pinch"]) => touch::pinch(iphone, body).await,
         ("POST", ["actions"]) => touch::actions(iphone, body).await,
         ("POST", ["wda", "keys"]) => touch::keys(iphone, body).await,
@@ -163,7 +164,7 @@ async fn in_session(iphone: &Iphone, method: &str, route: &[&str], request: &Htt
     }
 }
 
-fn window_size(iphone: &Iphone) -> Value {
+pub fn window_size(iphone: &Iphone) -> Value {
     let size = iphone.size();
     let (width, height) = (f64::from(size.width) / SCALE, f64::from(size.height) / SCALE);
     let state = iphone.state();

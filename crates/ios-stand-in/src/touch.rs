@@ -8,6 +8,7 @@ use trailblaze_protocol::geometry::Point;
 
 use crate::answer::{WdaAnswer, WebDriverError};
 use crate::iphone::Iphone;
+use crate::routes::window_size;
 
 /// A finger that stays at least this long is a long press.
 const LONG_PRESS: Duration = Duration::from_millis(500);
@@ -79,6 +80,23 @@ pub async fn drag(iphone: &Iphone, body: &Value) -> WdaAnswer {
         return Err(WebDriverError::invalid_argument("fromX, fromY, toX and toY must be numbers"));
     };
     swipe(iphone, (from_x, from_y), (to_x, to_y), Duration::from_millis(500)).await;
+    Ok(Value::Null)
+}
+
+/// A swipe over most of the screen, as XCTest makes it from the middle of the app.
+pub async fn swipe_toward(iphone: &Iphone, body: &Value) -> WdaAnswer {
+    let size = window_size(iphone);
+    let side = |name: &str| size[name].as_f64().unwrap_or_default();
+    let (width, height) = (side("width"), side("height"));
+    let (x, y) = (width / 2.0, height / 2.0);
+    let (from, to) = match body["direction"].as_str() {
+        Some("up") => ((x, height * 0.75), (x, height * 0.25)),
+        Some("down") => ((x, height * 0.25), (x, height * 0.75)),
+        Some("left") => ((width * 0.75, y), (width * 0.25, y)),
+        Some("right") => ((width * 0.25, y), (width * 0.75, y)),
+        _ => return Err(WebDriverError::invalid_argument("Direction must be one of up, down, left and right")),
+    };
+    swipe(iphone, from, to, Duration::from_millis(300)).await;
     Ok(Value::Null)
 }
 

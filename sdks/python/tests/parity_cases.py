@@ -25,7 +25,7 @@ def is_possible(case: dict[str, Any]) -> bool:
 def call(tb: Any, case: dict[str, Any]) -> Any:
     """What the method of the case returns: a value, or something to be awaited."""
     service, rpc = case["method"].split("/")
-    groups = {"MaestroCommands": tb.maestro, "PlaywrightCommands": tb.playwright}
+    groups = {"MaestroCommands": tb.maestro, "PlaywrightCommands": tb.playwright, "DesktopCommands": tb.desktop}
     group = groups.get(service, tb)
     if group is None:
         # A group that the device lacks is absent; its commands can be called by name.
@@ -44,6 +44,8 @@ def answer(case: dict[str, Any], returned: Any) -> dict[str, Any]:
         return {"ok": {**fields, "texts": texts, "picture": None if picture is None else picture.mime}}
     if rpc == "AdbShell":
         return {"ok": {"output": returned.output, "exitCode": returned.exit_code}}
+    if rpc == "Windows":
+        return {"ok": [[w.id, w.title, w.app, w.bounds.right, w.bounds.bottom, w.active] for w in returned.windows]}
     if hasattr(returned, "success"):
         return {"ok": getattr(returned, "structured", None)}
     return {"ok": returned}

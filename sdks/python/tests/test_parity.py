@@ -14,7 +14,7 @@ from parity_cases import PARITY, answer, call, cases_on, failure, is_possible
 from trailblaze import SyncTrailblazeClient
 from trailblaze._serve import Server
 
-DEVICES = ["android/sim-1", "ios/sim-1", "web/sim-1"]
+DEVICES = ["android/sim-1", "ios/sim-1", "web/sim-1", "desktop/sim-1"]
 
 SERVER = '''
 from fastmcp import Context, FastMCP

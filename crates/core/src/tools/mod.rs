@@ -5,6 +5,7 @@ mod arguments;
 mod assertions;
 mod checks;
 mod commands;
+mod desktop;
 mod elements;
 #[rustfmt::skip]
 mod generated;
@@ -49,6 +50,7 @@ fn built_in() -> Vec<Batch> {
         apps::ROWS,
         phones::ROWS,
         phone_state::ROWS,
+        desktop::ROWS,
         waiting::ROWS,
         remember::ROWS,
         maestro::ROWS,

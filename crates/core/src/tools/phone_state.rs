@@ -27,7 +27,7 @@ pub const ROWS: &[Row] = &[
     Row::query("mobile_getClipboard", "Read the clipboard.", &[], |cx, _| {
         Box::pin(async move { phone(cx, PhoneCommand::GetClipboard).await })
     })
-    .on(MOBILE),
+    .on(IOS),
     Row::query(
         "mobile_getAppState",
         "Whether an app is not installed, not running, in the background or in front.",

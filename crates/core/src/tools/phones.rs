@@ -25,6 +25,20 @@ const OWN_APP: ParamRow =
     optional("appId", ParamType::Text, "The app's package or bundle id; by default, that of the target.");
 const PERMISSION: ParamRow = required("permission", ParamType::Text, "The permission, such as CAMERA.");
 
+/// What is dragged, and where to.
+pub const DRAG: &[ParamRow] = &[
+    optional("text", ParamType::Text, "The element's text."),
+    optional("id", ParamType::Text, "The element's id."),
+    optional("toText", ParamType::Text, "The text of the element to drop it on."),
+    optional("toId", ParamType::Text, "The id of the element to drop it on."),
+    optional("toX", ParamType::Integer, "Where to drop it, in pixels from the left edge; requires toY."),
+    optional("toY", ParamType::Integer, "Where to drop it, in pixels from the top edge; requires toX."),
+    optional("byX", ParamType::Integer, "How far to drag it to the right, in pixels; to the left if negative."),
+    optional("byY", ParamType::Integer, "How far to drag it down, in pixels; up if negative."),
+    TIMEOUT,
+    REASON,
+];
+
 /// The longest recording that Android makes.
 const RECORDING: i64 = 180;
 
@@ -43,18 +57,7 @@ pub const ROWS: &[Row] = &[
     Row::action(
         "mobile_drag",
         "Drag an element onto another element, to a point on the screen, or by a distance.",
-        &[
-            optional("text", ParamType::Text, "The element's text."),
-            optional("id", ParamType::Text, "The element's id."),
-            optional("toText", ParamType::Text, "The text of the element to drop it on."),
-            optional("toId", ParamType::Text, "The id of the element to drop it on."),
-            optional("toX", ParamType::Integer, "Where to drop it, in pixels from the left edge; requires toY."),
-            optional("toY", ParamType::Integer, "Where to drop it, in pixels from the top edge; requires toX."),
-            optional("byX", ParamType::Integer, "How far to drag it to the right, in pixels; to the left if negative."),
-            optional("byY", ParamType::Integer, "How far to drag it down, in pixels; up if negative."),
-            TIMEOUT,
-            REASON,
-        ],
+        DRAG,
         |cx, args| Box::pin(drag(cx, args)),
     )
     .on(MOBILE),
@@ -196,7 +199,7 @@ async fn background(cx: &Cx, seconds: f64) -> Result<Outcome, Stop> {
     Ok(Outcome { structured: Some(Value::from(app.as_str())), ..Outcome::success(format!("left {app} and came back")) })
 }
 
-async fn drag(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+pub async fn drag(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let wait = find_wait(args);
     let pixels = |name| args.integer(name).map(|number| i32::try_from(number).unwrap_or(i32::MAX));
     let end = match (pixels("toX"), pixels("toY"), pixels("byX"), pixels("byY")) {
@@ -221,7 +224,7 @@ async fn drag(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     act_on(cx, from, &Action::Drag { at: None, to }, wait).await
 }
 
-fn described(args: &Args, text: &str, id: &str) -> Option<Query> {
+pub fn described(args: &Args, text: &str, id: &str) -> Option<Query> {
     let (text, id) = (args.text(text), args.text(id));
     (text.is_some() || id.is_some()).then(|| element(text, id))
 }

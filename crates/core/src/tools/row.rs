@@ -61,6 +61,7 @@ pub enum Preset {
 
 pub const MOBILE: &[Platform] = &[Platform::Android, Platform::Ios];
 pub const WEB: &[Platform] = &[Platform::Web];
+pub const DESKTOP: &[Platform] = &[Platform::Desktop];
 pub const NOT_WEB: &[Platform] = &[Platform::Android, Platform::Ios, Platform::Desktop];
 
 pub const fn required(name: &'static str, ty: ParamType, about: &'static str) -> ParamRow {

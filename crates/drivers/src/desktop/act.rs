@@ -8,6 +8,7 @@ use trailblaze_core::driver::{
 use trailblaze_core::query::Found;
 use trailblaze_protocol::geometry::{Point, Rect};
 
+use super::atspi::AccessibleApp;
 use super::driver::{DesktopDriver, SeenElement, unsupported};
 use super::x11::{KeyChord, KeyStroke, PointerStep, XDisplay, chord_of};
 use crate::gesture::{self, Gesture, LONG_PRESS};
@@ -86,7 +87,7 @@ impl DesktopDriver {
     }
 
     async fn tap(&self, budget: &Budget, target: &ActionTarget) -> Result<(), DriverError> {
-        if let Some(element) = self.element(target).filter(has_own_action) {
+        if let Some(element) = self.element(target).filter(|element| self.acts_by_itself(element)) {
             self.bring_to_front(budget, target).await?;
             if self.do_action(budget, &element).await? {
                 return Ok(());
@@ -97,6 +98,16 @@ impl DesktopDriver {
             (None, Some(element)) => self.grab_focus(budget, &element).await,
             _ => self.click(budget, target, &Action::Tap, &clicks(1)).await,
         }
+    }
+
+    /// Whether the element's own action is performed, in place of a click.
+    fn acts_by_itself(&self, element: &SeenElement) -> bool {
+        // A program of GTK 3 answers nothing while its action waits for a dialog that it has opened.
+        let is_gtk3 = || {
+            let seen = self.seen.lock();
+            seen.programs.get(&element.at.app).is_some_and(AccessibleApp::is_gtk3)
+        };
+        has_own_action(element) && (self.x.is_none() || !is_gtk3())
     }
 
     async fn click(

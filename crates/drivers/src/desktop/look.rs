@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures::future::join_all;
 use trailblaze_core::driver::{Budget, DriverError, ObserveOptions};
 use trailblaze_core::screen::{Field, Node, Props, Screen, Shape};
-use trailblaze_protocol::geometry::Rect;
+use trailblaze_protocol::geometry::{Rect, Size};
 
 use super::atspi::{
     AccessibleApp, AccessibleNode, AccessibleRef, AtspiError, AtspiStates, Coordinates, RoleKind, TreeWalk,
@@ -57,11 +57,13 @@ impl DesktopDriver {
         let mut assembly = Assembly { elements: HashMap::new(), screen: self.x.is_some().then_some(screen) };
         let root = assembly.desktop(walked, &windows);
         self.seen.lock().elements = assembly.elements;
+        // How large a screen of Wayland is, is not known: as large as what is on it.
+        let size = if self.x.is_some() { size } else { extent(&root) };
         let snapshot = self.number(&root);
         Ok(Screen { snapshot, size, app, root, picture, is_moving: false })
     }
 
-    fn size(&self) -> trailblaze_protocol::geometry::Size {
+    fn size(&self) -> Size {
         trailblaze_core::driver::Driver::describe(self).size
     }
 
@@ -269,7 +271,6 @@ impl Assembly {
             (bounds, _) => bounds,
         };
         let mut element = Node::new(id, props(&node));
-        // Popups reach out of their windows.
         let is_clipped = bounds.is_some() && visible.is_none() || !node.states.has(AtspiStates::SHOWING);
         element.is_clipped = is_clipped;
         element.bounds = visible.or(bounds);
@@ -283,8 +284,12 @@ impl Assembly {
                 window: around.window,
             },
         );
-        let clips = matches!(node.role.kind, RoleKind::List) && bounds.is_some();
-        let clip = if clips { visible.or(around.clip) } else { around.clip };
+        let clip = match node.role.kind {
+            RoleKind::List if bounds.is_some() => visible.or(around.clip),
+            // Open menus reach out of their windows.
+            RoleKind::Menu => self.screen,
+            _ => around.clip,
+        };
         let inner = Surroundings { clip, ..around };
         element.children = node.children.into_iter().map(|child| self.element(child, inner)).collect();
         if let Some(left_out) = &node.left_out {
@@ -296,6 +301,17 @@ impl Assembly {
             element.children.push(remark);
         }
         element
+    }
+}
+
+/// The size of a screen that shows all of a tree.
+fn extent(root: &Node) -> Size {
+    let bounds = || root.walk().filter_map(|node| node.bounds);
+    let most =
+        |edges: &mut dyn Iterator<Item = i32>| edges.max().and_then(|edge| u32::try_from(edge).ok()).unwrap_or(0);
+    Size {
+        width: most(&mut bounds().map(|bounds| bounds.right)),
+        height: most(&mut bounds().map(|bounds| bounds.bottom)),
     }
 }
 

@@ -73,6 +73,11 @@ impl IosDevices {
         IosDevices { entries, usbmuxd, xcode, supervisor, followed: Mutex::default() }
     }
 
+    /// Whether this machine may have simulators. Elsewhere, a program called `xcrun` is another one, unless the project names a simulator.
+    fn is_on_mac(&self) -> bool {
+        cfg!(target_os = "macos") || self.entries.values().any(|settings| settings.simulator.is_some())
+    }
+
     async fn attached(&self, budget: &Budget) -> Vec<AttachedDevice> {
         let limit = LISTING.min(budget.remaining());
         // Where no usbmuxd runs, nothing is on a cable.
@@ -183,7 +188,10 @@ async fn follow(usbmuxd: Usbmuxd, sender: watch::Sender<Vec<DeviceSpec>>) {
 #[async_trait]
 impl DeviceSource for IosDevices {
     async fn discover(&self, budget: &Budget) -> Result<Vec<DeviceSpec>, DriverError> {
-        let booted = self.xcode.booted(budget).await;
+        let booted = match self.is_on_mac() {
+            true => self.xcode.booted(budget).await,
+            false => Vec::new(),
+        };
         let mut found = Vec::new();
         for (Candidate { id, settings, is_attached }, answer) in self.answers(budget).await {
             match answer {

@@ -3,10 +3,11 @@
 use async_trait::async_trait;
 use serde_json::Value;
 use trailblaze_core::driver::{
-    ActionOutput, AppControl, AppInventory, Browse, BrowserControl, Budget, ClipboardControl, CurrentApp,
-    DeviceSetting, DeviceShell, DriverError, FileTransfer, FrontApp, LaunchMode, NetworkControl, PermissionControl,
-    SettingsControl, ShellOutput,
+    ActionOutput, AppControl, AppInventory, AppProcessState, AppProcesses, Browse, BrowserControl, Budget,
+    ClipboardControl, ClipboardReader, CurrentApp, DeviceSetting, DeviceShell, Driver, DriverError, FileTransfer,
+    FrontApp, LaunchMode, NetworkControl, PermissionControl, PhoneAbilities, SettingsControl, ShellOutput,
 };
+use trailblaze_protocol::driver::Platform;
 
 use super::act::cannot;
 use super::device::SimDevice;
@@ -136,6 +137,39 @@ impl ClipboardControl for Sim {
             device.input_text(&text, now)
         };
         self.command(budget, "pasteClipboard", paste).await
+    }
+}
+
+/// A simulated phone has no lock, and no alerts but those of its apps.
+impl PhoneAbilities for Sim {
+    fn clipboard_reader(&self) -> Option<&dyn ClipboardReader> {
+        if self.describe().platform == Platform::Ios { Some(self) } else { None }
+    }
+
+    fn processes(&self) -> Option<&dyn AppProcesses> {
+        Some(self)
+    }
+}
+
+#[async_trait]
+impl ClipboardReader for Sim {
+    async fn read(&self, budget: &Budget) -> Result<String, DriverError> {
+        self.command(budget, "getClipboard", |device, _| Ok(device.clipboard.clone())).await
+    }
+}
+
+#[async_trait]
+impl AppProcesses for Sim {
+    async fn state(&self, budget: &Budget, app: &str) -> Result<AppProcessState, DriverError> {
+        let state = |device: &mut SimDevice, _| {
+            Ok(match device.installed(app) {
+                None => AppProcessState::NotInstalled,
+                Some(idx) if idx == device.front => AppProcessState::Foreground,
+                Some(idx) if device.apps[idx].state.is_running() => AppProcessState::Background,
+                Some(_) => AppProcessState::NotRunning,
+            })
+        };
+        self.command(budget, "getAppState", state).await
     }
 }
 

@@ -2,9 +2,13 @@
 
 use tokio::time::Instant;
 use trailblaze_core::driver::{Action, ActionOutput, ActionTarget, Direction, DriverError, LaunchMode};
+use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::geometry::Point;
 
 use super::device::{Installed, SimDevice};
+
+/// How often a key is pressed at most.
+const MOST_PRESSED: u32 = 5_000;
 
 impl SimDevice {
     pub fn act(&mut self, target: &ActionTarget, action: &Action, now: Instant) -> Result<ActionOutput, DriverError> {
@@ -31,6 +35,11 @@ impl SimDevice {
             }
             // No keyboard is drawn, and a field keeps the focus when the keyboard is hidden.
             Action::HideKeyboard => {}
+            Action::PressChord { chord, count, repeats } if self.platform() == Platform::Desktop => {
+                for _ in 0..count.saturating_add(*repeats).min(MOST_PRESSED) {
+                    self.press_chord(chord, now)?;
+                }
+            }
             Action::Swipe { from, to, .. } => drop(self.swipe(*from, *to, now)),
             Action::Scroll { direction, amount } => self.scroll(target, *direction, *amount, now)?,
             Action::Pinch { scale } => self.pinch(*scale),

@@ -8,8 +8,8 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use trailblaze_core::driver::{
     Action, ActionOutput, ActionTarget, AppControl, AppInventory, BrowserControl, Budget, ClipboardControl,
-    DeviceDescription, DeviceShell, Driver, DriverError, FileTransfer, FrontApp, NetworkControl, ObserveOptions,
-    PermissionControl, SettingsControl,
+    DesktopControl, DeviceDescription, DeviceShell, Driver, DriverError, FileTransfer, FrontApp, NetworkControl,
+    ObserveOptions, PermissionControl, PhoneAbilities, SettingsControl,
 };
 use trailblaze_core::screen::{Screen, Shape, SnapshotId};
 use trailblaze_protocol::driver::{DriverKey, Platform};
@@ -179,8 +179,16 @@ impl Driver for Sim {
         Some(self)
     }
 
+    fn desktop(&self) -> Option<&dyn DesktopControl> {
+        if self.description.platform == Platform::Desktop { Some(self) } else { None }
+    }
+
     fn network(&self) -> Option<&dyn NetworkControl> {
         if matches!(self.description.platform, Platform::Android | Platform::Web) { Some(self) } else { None }
+    }
+
+    fn phone(&self) -> Option<&dyn PhoneAbilities> {
+        if self.description.platform.is_mobile() { Some(self) } else { None }
     }
 
     fn shell(&self) -> Option<&dyn DeviceShell> {

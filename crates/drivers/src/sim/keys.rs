@@ -69,7 +69,7 @@ impl SimDevice {
             .ok_or_else(|| DriverError::Refused { reason: "no field has the focus; tap a field first".to_string() })
     }
 
-    fn value(&self, field: &str) -> String {
+    pub(super) fn value(&self, field: &str) -> String {
         let front = &self.apps[self.front];
         front.state.scope(&front.app, None).value(field).to_string()
     }

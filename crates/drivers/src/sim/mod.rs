@@ -20,6 +20,7 @@ mod state;
 mod text;
 mod touch;
 mod tree;
+mod windows;
 
 #[cfg(test)]
 mod tests;

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use trailblaze_ios_stand_in::StandIn;
+
 use crate::skip;
 use crate::support::wallet_app;
 
@@ -26,6 +28,18 @@ fn facebook_wda_uses_the_stand_in() {
 
 #[test]
 fn mobile_mcp_uses_the_stand_in() {
+    node_client_uses_the_stand_in("mobile_mcp_client.mjs", |stand_in| {
+        vec!["127.0.0.1".to_string(), stand_in.port().to_string()]
+    });
+}
+
+#[test]
+fn appium_xcuitest_driver_uses_the_stand_in() {
+    node_client_uses_the_stand_in("appium_xcuitest_client.mjs", |stand_in| vec![stand_in.address()]);
+}
+
+/// Runs a client with the folder of its packages and its other arguments.
+fn node_client_uses_the_stand_in(client: &str, arguments: impl Fn(&StandIn) -> Vec<String>) {
     if std::env::var_os("SOAK").is_none() {
         return;
     }
@@ -37,9 +51,9 @@ fn mobile_mcp_uses_the_stand_in() {
         return;
     }
     let stand_in = trailblaze_ios_stand_in::start(&[wallet_app()]).expect("a stand-in");
-    let mut client = Command::new(&node);
-    client.arg(folder.join("tests/peers/mobile_mcp_client.mjs")).arg(&peers).arg("127.0.0.1");
-    let output = client.arg(stand_in.port().to_string()).output().expect("it starts");
+    let mut command = Command::new(&node);
+    command.arg(folder.join("tests/peers").join(client)).arg(&peers).args(arguments(&stand_in));
+    let output = command.output().expect("it starts");
     let said = [output.stdout, output.stderr].concat();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&said));
 }

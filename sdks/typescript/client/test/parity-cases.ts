@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 
-import { ActionFailed, AssertionFailed, TrailblazeClient, TrailblazeError, type Element, type ScreenState, type ShellResult } from '@trailblaze/client';
+import { ActionFailed, AssertionFailed, TrailblazeClient, TrailblazeError, type Element, type ScreenState, type ShellResult, type WindowList } from '@trailblaze/client';
 
 export type Case = { on: string; name: string; method: string; params: Record<string, unknown>; answer: unknown };
 
@@ -17,7 +17,8 @@ type Methods = Record<string, ((params: unknown) => Promise<unknown>) | undefine
 export async function answerOf(tb: TrailblazeClient, { method, params }: Case): Promise<unknown> {
   const [service = '', rpc = ''] = method.split('/');
   const name = rpc.charAt(0).toLowerCase() + rpc.slice(1);
-  const holder = service === 'MaestroCommands' ? tb.maestro : service === 'PlaywrightCommands' ? tb.playwright : tb;
+  const groups: Record<string, object | undefined> = { MaestroCommands: tb.maestro, PlaywrightCommands: tb.playwright, DesktopCommands: tb.desktop };
+  const holder = service in groups ? groups[service] : tb;
   try {
     // A group that the device lacks is absent; its commands can be called by name.
     const calling = holder === undefined ? tb.callTool(name, params) : (holder as unknown as Methods)[name]?.(params);
@@ -41,6 +42,9 @@ function normal(name: string, answer: unknown): unknown {
   if (name === 'adbShell') {
     const { output, exitCode } = answer as ShellResult;
     return { output, exitCode };
+  }
+  if (name === 'windows') {
+    return (answer as WindowList).windows.map(({ id, title, app, bounds, active }) => [id, title, app, bounds?.right, bounds?.bottom, active]);
   }
   if (typeof answer === 'object' && answer !== null && 'success' in answer) {
     return (answer as { structured?: unknown }).structured ?? null;

@@ -8,7 +8,7 @@ import { TrailblazeClient } from '@trailblaze/client';
 import { answerOf, casesOn } from './parity-cases.ts';
 import { skip, withProject, withServed } from './real-trailblaze.ts';
 
-for (const device of ['android/sim-1', 'ios/sim-1', 'web/sim-1']) {
+for (const device of ['android/sim-1', 'ios/sim-1', 'web/sim-1', 'desktop/sim-1']) {
   test(`a session with its key answers as every client does: ${device}`, { skip }, () =>
     withProject({}, (folder) =>
       withServed(folder, device, async ({ address, key }) => {

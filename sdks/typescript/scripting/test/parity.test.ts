@@ -47,7 +47,7 @@ screens:
 
 const files = { 'trailblaze.yaml': PARITY };
 
-for (const device of ['android/sim-1', 'ios/sim-1', 'web/sim-1']) {
+for (const device of ['android/sim-1', 'ios/sim-1', 'web/sim-1', 'desktop/sim-1']) {
   test(`a tool answers as every client does: ${device}`, { skip }, () =>
     withProject(files, async (folder) => {
       const ran = await trailblaze(folder, 'tool', 'parity_answers', '-d', device);

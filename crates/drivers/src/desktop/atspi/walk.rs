@@ -39,6 +39,12 @@ pub struct AccessibleApp {
     pub coordinates: Coordinates,
 }
 
+impl AccessibleApp {
+    pub fn is_gtk3(&self) -> bool {
+        self.toolkit == "gtk" && self.coordinates == Coordinates::Screen
+    }
+}
+
 /// What positions of elements are relative to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coordinates {

@@ -10,7 +10,8 @@ use parking_lot::Mutex;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::message::{DBusArguments, DBusMessage, MessageKind, next_length};
@@ -18,6 +19,8 @@ use super::value::DBusValue;
 
 /// How long a bus may take to accept us.
 const GREETING: Duration = Duration::from_secs(10);
+/// The most calls that wait for their answers. A bus refuses more than it is set up for, which is 50,000 for accessibility.
+const MOST_WAITING: usize = 10_000;
 /// The most bytes of calls that are sent at once.
 const BATCH: usize = 64 << 10;
 
@@ -46,6 +49,7 @@ pub struct DBusCall<'a> {
 pub struct DBusConnection {
     shared: Arc<Shared>,
     out: mpsc::UnboundedSender<Vec<u8>>,
+    places: Semaphore,
     _tasks: [AbortOnDropHandle<()>; 2],
 }
 
@@ -58,6 +62,8 @@ struct Shared {
 #[derive(Default)]
 struct State {
     waiting: HashMap<u32, oneshot::Sender<DBusMessage>>,
+    /// The last answer of each program: when it came, and which call it was for.
+    heard: HashMap<String, (Instant, u32)>,
     /// Why the connection ended, if it has.
     gone: Option<String>,
 }
@@ -84,7 +90,8 @@ impl DBusConnection {
         let reading = tokio::spawn(read_all(from, Arc::clone(&shared)));
         let writing = tokio::spawn(write_all(to, orders, Arc::clone(&shared)));
         let tasks = [AbortOnDropHandle::new(reading), AbortOnDropHandle::new(writing)];
-        let connection = DBusConnection { shared, out, _tasks: tasks };
+        let places = Semaphore::new(MOST_WAITING);
+        let connection = DBusConnection { shared, out, places, _tasks: tasks };
         connection.call_bus("Hello", &DBusArguments::new(), GREETING).await?;
         Ok(connection)
     }
@@ -106,7 +113,8 @@ impl DBusConnection {
         self.call(call, arguments, limit).await
     }
 
-    /// Calls a method and returns what it returns.
+    /// Calls a method and returns what it returns. The limit is for one answer: a program answers in the order in which it was asked, so
+    /// that one that still answers earlier calls is given more time.
     pub async fn call(
         &self,
         call: DBusCall<'_>,
@@ -114,9 +122,10 @@ impl DBusConnection {
         limit: Duration,
     ) -> Result<Vec<DBusValue>, DBusError> {
         let gone = || DBusError::Gone(self.gone().unwrap_or_else(|| "it was closed".to_string()));
+        let _place = self.places.acquire().await.map_err(|_| gone())?;
         // Zero is not a serial number.
         let serial = self.shared.serial.fetch_add(1, Ordering::Relaxed).wrapping_add(1).max(1);
-        let (answer, answered) = oneshot::channel();
+        let (answer, mut answered) = oneshot::channel();
         {
             let mut state = self.shared.state.lock();
             if state.gone.is_some() {
@@ -128,7 +137,17 @@ impl DBusConnection {
         let _waiting = Waiting { shared: &self.shared, serial };
         let bytes = arguments.call(serial, call.destination, call.path, call.interface, call.member);
         self.out.send(bytes).map_err(|_| gone())?;
-        match tokio::time::timeout(limit, answered).await {
+        let mut until = Instant::now() + limit;
+        let answered = loop {
+            match tokio::time::timeout_at(until, &mut answered).await {
+                Err(_) => match self.shared.heard_before(call.destination, serial).map(|heard| heard + limit) {
+                    Some(later) if later > until => until = later,
+                    _ => break Err(()),
+                },
+                Ok(answered) => break Ok(answered),
+            }
+        };
+        match answered {
             Ok(Ok(message)) if message.kind == MessageKind::Return => Ok(message.body),
             Ok(Ok(message)) => {
                 let text = message.body.first().and_then(DBusValue::text).unwrap_or_default().to_string();
@@ -136,8 +155,16 @@ impl DBusConnection {
                 Err(DBusError::Refused { what: call.member.to_string(), name, text })
             }
             Ok(Err(_)) => Err(gone()),
-            Err(_) => Err(DBusError::Silent { what: call.member.to_string(), limit }),
+            Err(()) => Err(DBusError::Silent { what: call.member.to_string(), limit }),
         }
+    }
+}
+
+impl Shared {
+    /// When a program last answered a call that was sent before this one, if that is its last answer.
+    fn heard_before(&self, program: &str, serial: u32) -> Option<Instant> {
+        let heard = self.state.lock().heard.get(program).copied();
+        heard.filter(|(_, answered)| *answered < serial).map(|(at, _)| at)
     }
 }
 
@@ -267,7 +294,18 @@ fn answer(shared: &Shared, message: &[u8]) {
             return;
         }
     };
-    let waiting = message.reply_to.and_then(|serial| shared.state.lock().waiting.remove(&serial));
+    let Some(serial) = message.reply_to else { return };
+    let waiting = {
+        let mut state = shared.state.lock();
+        if let Some(sender) = &message.sender {
+            let heard = (Instant::now(), serial);
+            match state.heard.get_mut(sender) {
+                Some(known) => *known = heard,
+                None => drop(state.heard.insert(sender.clone(), heard)),
+            }
+        }
+        state.waiting.remove(&serial)
+    };
     if let Some(waiting) = waiting {
         // The caller may have given up.
         let _ = waiting.send(message);

@@ -2,7 +2,7 @@
 
 use super::*;
 use serde_json::json;
-use trailblaze_core::driver::{Appearance, DeviceSetting, Key, Orientation};
+use trailblaze_core::driver::{Appearance, DeviceSetting, Key, Orientation, PhoneCommand};
 use trailblaze_core::screen::{Field, Shape};
 
 #[tokio::test(start_paused = true)]
@@ -16,10 +16,11 @@ async fn a_platform_without_a_command_says_so() {
     let turn = || DeviceCommand::Change(DeviceSetting::Orientation(Orientation::Landscape));
     let current = || DeviceCommand::CurrentApp;
     let record = || DeviceCommand::StopRecording;
+    let windows = || DeviceCommand::Windows;
     let unsupported = [
-        (Platform::Android, vec![script(), install(), turn(), record()]),
+        (Platform::Android, vec![script(), install(), turn(), record(), windows()]),
         (Platform::Ios, vec![shell(), grant(), script(), network(), install(), turn(), record()]),
-        (Platform::Web, vec![shell(), grant(), install(), dark(), current()]),
+        (Platform::Web, vec![shell(), grant(), install(), dark(), current(), windows()]),
         (Platform::Desktop, vec![shell(), grant(), script(), network(), install(), dark(), current()]),
     ];
     for (platform, commands) in unsupported {
@@ -202,4 +203,61 @@ async fn files_are_kept_until_the_session_ends() {
     assert_eq!((pulled.text.as_str(), &*pulled.files[0].bytes), ("hello", b"hello".as_slice()));
     let missing = hand.send(DeviceCommand::PullFile { path: "/sdcard/b.txt".to_string() }).await;
     assert!(missing.unwrap_err().to_string().contains("/sdcard/b.txt"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_desktop_has_windows_menus_and_a_clipboard() {
+    let yaml = "app: {id: a, name: Notes}\nstart: note\nscreens:\n  note:\n    title: Note\n    elements:\n      - {id: file, role: button, \
+                text: File, tap: {dialog: file}}\n      - {id: text, role: field, hint: Text}\ndialogs:\n  file:\n    elements:\n      - {role: \
+                button, text: Greet, tap: [{set: {text: Hello}}, dismiss]}\n";
+    let hand = Hand::on(Platform::Desktop, Arc::new(app(yaml)), Options::default());
+    let windows = async || hand.send(DeviceCommand::Windows).await.unwrap().value.unwrap()["windows"].clone();
+    let refused = async |command: DeviceCommand| hand.send(command).await.unwrap_err().to_string();
+    assert_eq!(windows().await, json!([]));
+    let none = refused(DeviceCommand::ActivateWindow { window: "Note".to_string() }).await;
+    assert_eq!(none, "no window has the id or the title \"Note\"; no window is open");
+    hand.send(DeviceCommand::LaunchApp { app: "a".to_string(), mode: LaunchMode::Reinstall }).await.unwrap();
+    let bounds = json!({"left": 0, "top": 0, "right": 1280, "bottom": 800});
+    let window = json!({"id": "1", "title": "Note", "app": "a", "bounds": bounds, "active": true});
+    assert_eq!(windows().await, json!([window]));
+    let path = ["File", "Greet"].map(str::to_string).to_vec();
+    hand.send(DeviceCommand::ChooseMenu { path }).await.unwrap();
+    assert_eq!(hand.node("text").await.text(), Some("Hello"));
+    let none = refused(DeviceCommand::ChooseMenu { path: vec!["Edit".to_string()] }).await;
+    assert_eq!(none, "no menu of the window in front has an item `Edit`; there is `File`, `Hello`");
+    let press = |chord: &str| hand.act(Action::PressChord { chord: chord.to_string(), count: 1, repeats: 1 });
+    assert_eq!(hand.send(DeviceCommand::GetClipboard).await.unwrap().value, Some(json!(null)));
+    hand.tap("text").await;
+    press("control+c").await.unwrap();
+    press("!").await.unwrap();
+    press("Control+V").await.unwrap();
+    assert_eq!(hand.node("text").await.text(), Some("Hello!!HelloHello"));
+    assert!(press("F5").await.unwrap_err().to_string().starts_with("a simulated desktop has no use for `F5`"));
+    hand.send(DeviceCommand::CloseWindow { window: "Note".to_string() }).await.unwrap();
+    assert_eq!(windows().await, json!([]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_phone_knows_which_apps_run() {
+    for platform in [Platform::Android, Platform::Ios] {
+        let hand = Hand::in_wallet(platform).await;
+        let wallet = demo_app().id_for(platform).to_string();
+        let state = async |app: &str| {
+            let command = PhoneCommand::GetAppState { app: app.to_string() };
+            hand.send(DeviceCommand::Phone(command)).await.unwrap().text
+        };
+        assert_eq!((state(&wallet).await.as_str(), state("nobody").await.as_str()), ("FOREGROUND", "NOT_INSTALLED"));
+        hand.act(Action::PressKey { key: Key::Home }).await.unwrap();
+        assert_eq!(state(&wallet).await, "BACKGROUND", "{platform}");
+        hand.send(DeviceCommand::StopApp { app: wallet.clone() }).await.unwrap();
+        assert_eq!(state(&wallet).await, "NOT_RUNNING", "{platform}");
+        hand.send(DeviceCommand::SetClipboard { text: "Zoë".to_string() }).await.unwrap();
+        let read = hand.send(DeviceCommand::Phone(PhoneCommand::GetClipboard)).await;
+        match platform {
+            Platform::Ios => assert_eq!(read.unwrap().text, "Zoë"),
+            _ => assert!(matches!(read, Err(DriverError::Unsupported { .. })), "{read:?}"),
+        }
+        let locked = hand.send(DeviceCommand::Phone(PhoneCommand::Lock)).await;
+        assert!(matches!(locked, Err(DriverError::Unsupported { .. })), "{locked:?}");
+    }
 }

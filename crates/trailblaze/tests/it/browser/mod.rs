@@ -5,5 +5,5 @@ mod imported;
 mod record;
 mod report_page;
 mod several_devices;
-mod studio;
+pub mod studio;
 mod web;

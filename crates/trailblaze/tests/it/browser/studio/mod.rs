@@ -3,8 +3,8 @@
 mod browsing;
 mod entering;
 mod keyboard;
-mod opening;
-mod page;
+pub mod opening;
+pub mod page;
 mod pointing;
 mod running;
 mod trouble;

@@ -139,8 +139,9 @@ fn a_stream_has_the_last_event_and_ends_with_its_session() {
 /// Runs a program against sessions of its own.
 fn run(peer: &Peer, cases: &[Value]) -> Vec<Heard> {
     let project = Project::counter();
-    let (android, web) = (Served::on(&project, "android/sim-1"), Served::on(&project, "web/sim-1"));
-    let servers = json!({"android": android.for_client(), "web": web.for_client()});
+    let [android, web, desktop] =
+        ["android/sim-1", "web/sim-1", "desktop/sim-1"].map(|device| Served::on(&project, device));
+    let servers = json!({"android": android.for_client(), "web": web.for_client(), "desktop": desktop.for_client()});
     project.write("task.json", json!({"cases": cases, "servers": servers}).to_string());
     let output = start_and_wait(peer, project.root());
     let lines = output.lines().map(|line| serde_json::from_str::<Value>(line).expect("a line of JSON"));
@@ -152,8 +153,7 @@ fn run(peer: &Peer, cases: &[Value]) -> Vec<Heard> {
             android.is_cancelled(&format!("Never with {protocol}\"")).then_some(())
         });
     }
-    android.stop();
-    web.stop();
+    [android, web, desktop].into_iter().for_each(Served::stop);
     heard
 }
 

@@ -28,7 +28,7 @@ pub fn cases() -> Vec<Case> {
     cases.iter().map(case).collect()
 }
 
-pub const DEVICES: [&str; 3] = ["android/sim-1", "ios/sim-1", "web/sim-1"];
+pub const DEVICES: [&str; 4] = ["android/sim-1", "ios/sim-1", "web/sim-1", "desktop/sim-1"];
 
 /// The project that the cases are for.
 pub fn project() -> Project {
@@ -53,6 +53,7 @@ pub fn normal(method: &str, answer: Answer) -> Value {
             "platform": fields["platform"], "width": fields["width"], "height": fields["height"], "app": fields["app"],
             "texts": texts(&fields["root"]), "picture": fields["picture"]["mime"],
         }}),
+        "Windows" => json!({"ok": fields["windows"].as_array().into_iter().flatten().map(window).collect::<Vec<_>>()}),
         _ if fields["success"] == false || fields.get("variant").is_some_and(|variant| variant != "") => {
             json!({"failed": text(&fields["variant"]), "message": without_times(&text(&fields["message"]))})
         }
@@ -72,6 +73,18 @@ pub fn without_times(text: &str) -> String {
         Some((number, rest)) if number.parse::<f64>().is_ok() => format!("{before}{}", without_times(rest)),
         _ => text.to_string(),
     }
+}
+
+fn window(window: &Value) -> Value {
+    let (bounds, is_active) = (&window["bounds"], window["active"] == true);
+    json!([
+        window["id"],
+        window["title"],
+        window["app"],
+        bounds["right"].as_i64(),
+        bounds["bottom"].as_i64(),
+        is_active
+    ])
 }
 
 fn texts(element: &Value) -> Vec<String> {

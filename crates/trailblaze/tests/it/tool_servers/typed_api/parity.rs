@@ -123,6 +123,7 @@ fn line(Case { method, params, .. }: &Case) -> String {
     };
     let args = args.as_object().into_iter().flatten().map(|(name, value)| match value {
         Value::String(text) => format!(" {name}='{text}'"),
+        list @ Value::Array(_) => format!(" {name}='{list}'"),
         other => format!(" {name}={other}"),
     });
     format!("{tool}{}", args.collect::<String>())

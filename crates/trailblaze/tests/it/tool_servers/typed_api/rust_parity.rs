@@ -56,7 +56,7 @@ async fn the_rust_client_gives_the_same_answers_within_a_tool_call() {
 }
 
 /// The cases that do not compile: a required argument is left out, or a word is not a variant of its enum.
-const IMPOSSIBLE: [&str; 15] = [
+const IMPOSSIBLE: [&str; 20] = [
     "launch in an unknown mode",
     "has no text given",
     "text without an id",
@@ -72,6 +72,11 @@ const IMPOSSIBLE: [&str; 15] = [
     "click without a selector",
     "fill without a value",
     "evaluate nothing",
+    "choose nothing",
+    "activate no window",
+    "copy nothing",
+    "press no keys",
+    "close no window",
 ];
 
 /// The answer in the form that all clients are compared in; nothing if the call cannot be written in Rust.
@@ -103,6 +108,7 @@ async fn call(client: &Client, method: &str, params: Params<'_>) -> Option<Resul
     let group = match service {
         "MaestroCommands" => client.maestro().is_some(),
         "PlaywrightCommands" => client.playwright().is_some(),
+        "DesktopCommands" => client.desktop().is_some(),
         _ => true,
     };
     if !group {
@@ -112,6 +118,7 @@ async fn call(client: &Client, method: &str, params: Params<'_>) -> Option<Resul
     }
     let maestro = || client.maestro().expect("it was checked");
     let playwright = || client.playwright().expect("it was checked");
+    let desktop = || client.desktop().expect("it was checked");
     Some(match method {
         "LaunchApp" => with!(client.launch_app(), params, package_id = text "packageId", launch_mode = mode "launchMode")
             .await
@@ -175,6 +182,13 @@ async fn call(client: &Client, method: &str, params: Params<'_>) -> Option<Resul
                 .map(message)
         }
         "EvaluateJs" => playwright().evaluate_js(params.text("script")?).await.map(value),
+        "Windows" => desktop().windows().await.map(message),
+        "ActivateWindow" => desktop().activate_window(params.text("id")?).await.map(message),
+        "Menu" => desktop().menu(params.texts("path")?).await.map(message),
+        "PressKeys" => desktop().press_keys(params.text("keys")?).await.map(message),
+        "GetClipboard" => desktop().get_clipboard().await.map(value),
+        "SetClipboard" => desktop().set_clipboard(params.text("text")?).await.map(message),
+        "Close" => desktop().close(params.text("id")?).await.map(message),
         "Remember" => client.remember(params.text("variable")?, params.text("value")?).await.map(message),
         "Forget" => client.forget(params.text("variable")?).await.map(message),
         "DumpMemory" => client.dump_memory().await.map(value),
@@ -203,6 +217,11 @@ impl Params<'_> {
 
     fn text(self, name: &str) -> Option<String> {
         self.0[name].as_str().map(str::to_string)
+    }
+
+    fn texts(self, name: &str) -> Option<Vec<String>> {
+        let texts = self.0[name].as_array()?.iter().map(|text| text.as_str().expect("a text").to_string());
+        Some(texts.collect())
     }
 
     fn number(self, name: &str) -> Option<i32> {

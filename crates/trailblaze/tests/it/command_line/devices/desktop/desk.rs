@@ -44,12 +44,23 @@ pub fn budget() -> Budget {
 
 impl Desk {
     pub async fn open() -> Desk {
-        let (mark, temp) = (Mark::new(), tempfile::tempdir().expect("a folder"));
-        let variables = std::env::vars_os().filter(|(name, _)| name != "DBUS_SESSION_BUS_ADDRESS");
-        let variables: Vec<(OsString, OsString)> = variables.chain([mark.variable()]).collect();
+        let place = DesktopPlace::Xvfb { size: Size { width: 1024, height: 768 } };
+        Desk::open_in(place, tempfile::tempdir().expect("a folder"), Mark::new(), &[]).await
+    }
+
+    /// The session of these variables, or one of its own.
+    pub async fn open_in(
+        place: DesktopPlace,
+        temp: tempfile::TempDir,
+        mark: Mark,
+        session: &[(&str, OsString)],
+    ) -> Desk {
+        let is_foreign = |name: &OsString| name == "DBUS_SESSION_BUS_ADDRESS" || name == "DISPLAY";
+        let variables = std::env::vars_os().filter(|(name, _)| !is_foreign(name)).chain([mark.variable()]);
+        let session = session.iter().map(|(name, value)| (OsString::from(name), value.clone()));
+        let variables: Vec<(OsString, OsString)> = variables.chain(session).collect();
         let supervisor = Supervisor::with_guardian(PROGRAM).in_environment(variables.clone());
         let machine = Machine::new(supervisor.clone(), Arc::new(variables.into_iter().collect()));
-        let place = DesktopPlace::Xvfb { size: Size { width: 1024, height: 768 } };
         let settings = DesktopSettings { place, app: None };
         let spec = desktop_device("desktop/xvfb", None, &[], settings.clone());
         let driver = DesktopDriver::open(&spec, settings, &machine, &budget()).await.expect("the desktop starts");

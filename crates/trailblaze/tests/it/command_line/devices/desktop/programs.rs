@@ -1,7 +1,9 @@
 //! Real programs of GTK and Qt, and Chromium, which is what Electron is made of.
 
 use serde_json::json;
-use trailblaze_core::driver::{Action, ActionTarget, DeviceCommand, Direction, Driver, ObserveOptions};
+use trailblaze_core::driver::{
+    Action, ActionTarget, DeviceCommand, Direction, DragEnd, Driver, ObserveOptions, Offset,
+};
 
 use super::desk::{Desk, budget, has};
 use crate::support::{is_full_tier, wait_until};
@@ -13,8 +15,7 @@ fn times() -> u32 {
 
 #[tokio::test]
 async fn mousepad_is_used_by_keys_menus_dialogs_and_tabs() {
-    // Its file dialog can keep it from responding for seconds on a busy machine.
-    if !is_full_tier() || !has(&["mousepad"]) {
+    if !has(&["mousepad"]) {
         return;
     }
     let desk = Desk::open().await;
@@ -29,12 +30,45 @@ async fn mousepad_is_used_by_keys_menus_dialogs_and_tabs() {
         desk.tap("Save").await;
         let saved = wait_until("it is saved", || std::fs::read_to_string(&path).ok().filter(|text| !text.is_empty()));
         assert_eq!(saved, "Grüße, 12 € → 日本\n");
+        // What is pressed while the dialog closes goes to the dialog.
+        let is_back = |screen: &str| screen.contains("greeting.txt - Mousepad\" [state: \"active\"]");
+        desk.until("its window has the keys again", is_back).await;
         desk.press("Control+T").await;
         desk.until("a second tab", |screen| screen.matches("] Tab ").count() == 2).await;
         desk.press("Control+F").await;
         desk.tap("greeting.txt").await;
         desk.until("the first tab is in front", |screen| screen.contains("Tab \"greeting.txt\" [selected]")).await;
         assert_eq!(desk.titles().await.len(), 1);
+        desk.send(DeviceCommand::StopApp { app: "mousepad --disable-server".to_string() }).await;
+    }
+    desk.close().await;
+}
+
+#[tokio::test]
+async fn mousepad_is_dragged_in_scrolled_and_set_up() {
+    if !has(&["mousepad"]) {
+        return;
+    }
+    let desk = Desk::open().await;
+    for _ in 0..times() {
+        desk.launch("mousepad --disable-server").await;
+        desk.type_text("one two").await;
+        let to = DragEnd::By(Offset { x: 400, y: 0 });
+        desk.on("one two", Action::Drag { at: Some(Offset { x: 3, y: 8 }), to }).await;
+        desk.type_text("gone").await;
+        desk.until("the selection is replaced", |screen| screen.contains("TextArea \"gone\"")).await;
+        desk.menu(&["Edit", "Preferences..."]).await;
+        desk.on("none", Action::Choose { values: vec!["Tango".to_string()] }).await;
+        desk.until("the colours of Tango", |screen| screen.contains("DropdownList \"tango\"")).await;
+        let numbers = "Show line numbers";
+        for _ in 0..2 {
+            desk.on(numbers, Action::SetChecked { checked: true }).await;
+            let is_checked =
+                |screen: &str| screen.lines().any(|line| line.contains(numbers) && line.contains("[checked]"));
+            desk.until("the box is ticked, and stays so", is_checked).await;
+        }
+        desk.press("Escape").await;
+        desk.until("the dialog is closed", |screen| !screen.contains(numbers)).await;
         desk.send(DeviceCommand::StopApp { app: "mousepad --disable-server".to_string() }).await;
     }
     desk.close().await;
@@ -145,8 +179,11 @@ async fn a_page_in_chromium_is_used_through_its_tree() {
     }
     let desk = Desk::open().await;
     let page = desk.file("order.html");
-    let text = "<title>Order</title><label>Name <input></label><button onclick=\"out.textContent='Hello '+\
-                document.querySelector('input').value\">Greet</button><p id=out></p>";
+    let text = "<title>Order</title><label>Name <input></label><label>PIN <input type=password></label><select aria-label=Size>\
+                <option>Small<option>Large</select><button onclick=\"out.textContent='Hello '+document.querySelector('input').value+' '\
+                +document.querySelector('select').value+' '+document.querySelectorAll('input')[1].value.length\">Greet</button>\
+                <p id=out></p><div draggable=true style='width:9em' ondragend=\"drag.textContent='dropped'\">Box</div><p id=drag></p>\
+                <div style='height:3000px'></div><p>The end</p>";
     std::fs::write(&page, text).expect("a page");
     let command = format!(
         "chromium --no-sandbox --no-first-run --disable-gpu --disable-background-networking --force-renderer-accessibility \
@@ -156,8 +193,17 @@ async fn a_page_in_chromium_is_used_through_its_tree() {
     );
     desk.launch(&command).await;
     desk.on("Name", Action::SetText { text: "Ada".to_string() }).await;
+    desk.on("PIN", Action::SetText { text: "4711".to_string() }).await;
+    let screen = desk.until("the PIN", |screen| screen.contains("••••")).await;
+    assert!(!screen.contains("4711"), "{screen}");
+    desk.on("Size", Action::Choose { values: vec!["Large".to_string()] }).await;
     desk.tap("Greet").await;
-    desk.until("the greeting", |screen| screen.contains("Hello Ada")).await;
+    desk.until("the greeting", |screen| screen.contains("Hello Ada Large 4")).await;
+    desk.on("Box", Action::Drag { at: None, to: DragEnd::By(Offset { x: 200, y: 40 }) }).await;
+    desk.until("it is dropped", |screen| screen.contains("dropped")).await;
+    let scroll = Action::Scroll { direction: Direction::Down, amount: Some(4000) };
+    desk.act(ActionTarget::Device, scroll).await.expect("it is scrolled");
+    desk.find("The end").await;
     desk.close().await;
 }
 

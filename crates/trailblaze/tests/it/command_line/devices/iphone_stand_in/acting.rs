@@ -37,6 +37,13 @@ trail:
       - inputText: {text: Grace}
       - hideKeyboard: {}
       - mobile_twist: {degrees: 45}
+  - step: Lock it, and look at what it keeps
+    tools:
+      - mobile_getAppState: {appId: com.example.Wallet}
+      - mobile_setClipboard: {text: Zoë}
+      - mobile_getClipboard: {}
+      - mobile_lock: {}
+      - mobile_unlock: {}
   - verify: XCTest finds no faults
     tools:
       - assertVisible: {text: Grace}
@@ -72,12 +79,15 @@ fn a_trail_answers_alerts_changes_settings_and_leaves_the_iphone_as_it_was() {
     for (what, n_times) in [
         ("POST /orientation", 2),
         ("POST /wda/device/appearance", 2),
+        ("POST /wda/lock", 1),
         ("POST /wda/simulatedLocation", 1),
         ("DELETE /wda/simulatedLocation", 1),
     ] {
         assert_eq!(n_sent(what), n_times, "{what}");
     }
     assert_eq!(stand_in.twists(), [45]);
+    let told = |text: &str| events.contains(&format!(r#""text":"{text}""#));
+    assert!(told("FOREGROUND") && told("Zoë"), "what was asked for is in the record");
     assert!(!stand_in.is_landscape() && !stand_in.is_dark() && stand_in.location().is_none());
     assert!(!stand_in.has_session());
 }

@@ -1,9 +1,11 @@
-//! What works on every device works on an iPhone too, here on a stand-in for WebDriverAgent: sessions, healing, MCP, the typed API.
+//! What works on every device works on an iPhone too, here on a stand-in for WebDriverAgent: sessions, healing, MCP, the typed API, the studio.
 
 use serde_json::json;
 use trailblaze_client::{Client as ApiClient, LaunchMode};
 
 use super::{DEVICE, ProjectIphone};
+use crate::browser::studio::opening::on_session;
+use crate::browser::studio::page::{element, has};
 use crate::command_line::mcp::client::{Client, Daemon, Generation, reference};
 use crate::support::home::Home;
 use crate::tool_servers::typed_api::served::Served;
@@ -78,4 +80,26 @@ async fn a_program_uses_it_over_the_typed_api() {
     client.assert_visible().text("Welcome back").await.expect("it is there");
     tokio::task::spawn_blocking(move || served.end(&project)).await.expect("it ends").exits(0);
     assert!(!stand_in.has_session());
+}
+
+#[test]
+fn it_is_pointed_at_in_the_studio_and_what_that_saves_replays() {
+    let ProjectIphone { project, stand_in } = ProjectIphone::connect();
+    let home = Home::new(project);
+    let (page, session) = on_session(&home, &["-d", DEVICE, "--launch", APP]);
+    let mut screens = page.watch("screen", &session);
+    let screen = screens.until("the wallet with a picture", |screen| {
+        has(screen, "Forgot your PIN?") && screen.get("picture").is_some()
+    });
+    let forgot = element(&screen, "Forgot your PIN?");
+    let place =
+        json!({"session": session, "generation": screen["generation"], "element": forgot["index"], "action": "tap"});
+    assert_eq!(page.call("Act", place)["isDone"], true);
+    let path = "trails/pointed.trail.yaml";
+    page.call("SaveTrail", json!({"session": session, "path": path, "title": "Pointed at"}));
+    home.run(&["session", "close", &session]).exits(0);
+    assert!(!stand_in.has_session());
+    let saved = home.project.read(path);
+    assert!(saved.contains("tap:\n          id: forgot\n"), "{saved}");
+    home.run(&["run", path, "-d", DEVICE]).exits(0);
 }

@@ -175,6 +175,15 @@ fn a_simulator_that_runs_is_listed_by_its_udid() {
     let mac = StandInMac::new();
     let list = mac.project.read("mac/simulators.json").replace("Shutdown", "Booted");
     mac.project.write("mac/simulators.json", list);
+    let before = mac.run(&["device", "list"]).exits(0).stdout;
+    let is_asked = mac.project.root().join("mac/calls").exists();
+    let is_mac = cfg!(target_os = "macos");
+    assert_eq!(
+        (is_asked, before.contains(UDID)),
+        (is_mac, is_mac),
+        "elsewhere, only a project that has a simulator asks: {before}"
+    );
+    let mac = mac.listing("iPad Air", "");
     let listed = mac.run(&["device", "list"]).exits(0).stdout;
     assert!(listed.contains(&format!("ios/{UDID}")) && listed.contains("iPhone 16"), "{listed}");
 }

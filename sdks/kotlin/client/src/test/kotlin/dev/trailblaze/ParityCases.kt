@@ -4,6 +4,7 @@ import dev.trailblaze.messages.ActionResult
 import dev.trailblaze.messages.ScreenState
 import dev.trailblaze.messages.ShellResult
 import dev.trailblaze.messages.ToolResult
+import dev.trailblaze.messages.WindowList
 import kotlin.io.path.readText
 import kotlinx.serialization.json.Json
 import kotlinx.serialization.json.JsonElement
@@ -28,7 +29,7 @@ class ParityCase(private val json: JsonObject) {
     private fun text(key: String) = json.getValue(key).jsonPrimitive.content
 
     companion object {
-        val DEVICES = listOf("android/sim-1", "ios/sim-1", "web/sim-1")
+        val DEVICES = listOf("android/sim-1", "ios/sim-1", "web/sim-1", "desktop/sim-1")
 
         fun on(device: String): List<ParityCase> =
             Json.parseToJsonElement(REPOSITORY.resolve("tests/parity/cases.json").readText()).jsonArray
@@ -62,6 +63,9 @@ private fun plain(returned: Any?): Any? = when (returned) {
         "texts" to returned.elements.mapNotNull { it.text },
         "picture" to returned.picture?.mime,
     )
+    is WindowList -> returned.windows.map {
+        listOf(it.id, it.title, it.app, it.bounds?.right, it.bounds?.bottom, it.active)
+    }
     else -> returned
 }
 
@@ -78,12 +82,14 @@ private suspend fun call(tb: TrailblazeCommands, method: String, params: Map<Str
     val group: Any? = when (service) {
         "MaestroCommands" -> tb.maestro
         "PlaywrightCommands" -> tb.playwright
+        "DesktopCommands" -> tb.desktop
         else -> tb
     }
     // A group that the device lacks is absent; its commands can be called by name.
     if (group == null) return tb.callTool(rpc.replaceFirstChar(Char::lowercase), params)
     val maestro = { checkNotNull(tb.maestro) }
     val playwright = { checkNotNull(tb.playwright) }
+    val desktop = { checkNotNull(tb.desktop) }
     return when (rpc) {
         "Tap" -> tb.tap(
             text("text"), text("id"), int("index"), int("x"), int("y"), text("ref"), flag("longPress"), millis(),
@@ -111,6 +117,13 @@ private suspend fun call(tb: TrailblazeCommands, method: String, params: Map<Str
         "Fill" -> playwright().fill(must("selector"), must("value"))
         "WaitForSelector" -> playwright().waitForSelector(must("selector"), millis())
         "EvaluateJs" -> playwright().evaluateJs(must("script"))
+        "Windows" -> desktop().windows()
+        "ActivateWindow" -> desktop().activateWindow(must("id"))
+        "Menu" -> desktop().menu((params.getValue("path") as List<*>).map { it.toString() })
+        "PressKeys" -> desktop().pressKeys(must("keys"))
+        "GetClipboard" -> desktop().getClipboard()
+        "SetClipboard" -> desktop().setClipboard(must("text"))
+        "Close" -> desktop().close(must("id"))
         "Remember" -> tb.remember(must("variable"), must("value"))
         "Forget" -> tb.forget(must("variable"))
         "DumpMemory" -> tb.dumpMemory()

@@ -26,6 +26,12 @@ clearAppData packageId!:string
 clearText reasoning:string
 click selector!:string timeoutMs:integer
 close id!:string reasoning:string
+desktop_captureWindow id:string
+desktop_check text:string id:string checked:boolean timeoutMs:integer reasoning:string
+desktop_click text:string id:string button:LEFT|RIGHT|MIDDLE clickCount:integer modifiers:array timeoutMs:integer reasoning:string
+desktop_drag text:string id:string toText:string toId:string toX:integer toY:integer byX:integer byY:integer timeoutMs:integer reasoning:string
+desktop_hover text:string id:string timeoutMs:integer reasoning:string
+desktop_selectOption values!:array text:string id:string timeoutMs:integer reasoning:string
 dumpMemory
 eraseText charactersToErase:integer
 evaluateJs script!:string
