@@ -161,6 +161,10 @@ pub enum Event {
         /// Whether it is a step of `before:` or of `after:`. Absent for the steps of the trail itself.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         hook: Option<HookKind>,
+        /// What the step is a part of: a stretch that several trails share, or parts that run at the same time. Absent for other
+        /// steps.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        heading: Option<StepHeading>,
     },
     /// A tool call started.
     Called(Arc<Called>),
@@ -372,6 +376,31 @@ pub struct EditedStep {
     pub text: String,
     /// Its calls, each an object whose only key is the tool. Without any, the step is left to a model.
     pub calls: Vec<Value>,
+}
+
+/// What several steps are shown beneath.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StepHeading {
+    /// What makes them belong together.
+    pub kind: HeadingKind,
+    /// The words of the item of the trail that they come from.
+    pub text: String,
+    /// The line of the trail that this item is in. It tells two items with the same words apart.
+    pub line: usize,
+    /// The file that the steps are in, if that is not the trail.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+}
+
+/// What makes several steps belong together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum HeadingKind {
+    /// They run at the same time, each on its device: `together:`.
+    Together,
+    /// They come from a stretch that trails share: `use:`.
+    Use,
 }
 
 /// Where a step is that is not one of the trail's own.

@@ -138,6 +138,10 @@ export interface Step {
   /** As in the trail, from 1; `null` for the trailhead. */
   number: number | null;
   kind: StepKind;
+  /** What it and the steps after it are shown beneath. Absent if that is nothing, or the heading of the step before it. */
+  heading?: string;
+  /** Whether it is shown beneath a heading. */
+  isWithin: boolean;
   text: string;
   plan: Plan;
   state: AttemptState;

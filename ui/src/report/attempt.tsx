@@ -196,7 +196,12 @@ function StepBox({ step, isOpen, onToggle }: { step: Step; isOpen: boolean; onTo
   const state = step.isTolerated ? 'skipped' : step.state;
   const said = step.isTolerated ? 'Failed' : isLive && step.state === 'unfinished' ? 'Running' : '';
   return (
-    <li class={`step ${state}`}>
+    <li class={`step ${state}${step.isWithin ? ' within' : ''}`}>
+      {step.heading != null && (
+        <h4 class="heading">
+          <Said text={cut(step.heading, 400)} />
+        </h4>
+      )}
       <h4>
         <button class="toggle" type="button" aria-expanded={isOpen} onClick={() => onToggle(!isOpen)}>
           <span class="nth">{step.number == null ? '' : String(step.number)}</span>

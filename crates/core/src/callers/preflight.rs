@@ -145,10 +145,12 @@ pub fn preflight_broken(trail: &Trail, registry: &Registry, device: &TrailDevice
     by_file(trail, &called).into_iter().flat_map(of_file).collect()
 }
 
-/// The steps that a device carries out, in order, with those before and after the trail's own.
+/// The steps that a device carries out, with those of stretches, and those before and after the trail's own.
 fn made_steps<'t>(trail: &'t Trail, device: &'t TrailDevice) -> impl Iterator<Item = &'t Step> {
     let hooks = |hooks: &'t [Hook]| hooks.iter().map(|hook| &hook.step);
-    let all = hooks(&trail.before).chain(trail.all_steps()).chain(hooks(&trail.after));
+    let own = trail.all_steps().filter(|step| step.stretch.is_none());
+    let inner = trail.stretch_steps().map(|inner| &inner.step);
+    let all = hooks(&trail.before).chain(own).chain(inner).chain(hooks(&trail.after));
     all.filter(|step| device.carries_out(step) && step.flow.skip_reason(&device.lineage).is_none())
 }
 

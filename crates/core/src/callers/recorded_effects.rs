@@ -65,7 +65,7 @@ pub fn recorded_effects(
     if trail.config.skip_reason(&device.lineage).is_some() {
         return Ok(recorded);
     }
-    let mut problems = Problems::new(&trail.source);
+    let mut problems: Vec<Problem> = Vec::new();
     let mut own = Problems::new(file);
     let mut next = 0;
     for (step, number, call) in custom_calls(trail, registry, device) {
@@ -77,13 +77,17 @@ pub fn recorded_effects(
                 recorded.effects.insert((step, number), found.did.as_slice().into());
                 next += ahead + 1;
             }
-            None => unknown(call, kept, registry, device, &mut problems),
+            None => {
+                let mut here = Problems::new(&call.source);
+                unknown(call, kept, registry, device, &mut here);
+                problems.extend(here.into_vec());
+            }
         }
     }
-    if !problems.has_errors() {
+    if problems.is_empty() {
         kept[next..].iter().for_each(|gone| not_called(gone, &mut own));
     }
-    let problems: Vec<Problem> = problems.into_vec().into_iter().chain(own.into_vec()).collect();
+    problems.extend(own.into_vec());
     if problems.is_empty() { Ok(recorded) } else { Err(problems) }
 }
 

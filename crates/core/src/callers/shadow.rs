@@ -49,7 +49,9 @@ pub fn shadowed(
     if trail.config.skip_reason(&device.lineage).is_some() {
         return Vec::new();
     }
-    for (_, step) in trail.steps_on(device) {
+    // A stretch is written by hand, for several trails.
+    let own = trail.steps_on(device).filter(|(index, _)| *index < trail.first_of_stretches());
+    for (_, step) in own {
         let Some((classifier, recorded, tools)) = both(step, &device.lineage) else { continue };
         if is_copy(&typed_calls(recorded, registry), tools, registry) || is_derived(tools, recorded) {
             continue;

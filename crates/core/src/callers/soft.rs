@@ -50,7 +50,7 @@ impl SoftFailures {
             (_, Some(own)) => format!("{}\nalso failed:{}", own.message, lines()),
         };
         let parts: Vec<Failure> =
-            soft.iter().copied().chain(own).filter_map(|failed| failed.failure.as_deref().cloned()).collect();
+            soft.iter().copied().chain(own).filter_map(|failed| failed.failure.as_deref()).flat_map(each).collect();
         let first = own.and_then(|own| own.failure.as_deref()).or(parts.first()).cloned();
         let failure = first.map(|first| {
             let (expected, saw) = if own.is_some() { (first.expected, first.saw) } else { (None, None) };
@@ -63,4 +63,9 @@ impl SoftFailures {
         let verdict = own.map_or(Verdict::Failed, |own| own.verdict);
         StepResult { verdict, message, failure, ..ended.clone() }
     }
+}
+
+/// The failures that one consists of.
+fn each(failure: &Failure) -> Vec<Failure> {
+    if failure.parts.is_empty() { vec![failure.clone()] } else { failure.parts.clone() }
 }

@@ -1,6 +1,6 @@
 //! `trailblaze-config/tools/*.yaml`: a tool without code, in exactly one of three modes.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use trailblaze_protocol::driver::Platform;
 
 use crate::names;
@@ -10,7 +10,9 @@ use crate::table;
 use crate::template::{self, Coercion};
 use crate::trail::ToolCall;
 use crate::words;
-use crate::yaml::{Decode, Millis, Problems, Reading, Span, Spanned, Style, YamlKind, YamlNode, scalar};
+use crate::yaml::{
+    Decode, Entries, Millis, Problems, Reading, Span, Spanned, Style, YamlKind, YamlNode, scalar, to_json,
+};
 
 table! {
     /// A tool file as written; `ToolFile` is the checked form.
@@ -55,6 +57,10 @@ table! {
         "name" => name: Spanned<String>,
         /// The type of its values.
         "type" => kind: ParameterType,
+        /// What the items of an `array` are: a type, or a mapping with `type` and what that consists of.
+        "items" => items: Option<Spanned<NestedType>> = None,
+        /// The entries of an `object`, by name: a type each, or a mapping with `type` and what that consists of.
+        "properties" => properties: Option<Spanned<Entries<NestedType>>> = None,
         /// Whether it is required; default: true unless there is a default.
         "required" => required: Option<bool> = None,
         /// The default value.
@@ -70,7 +76,82 @@ words! {
         "integer" => Integer,
         "boolean" => Boolean,
         "number" => Number,
+        "array" => Array,
+        "object" => Object,
     }
+}
+
+/// What a list or a mapping consists of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NestedType {
+    schema: Value,
+    is_required: bool,
+}
+
+table! {
+    /// A type with what it consists of.
+    pub struct WrittenType {
+        /// The type of the values.
+        "type" => kind: ParameterType,
+        /// What the items of an `array` are.
+        "items" => items: Option<Spanned<NestedType>> = None,
+        /// The entries of an `object`, by name.
+        "properties" => properties: Option<Spanned<Entries<NestedType>>> = None,
+        /// Whether an entry of an `object` must be there.
+        "required" => required: bool = true,
+        /// The description for models.
+        "description" => description: String = String::new(),
+    }
+}
+
+/// Where the schema of a tool file describes [`WrittenType`], which contains itself.
+const WRITTEN_TYPE: &str = "#/definitions/type";
+
+impl Decode for NestedType {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
+        if node.entries().is_none() {
+            let kind = ParameterType::decode(node, problems)?;
+            return Some(NestedType { schema: kind.json(), is_required: true });
+        }
+        let written = WrittenType::decode(node, problems)?;
+        let mut schema = value_schema(written.kind, written.items.as_ref(), written.properties.as_ref(), problems);
+        if !written.description.is_empty() {
+            schema["description"] = written.description.trim_end().into();
+        }
+        Some(NestedType { schema, is_required: written.required })
+    }
+
+    fn schema() -> Value {
+        json!({"anyOf": [ParameterType::schema(), {"$ref": WRITTEN_TYPE}]})
+    }
+}
+
+/// The schema of values of a type. `items` and `properties` must fit it.
+fn value_schema(
+    kind: ParameterType,
+    items: Option<&Spanned<NestedType>>,
+    properties: Option<&Spanned<Entries<NestedType>>>,
+    problems: &mut Problems,
+) -> Value {
+    let mut schema = kind.json();
+    match items {
+        Some(items) if kind == ParameterType::Array => schema["items"] = items.value.schema.clone(),
+        Some(items) => problems.error(items.span, "only an `array` has `items`"),
+        None => {}
+    }
+    match properties {
+        Some(properties) if kind == ParameterType::Object => {
+            let entries = properties.value.iter();
+            let own: Map<String, Value> = entries.map(|(name, of)| (name.to_string(), of.schema.clone())).collect();
+            let required = properties.value.iter().filter(|(_, of)| of.is_required).map(|(name, _)| name);
+            schema["required"] = required.collect::<Vec<_>>().into();
+            schema["properties"] = own.into();
+            schema["additionalProperties"] = false.into();
+        }
+        Some(properties) => problems.error(properties.span, "only an `object` has `properties`"),
+        None => {}
+    }
+    schema
 }
 
 table! {
@@ -160,6 +241,7 @@ impl Decode for ToolFile {
     fn schema() -> Value {
         let mut schema = RawToolFile::schema();
         schema["description"] = "A tool without code.".into();
+        schema["definitions"] = json!({"type": WrittenType::schema()});
         schema["oneOf"] = json!([
             {"required": ["class"]},
             {"required": ["tools", "description", "parameters"]},
@@ -238,7 +320,8 @@ fn check_tokens(declared: &[&str], node: &YamlNode, problems: &mut Problems) {
                     Some(name) => (name, true),
                     None => (token.path, token.drops),
                 };
-                if declared.contains(&name) {
+                let whole = name.split('.').next().unwrap_or(name);
+                if declared.contains(&name) || declared.contains(&whole) {
                     continue;
                 }
                 let span = token_span(node.span, token.raw, &problems.source().text);
@@ -293,13 +376,15 @@ fn params(parameters: &[Parameter], problems: &mut Problems) -> Vec<Param> {
         if params.iter().any(|earlier| earlier.name == name.value) {
             problems.error(name.span, format!("the parameter `{}` is declared twice", name.value));
         }
-        let default = parameter.default.as_ref().and_then(|node| default_value(node, parameter.kind, problems));
+        let schema = value_schema(parameter.kind, parameter.items.as_ref(), parameter.properties.as_ref(), problems);
+        let default =
+            parameter.default.as_ref().and_then(|node| default_value(node, (parameter.kind, &schema), problems));
         if let (Some(true), Some(node)) = (parameter.required, &parameter.default) {
             problems.error(node.span, "a parameter with a default cannot be required");
         }
         params.push(Param {
             name: name.value.clone(),
-            schema: parameter.kind.json(),
+            schema,
             is_required: parameter.required.unwrap_or(default.is_none()) && default.is_none(),
             default,
             description: parameter.description.trim_end().to_string(),
@@ -308,7 +393,18 @@ fn params(parameters: &[Parameter], problems: &mut Problems) -> Vec<Param> {
     params
 }
 
-fn default_value(node: &YamlNode, kind: ParameterType, problems: &mut Problems) -> Option<Value> {
+fn default_value(node: &YamlNode, (kind, schema): (ParameterType, &Value), problems: &mut Problems) -> Option<Value> {
+    if matches!(kind, ParameterType::Array | ParameterType::Object) {
+        let noun = if kind == ParameterType::Array { "a list" } else { "a mapping" };
+        if node.noun() != noun {
+            problems.error(node.span, format!("the default must be {noun}, not {}", node.noun()));
+            return None;
+        }
+        let value = to_json(node, schema, problems)?;
+        let Err(wrong) = jsonschema::validate(schema, &value) else { return Some(value) };
+        problems.error(node.span, format!("the default does not fit the parameter: {wrong}"));
+        return None;
+    }
     let YamlKind::Scalar { raw, style, .. } = &node.kind else {
         problems.error(node.span, format!("a default must be a single value, not {}", node.noun()));
         return None;
@@ -331,6 +427,8 @@ impl ParameterType {
             ParameterType::Integer => json!({"type": "integer"}),
             ParameterType::Boolean => json!({"type": "boolean"}),
             ParameterType::Number => json!({"type": "number"}),
+            ParameterType::Array => json!({"type": "array"}),
+            ParameterType::Object => json!({"type": "object"}),
         }
     }
 }

@@ -57,9 +57,9 @@ pub struct Attempt {
     /// The roles of its devices, by session; empty if it has one device.
     roles: HashMap<SessionId, String>,
     /// Which pages models may act on, by session.
-    pages: Mutex<HashMap<SessionId, Pages>>,
+    pages: Arc<Mutex<HashMap<SessionId, Pages>>>,
     /// What failed after the call that had started it.
-    failed_late: Mutex<Option<String>>,
+    failed_late: Arc<Mutex<Option<String>>>,
 }
 
 /// The origins of pages that the test itself has opened, and where a model was last.
@@ -132,8 +132,21 @@ impl Attempt {
         roles: HashMap<SessionId, String>,
     ) -> Arc<Attempt> {
         let folder = trail.rsplit_once('/').map_or("", |(folder, _)| folder).to_string();
-        let (memory, pages, failed_late) = (Mutex::new(memory), Mutex::default(), Mutex::default());
+        let (memory, pages, failed_late) = (Mutex::new(memory), Arc::default(), Arc::default());
         Arc::new(Attempt { id, folder, memory, model, roles, pages, failed_late })
+    }
+
+    /// The same attempt with a copy of its memory, for steps that run at the same time as others.
+    pub(crate) fn with_own_memory(&self) -> Arc<Attempt> {
+        Arc::new(Attempt {
+            id: self.id.clone(),
+            folder: self.folder.clone(),
+            memory: Mutex::new(self.memory().clone()),
+            model: self.model.clone(),
+            roles: self.roles.clone(),
+            pages: Arc::clone(&self.pages),
+            failed_late: Arc::clone(&self.failed_late),
+        })
     }
 
     pub fn model(&self) -> Option<&Arc<ModelAccess>> {

@@ -26,6 +26,7 @@ use crate::engine::withhold::withhold;
 use crate::record::artifacts::ArtifactKind;
 use crate::template::{self, Replacement, Token};
 use crate::trail::ToolCall;
+use crate::values::memory::part_of;
 use crate::values::memory::{Memory, UnknownTemplate};
 use crate::yaml::{Problems, loose, to_json};
 use crate::{ids, limits};
@@ -629,8 +630,10 @@ async fn expand(
         };
         let mut fill = |token: &Token<'_>| -> Result<Replacement, Stop> {
             let name = token.path.strip_prefix("params.").unwrap_or(token.path);
-            Ok(match params.get(name).filter(|value| !value.is_null()) {
-                _ if !token.is_curly || !is_param(name) => Replacement::Keep,
+            // A part of a list or of a mapping: `lines.0.text`.
+            let whole = name.split('.').next().unwrap_or(name);
+            Ok(match part_of(&params, name).filter(|value| !value.is_null()) {
+                _ if !token.is_curly || !(is_param(name) || is_param(whole)) => Replacement::Keep,
                 Some(value) => Replacement::Value(value.clone()),
                 None => Replacement::Nothing,
             })

@@ -349,6 +349,7 @@ mod tests {
                 plan: Plan::Interactive,
                 role: None,
                 hook: None,
+                heading: None,
             });
             self
         }
@@ -405,6 +406,7 @@ mod tests {
             plan: Plan::Interactive,
             role: None,
             hook: None,
+            heading: None,
         };
         let edited = EditedStep { kind: StepKind::Verify, text: "Paid".into(), calls: vec![called.clone()] };
         let left = EditedStep { kind: StepKind::Step, text: "Log out".into(), calls: Vec::new() };

@@ -244,7 +244,7 @@ table! {
 }
 
 impl ArgType {
-    fn json(self) -> Value {
+    pub(super) fn json(self) -> Value {
         let name = match self {
             ArgType::String => "string",
             ArgType::Integer => "integer",

@@ -192,6 +192,8 @@ impl Prompt {
             max_retries: self.max_retries,
             flow: StepFlow::default(),
             on: None,
+            group: None,
+            stretch: None,
         };
         step.check(place, problems);
         Some(step)
@@ -239,6 +241,8 @@ fn tools_step(span: Span, calls: Vec<ToolCall>) -> Step {
         max_retries: None,
         flow: StepFlow::default(),
         on: None,
+        group: None,
+        stretch: None,
     }
 }
 

@@ -8,6 +8,7 @@ mod config;
 mod convert;
 mod flow;
 mod folder;
+mod items;
 mod list_form;
 mod merge;
 mod repair;
@@ -17,6 +18,7 @@ mod rows;
 mod save;
 pub mod splice;
 mod step;
+mod stretch;
 
 pub use call::{CALL_KEYS, CallParts, ToolCall, call_key_schemas, parts_of, same_calls, written_call, written_calls};
 pub use classifier::{TrailDevice, TrailDevices, lineage};
@@ -25,12 +27,14 @@ pub use config::{ArgDeclaration, ArgType, DevicesOfTrail, TrailConfig};
 pub use convert::{ConvertError, convert};
 pub use flow::{Condition, Repeat, SkipReason, StepFlow};
 pub use folder::{FOLDER_FILE, TrailFolder};
+pub use items::StepGroup;
 pub use merge::{Merge, MergedTrail, merge};
 pub use repair::{Repair, RepairError, fingerprint, is_repaired, repair};
 pub use revise::{Change, revise};
 pub use rows::{ROW, TrailRow, TrailRows, csv_rows};
 pub use save::{SaveError, Slot, StepCalls, save};
 pub use step::{Step, StepPlan, Trailhead};
+pub use stretch::{ReadStretch, StretchDocument, StretchStep, StretchUse, beside};
 
 use std::path::Path;
 use std::sync::Arc;
@@ -39,6 +43,7 @@ use serde_json::{Value, json};
 
 use crate::yaml::decode_root;
 use crate::yaml::{Decode, Problem, Problems, Severity, Source, Spanned, YamlNode, read};
+use items::StepItems;
 
 /// Whether a file is a trail, judging by its name.
 pub fn is_trail(path: &Path) -> bool {
@@ -92,7 +97,7 @@ crate::table! {
         /// What is done before the trailhead: steps with `tools`.
         "before" => before: Vec<Step> = Vec::new(),
         /// The steps, in order.
-        "trail" => trail: Option<Vec<Step>> = None,
+        "trail" => trail: Option<StepItems> = None,
         /// What is done at the end, however the trail ended: steps with `tools`.
         "after" => after: Vec<Step> = Vec::new(),
     }
@@ -124,7 +129,7 @@ impl Trail {
     fn unified(root: Option<&YamlNode>, problems: &mut Problems) -> Option<Trail> {
         let document: Document = decode_root(root, problems)?;
         match (&document.trail, &document.trailhead, &document.config) {
-            (Some(steps), ..) if steps.is_empty() => problems.error(document.span, "`trail` has no steps"),
+            (Some(steps), ..) if steps.0.is_empty() => problems.error(document.span, "`trail` has no steps"),
             (None, Some(_), _) => {
                 problems.error(document.span, "a trail with a trailhead needs steps: `trail` is missing");
             }
@@ -138,7 +143,7 @@ impl Trail {
             form: Form::Unified,
             config: document.config.unwrap_or_default(),
             trailhead: document.trailhead,
-            steps: document.trail.unwrap_or_default(),
+            steps: document.trail.map(|items| items.0).unwrap_or_default(),
             before,
             after,
             rows: document.rows,
@@ -183,9 +188,26 @@ impl Trail {
         !self.config.devices.roles.is_empty()
     }
 
-    /// Those that a device carries out, each with its index, which counts the trailhead.
+    /// Leaves out the steps after this number of them. Parts that run at the same time are not divided.
+    pub fn keep_until(&mut self, number: usize) {
+        let group = number.checked_sub(1).and_then(|last| self.steps.get(last)?.group.clone());
+        let rest = self.steps.iter().skip(number);
+        let n_beside = rest.take_while(|step| group.is_some() && step.group == group).count();
+        self.steps.truncate(number.saturating_add(n_beside));
+    }
+
+    /// Those that a device carries out, each with its index in an attempt, which counts the trailhead. The steps of stretches come after
+    /// all others.
     pub fn steps_on(&self, device: &TrailDevice) -> impl Iterator<Item = (usize, &Step)> {
-        self.all_steps().enumerate().filter(|(_, step)| device.carries_out(step))
+        let first = self.first_of_stretches();
+        let inner = self.stretch_steps().enumerate().map(move |(nth, inner)| (first + nth, &inner.step));
+        let own = self.all_steps().enumerate().filter(|(_, step)| step.stretch.is_none());
+        own.chain(inner).filter(|(_, step)| device.carries_out(step))
+    }
+
+    /// The index of the first step of a stretch in an attempt.
+    pub fn first_of_stretches(&self) -> usize {
+        self.all_steps().count() + self.before.len() + self.after.len()
     }
 
     /// Whether each step has a device. Where there is one role, it is that of all steps.
@@ -193,9 +215,13 @@ impl Trail {
         let roles = &self.config.devices.roles.0;
         let hooks = self.before.iter_mut().chain(&mut self.after).map(|hook| &mut hook.step);
         for step in self.trailhead.iter_mut().map(|head| &mut head.0).chain(&mut self.steps).chain(hooks) {
-            assign_role(step, roles, problems);
+            // The steps of a stretch may say it themselves.
+            if step.stretch.is_none() || step.on.is_some() {
+                assign_role(step, roles, problems);
+            }
         }
     }
+
     /// The id, or the path without its extension, and the number of its row.
     pub fn id(&self) -> String {
         let id = self.config.id.clone().unwrap_or_else(|| {

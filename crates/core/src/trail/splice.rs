@@ -281,6 +281,21 @@ fn break_at(text: &str, at: usize) -> &'static str {
     }
 }
 
+/// The steps of one item: its parts, or the item itself.
+fn parts_of_item(item: &mut YamlNode) -> Vec<&mut YamlNode> {
+    if item.get("together").and_then(YamlNode::items).is_none() {
+        return vec![item];
+    }
+    let YamlKind::Map(entries) = &mut item.kind else { return Vec::new() };
+    let parts = entries.iter_mut().filter(|(key, _)| key.raw() == Some("together"));
+    parts
+        .flat_map(|(_, parts)| match &mut parts.kind {
+            YamlKind::Seq(parts) => parts.iter_mut().collect(),
+            _ => Vec::new(),
+        })
+        .collect()
+}
+
 /// The trail without the slots of `classifier` in the steps for which `is_meant` is true, and without what this leaves empty.
 pub fn without_slots(root: &YamlNode, classifier: &str, is_meant: impl Fn(Option<usize>) -> bool) -> YamlNode {
     let mut root = root.clone();
@@ -301,11 +316,8 @@ pub fn without_slots(root: &YamlNode, classifier: &str, is_meant: impl Fn(Option
         match (key.raw(), &mut value.kind) {
             (Some("trailhead"), _) if is_meant(None) => strip(value),
             (Some("trail"), YamlKind::Seq(steps)) => {
-                steps
-                    .iter_mut()
-                    .enumerate()
-                    .filter(|(index, _)| is_meant(Some(*index)))
-                    .for_each(|(_, step)| strip(step));
+                let steps = steps.iter_mut().flat_map(parts_of_item).enumerate();
+                steps.filter(|(index, _)| is_meant(Some(*index))).for_each(|(_, step)| strip(step));
             }
             _ => {}
         }

@@ -6,6 +6,8 @@ use trailblaze_protocol::event::StepKind;
 use super::ToolCall;
 use super::classifier::closest;
 use super::flow::{Repeat, SkipReason, StepFlow, WrittenFlow};
+use super::items::StepGroup;
+use super::stretch::StretchUse;
 use crate::table;
 use crate::yaml::{Decode, Entries, Problems, Span, Spanned, YamlKind, YamlNode};
 
@@ -52,6 +54,10 @@ pub struct Step {
     /// The role of the device that carries it out.
     pub on: Option<Spanned<String>>,
     pub flow: StepFlow,
+    /// The parts that run at the same time, if it is one of them.
+    pub group: Option<StepGroup>,
+    /// The steps of another file that take its place.
+    pub stretch: Option<Box<StretchUse>>,
 }
 
 /// Where the calls of a step come from, on one device.
@@ -144,6 +150,8 @@ impl Decode for Step {
             max_retries: raw.max_retries,
             on: raw.on,
             flow,
+            group: None,
+            stretch: None,
         };
         step.check(place, problems);
         Some(step)
@@ -250,6 +258,8 @@ impl Decode for Trailhead {
                 max_retries: None,
                 on: None,
                 flow: StepFlow::default(),
+                group: None,
+                stretch: None,
             }));
         }
         let raw = RawTrailhead::decode(node, problems)?;
@@ -268,6 +278,8 @@ impl Decode for Trailhead {
             max_retries: raw.max_retries,
             on: raw.on,
             flow: StepFlow::default(),
+            group: None,
+            stretch: None,
         };
         head.check(place, problems);
         Some(Trailhead(head))

@@ -1,6 +1,6 @@
 //! The memory of an attempt, and how templates are resolved from it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde_json::{Map, Value};
@@ -77,14 +77,7 @@ impl Memory {
 
     /// The value with this name, or the part of a value: `order.items.0`.
     fn find(&self, name: &str) -> Option<&Value> {
-        let whole = self.values.get(name);
-        whole.or_else(|| {
-            let (first, path) = name.split_once('.')?;
-            path.split('.').try_fold(self.values.get(first)?, |value, part| match value {
-                Value::Array(items) => items.get(part.parse::<usize>().ok()?),
-                other => other.get(part),
-            })
-        })
+        part_of(&self.values, name)
     }
 
     /// The values that tools outside of the engine may see.
@@ -103,6 +96,34 @@ impl Memory {
     /// Restores earlier values. Warnings that were given are not repeated.
     pub fn restore(&mut self, earlier: Memory) {
         self.values = earlier.values;
+    }
+
+    /// Takes over what was changed in copies of this memory. Returns the names to which several copies gave different values, with
+    /// the numbers of these copies; they keep the value that they had.
+    pub fn join(&mut self, copies: Vec<Memory>) -> Vec<(String, Vec<usize>)> {
+        let mut changed: BTreeMap<String, Vec<(usize, Option<Value>)>> = BTreeMap::new();
+        for (number, copy) in copies.into_iter().enumerate() {
+            let names: BTreeSet<&String> = self.values.keys().chain(copy.values.keys()).collect();
+            for name in names.into_iter().filter(|name| !is_provided(name)) {
+                let value = copy.values.get(name);
+                if value != self.values.get(name) {
+                    changed.entry(name.clone()).or_default().push((number, value.cloned()));
+                }
+            }
+            self.warned.extend(copy.warned);
+        }
+        let mut conflicts = Vec::new();
+        for (name, values) in changed {
+            if values.iter().any(|(_, value)| *value != values[0].1) {
+                conflicts.push((name, values.iter().map(|(number, _)| *number).collect()));
+                continue;
+            }
+            match values.into_iter().next() {
+                Some((_, Some(value))) => drop(self.values.insert(name, value)),
+                _ => drop(self.values.remove(&name)),
+            }
+        }
+        conflicts
     }
 
     /// Sets or removes a value that Trailblaze provides itself, such as `target.appId`.
@@ -125,7 +146,7 @@ impl Memory {
     /// Removes reserved names from the changes that a tool requests, and returns them: the names that Trailblaze sets
     /// itself, and those of secrets.
     pub fn take_own(changes: &mut MemoryChanges, secrets: &Secrets) -> Vec<String> {
-        let is_own = |name: &str| OWN.iter().any(|own| name.starts_with(own)) || secrets.seal(name).is_some();
+        let is_own = |name: &str| is_provided(name) || secrets.seal(name).is_some();
         if !changes.set.keys().chain(&changes.deleted).any(|name| is_own(name)) {
             return Vec::new();
         }
@@ -203,6 +224,22 @@ impl Memory {
             _ => format!("`{first}` is one value, and has no parts"),
         }
     }
+}
+
+/// The value with a name, or a part of a value: `order.items.0`.
+pub(crate) fn part_of<'v>(values: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
+    values.get(name).or_else(|| {
+        let (first, path) = name.split_once('.')?;
+        path.split('.').try_fold(values.get(first)?, |value, part| match value {
+            Value::Array(items) => items.get(part.parse::<usize>().ok()?),
+            other => other.get(part),
+        })
+    })
+}
+
+/// Whether Trailblaze sets the value with this name itself.
+fn is_provided(name: &str) -> bool {
+    OWN.iter().any(|own| name.starts_with(own))
 }
 
 /// Converts a value that consists of one token to the type in the schema. Memory mostly contains text; if the schema does
@@ -296,6 +333,19 @@ mod tests {
 
     fn shown(unknown: &[UnknownTemplate]) -> Vec<String> {
         unknown.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn copies_join_unless_they_give_one_name_different_values() {
+        let object = |value: Value| value.as_object().cloned().unwrap();
+        let mut memory = Memory::new(object(json!({"kept": 1, "gone": 2, "target.appId": "one"})), Map::new());
+        let copy = |value: Value| Memory::new(object(value), Map::new());
+        let conflicts = memory.join(vec![
+            copy(json!({"kept": 1, "gone": 2, "target.appId": "two", "own": "a", "same": "s", "both": "x"})),
+            copy(json!({"kept": 1, "target.appId": "three", "same": "s", "both": "y"})),
+        ]);
+        assert_eq!(conflicts, [("both".to_string(), vec![0, 1])]);
+        assert_eq!(Value::Object(memory.values), json!({"kept": 1, "target.appId": "one", "own": "a", "same": "s"}));
     }
 
     #[test]

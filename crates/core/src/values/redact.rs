@@ -27,8 +27,12 @@ impl Secrets {
                 text(&mut trail.path);
                 trail.tags.iter_mut().for_each(text);
             }
-            Event::StepStarted { text: words, plan, .. } => {
+            Event::StepStarted { text: words, plan, heading, .. } => {
                 text(words);
+                if let Some(heading) = heading {
+                    text(&mut heading.text);
+                    heading.file.iter_mut().for_each(text);
+                }
                 if let Plan::Recording { classifier } = plan {
                     text(classifier);
                 }

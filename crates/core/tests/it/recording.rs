@@ -32,6 +32,7 @@ fn prompt(source: FakeSource) -> TestSession {
         plan: Plan::Interactive,
         role: None,
         hook: None,
+        heading: None,
     });
     session
 }

@@ -16,6 +16,7 @@ use super::driver::Options;
 use super::effects::{Leave, later};
 use super::faults::Faults;
 use super::layout::{Metrics, Placed, View, lay_out};
+use super::servers::SimServers;
 use super::state::{AppState, Shown};
 use super::tree::tree;
 
@@ -136,6 +137,19 @@ impl SimDevice {
         while let Some((due, idx)) = self.first_due().filter(|(due, _)| *due <= now) {
             self.change(due, |device| device.elapse(idx, due));
         }
+        for idx in 0..self.apps.len() {
+            if !self.apps[idx].app.shared.is_empty() {
+                self.change(now, |device| {
+                    let Installed { app, state } = &mut device.apps[idx];
+                    state.hear(app);
+                });
+            }
+        }
+    }
+
+    /// Uses the servers that other devices use too.
+    pub fn use_servers(&mut self, servers: &Arc<SimServers>) {
+        self.apps.iter_mut().for_each(|installed| installed.state.servers = Arc::clone(servers));
     }
 
     /// When the next effect is due.

@@ -21,12 +21,14 @@ use super::device::SimDevice;
 use super::faults::Faults;
 use super::layout::Metrics;
 use super::paint::picture;
+use super::servers::SimServers;
 
 /// A simulated device. It behaves the same on every run with the same seed and device id.
 pub struct Sim {
     description: DeviceDescription,
     device: Mutex<SimDevice>,
     changed: Notify,
+    servers: Arc<SimServers>,
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -62,7 +64,13 @@ impl Sim {
             summary: summary.to_string(),
             knows_elements: false,
         };
-        Sim { description, device: Mutex::new(device), changed: Notify::new() }
+        Sim { description, device: Mutex::new(device), changed: Notify::new(), servers: Arc::default() }
+    }
+
+    /// Lets its apps share what their servers keep with those of other devices.
+    pub(super) fn with_servers(self, servers: &Arc<SimServers>) -> Sim {
+        self.device.lock().use_servers(servers);
+        Sim { servers: Arc::clone(servers), ..self }
     }
 
     /// Makes it another kind of device of its platform.
@@ -201,10 +209,11 @@ impl Driver for Sim {
 
     async fn changed(&self, budget: &Budget, since: SnapshotId) -> Result<(), DriverError> {
         loop {
-            let notified = self.changed.notified();
-            tokio::pin!(notified);
+            let (notified, heard) = (self.changed.notified(), self.servers.changed.notified());
+            tokio::pin!(notified, heard);
             // Subscribes before checking, so that no change in between is missed.
             notified.as_mut().enable();
+            heard.as_mut().enable();
             let due = {
                 let device = self.device(Instant::now());
                 device.here()?;
@@ -217,6 +226,7 @@ impl Driver for Sim {
                 biased;
                 () = budget.cancel.cancelled() => return Err(DriverError::Cancelled),
                 () = notified => {}
+                () = heard => {}
                 () = tokio::time::sleep_until(due) => {
                     if Instant::now() >= budget.deadline {
                         return Ok(());

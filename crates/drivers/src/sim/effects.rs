@@ -90,15 +90,23 @@ impl AppState {
                     let name = Spanned { value: name.value.clone(), span: name.span };
                     (name, Value(self.scope(app, item).fill(&value.0)))
                 });
-                let mut rows = vec![Entries(row.collect())];
-                rows.extend(self.scope(app, item).list(&append.to.value).iter().cloned());
-                self.shown.lists.insert(append.to.value.clone(), rows);
+                let row = Entries(row.collect());
+                self.change_list(app, &append.to.value, |rows| rows.insert(0, row));
             }
-            Does::Empty(list) => {
-                self.shown.lists.insert(list.value.clone(), Vec::new());
-            }
+            Does::Empty(list) => self.change_list(app, &list.value, Vec::clear),
         }
         None
+    }
+
+    fn change_list(&mut self, app: &SimApp, list: &str, change: impl FnOnce(&mut Vec<Item>)) {
+        let rows = if app.is_shared(list) {
+            self.servers.change(app, list, change)
+        } else {
+            let mut rows = self.scope(app, None).list(list).to_vec();
+            change(&mut rows);
+            rows
+        };
+        self.shown.lists.insert(list.to_string(), rows);
     }
 
     /// Opens the app's first screen.

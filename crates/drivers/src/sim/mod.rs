@@ -15,6 +15,7 @@ mod keys;
 mod layout;
 mod paint;
 mod provider;
+mod servers;
 mod shell;
 mod state;
 mod text;

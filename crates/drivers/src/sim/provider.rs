@@ -16,6 +16,7 @@ use super::demo_app;
 use super::driver::{Options, Sim, traits_of};
 use super::faults::Faults;
 use super::layout::Metrics;
+use super::servers::SimServers;
 use crate::provider::{ConfigKeys, DeviceProvider, FileError, Machine, ProjectPart, ProviderConfig, WantedDevice};
 
 pub const PROVIDER: DeviceProvider = DeviceProvider {
@@ -111,7 +112,7 @@ impl ProviderConfig for SimConfig {
 
     fn open(&self, machine: &Machine) -> Result<Arc<dyn DeviceSource>, String> {
         let options = Options { seed: machine.seed, faults: self.faults(machine)? };
-        Ok(Arc::new(SimDevices { apps: self.apps.clone(), options }))
+        Ok(Arc::new(SimDevices { apps: self.apps.clone(), servers: Arc::default(), options }))
     }
 }
 
@@ -139,6 +140,7 @@ fn spec(id: DeviceId, platform: Platform, driver: Option<&DriverKey>, classifier
 
 struct SimDevices {
     apps: Vec<Arc<SimApp>>,
+    servers: Arc<SimServers>,
     options: Options,
 }
 
@@ -152,7 +154,7 @@ impl DeviceSource for SimDevices {
     async fn acquire(&self, device: &DeviceSpec, _: &Budget) -> Result<Arc<dyn Driver>, DriverError> {
         let (id, driver) = (device.id.clone(), device.driver.clone());
         let sim = Sim::open(id, device.platform, driver, self.apps.clone(), self.options.clone());
-        Ok(Arc::new(sim.with_classifiers(&device.classifiers)))
+        Ok(Arc::new(sim.with_servers(&self.servers).with_classifiers(&device.classifiers)))
     }
 
     async fn check(&self, _: &Budget, _: bool) -> Vec<Finding> {

@@ -2,10 +2,12 @@
 //! can share one file.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use tokio::time::Instant;
 
 use super::app::{AppEffect, AppScreen, Conditions, Item, SimApp, Values};
+use super::servers::SimServers;
 
 #[derive(Debug)]
 pub struct AppState {
@@ -15,6 +17,7 @@ pub struct AppState {
     pub visit: u64,
     pub arrived: Instant,
     pub toast_until: Option<Instant>,
+    pub servers: Arc<SimServers>,
 }
 
 /// Everything visible. Two equal values look the same.
@@ -45,7 +48,24 @@ pub struct Timer {
 
 impl AppState {
     pub fn new(now: Instant) -> AppState {
-        AppState { shown: Shown::default(), timers: Vec::new(), visit: 0, arrived: now, toast_until: None }
+        AppState {
+            shown: Shown::default(),
+            timers: Vec::new(),
+            visit: 0,
+            arrived: now,
+            toast_until: None,
+            servers: Arc::default(),
+        }
+    }
+
+    /// Takes over what other devices have changed.
+    pub fn hear(&mut self, app: &SimApp) {
+        for list in &app.shared {
+            let rows = self.servers.rows(app, &list.value);
+            if self.shown.lists.get(&list.value) != Some(&rows) {
+                self.shown.lists.insert(list.value.clone(), rows);
+            }
+        }
     }
 
     pub fn is_running(&self) -> bool {

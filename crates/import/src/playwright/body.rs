@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::actions::{TestCalls, on_element, on_input, on_page};
 use super::checks::expectation;
-use super::code::{CodeFunction, CodeKind, CodeParam, CodeStatement, StatementKind, TestCode};
+use super::code::{CodeFunction, CodeKind, CodeParam, CodeStatement, ParamBinding, StatementKind, TestCode};
 use super::locator::{Locator, page};
 use super::span;
 use super::value::Scope;
@@ -42,7 +42,7 @@ impl<'f> TestBody<'f> {
     pub fn run(&mut self, function: &CodeFunction) {
         for param in &function.params {
             if let CodeParam::Fields(fields) = param
-                && fields.iter().any(|field| field == "page")
+                && fields.iter().any(|(field, _)| field == "page")
             {
                 self.scope.pages.insert("page".to_string(), 0);
             }
@@ -265,16 +265,17 @@ impl<'f> TestBody<'f> {
     /// A function of the file, in place.
     fn inline(&mut self, function: &CodeFunction, args: &[TestCode]) {
         let outer = self.scope.clone();
-        for (param, arg) in function.params.iter().zip(args) {
-            let CodeParam::Name(name) = param else { continue };
-            if let Some(number) = page(&outer, arg) {
-                self.scope.pages.insert(name.clone(), number);
-            } else {
-                let value = match (&arg.kind, outer.text(arg)) {
-                    (_, Ok(text)) => TestCode { kind: CodeKind::Text(text), ..arg.clone() },
-                    _ => outer.value(arg).clone(),
-                };
-                self.scope.values.insert(name.clone(), value);
+        for (nth, param) in function.params.iter().enumerate() {
+            let arg = args.get(nth);
+            match param {
+                CodeParam::Name(binding) => self.bind(&outer, binding, arg),
+                CodeParam::Fields(fields) => {
+                    let given = arg.map(|arg| outer.value(arg));
+                    fields.iter().for_each(|(field, binding)| {
+                        self.bind(&outer, binding, given.and_then(|given| given.field(field)));
+                    });
+                }
+                CodeParam::Other => {}
             }
         }
         self.depth += 1;
@@ -282,6 +283,26 @@ impl<'f> TestBody<'f> {
         self.depth -= 1;
         self.scope.values = outer.values;
         self.scope.pages = outer.pages;
+    }
+
+    /// Gives a parameter of a function its value, which is known outside of it, or its default.
+    fn bind(&mut self, outer: &Scope, binding: &ParamBinding, arg: Option<&TestCode>) {
+        let name = binding.name.clone();
+        let Some(arg) = arg.or(binding.default.as_ref()) else {
+            self.scope.values.remove(&name);
+            return;
+        };
+        if let Some(number) = page(outer, arg) {
+            self.scope.pages.insert(name, number);
+            return;
+        }
+        let value = outer.value(arg);
+        let value = match (&value.kind, outer.text(arg)) {
+            // A number chooses an element, and a pattern matches.
+            (CodeKind::Number(_) | CodeKind::Flag(_) | CodeKind::Pattern { .. }, _) | (_, Err(_)) => value.clone(),
+            (_, Ok(text)) => TestCode { kind: CodeKind::Text(text), ..arg.clone() },
+        };
+        self.scope.values.insert(name, value);
     }
 
     fn on_tab(&mut self, statement: &CodeStatement, name: &str, tab: usize, called: Result<TestCalls, String>) {

@@ -2,8 +2,9 @@
 
 use oxc_allocator::Allocator;
 use oxc_ast::ast::{
-    Argument, ArrayExpressionElement, ArrowFunctionBody, BindingPattern, Declaration, Expression, ForStatementLeft,
-    FormalParameters, FunctionBody, ObjectPropertyKind, PropertyKey, Statement, VariableDeclaration,
+    Argument, ArrayExpressionElement, ArrowFunctionBody, BindingPattern, BindingProperty, Declaration, Expression,
+    ForStatementLeft, FormalParameter, FormalParameters, FunctionBody, ObjectPropertyKind, PropertyKey, Statement,
+    VariableDeclaration,
 };
 use oxc_parser::Parser;
 use oxc_span::{GetSpan, SourceType};
@@ -46,10 +47,17 @@ pub struct CodeFunction {
 
 #[derive(Debug, Clone)]
 pub enum CodeParam {
-    Name(String),
-    /// `{ page, request }`.
-    Fields(Vec<String>),
+    Name(ParamBinding),
+    /// `{ page, name: who = 'Ada' }`, by the names of the fields.
+    Fields(Vec<(String, ParamBinding)>),
     Other,
+}
+
+/// A name in a function, and the value that it has if none is given.
+#[derive(Debug, Clone)]
+pub struct ParamBinding {
+    pub name: String,
+    pub default: Option<TestCode>,
 }
 
 #[derive(Debug, Clone)]
@@ -169,14 +177,27 @@ fn function(params: &FormalParameters<'_>, body: &FunctionBody<'_>) -> CodeFunct
 }
 
 fn parameters(params: &FormalParameters<'_>) -> Vec<CodeParam> {
-    let one = |pattern: &BindingPattern<'_>| match pattern {
-        BindingPattern::BindingIdentifier(id) => CodeParam::Name(id.name.to_string()),
+    let one = |param: &FormalParameter<'_>| match &param.pattern {
+        BindingPattern::BindingIdentifier(id) => {
+            let default = param.initializer.as_ref().map(|value| code(value));
+            CodeParam::Name(ParamBinding { name: id.name.to_string(), default })
+        }
         BindingPattern::ObjectPattern(object) => {
-            CodeParam::Fields(object.properties.iter().filter_map(|property| key(&property.key)).collect())
+            let field = |property: &BindingProperty<'_>| Some((key(&property.key)?, binding(&property.value)?));
+            CodeParam::Fields(object.properties.iter().filter_map(field).collect())
         }
         _ => CodeParam::Other,
     };
-    params.items.iter().map(|param| one(&param.pattern)).collect()
+    params.items.iter().map(one).collect()
+}
+
+fn binding(pattern: &BindingPattern<'_>) -> Option<ParamBinding> {
+    match pattern {
+        BindingPattern::AssignmentPattern(assigned) => {
+            Some(ParamBinding { name: bound(&assigned.left)?, default: Some(code(&assigned.right)) })
+        }
+        pattern => Some(ParamBinding { name: bound(pattern)?, default: None }),
+    }
 }
 
 fn key(key: &PropertyKey<'_>) -> Option<String> {

@@ -126,3 +126,26 @@ fn a_file_that_is_no_script_is_refused_with_its_place() {
     let imported = playwright::import(&[ForeignFile::new("a.spec.ts", deep)], None);
     assert!(imported.problems[0].to_string().contains("nested too deeply"), "{}", imported.problems[0]);
 }
+
+#[test]
+fn functions_of_the_file_are_written_out_with_their_parameters() {
+    let calls = |function: &str, call: &str| {
+        let text = format!(
+            "import {{ test }} from '@playwright/test';\ntest('a', async ({{ page }}) => {{\n  await {call};\n}});\n{function}\n"
+        );
+        let imported = playwright::import(&[ForeignFile::new("a.spec.ts", text)], None);
+        let text = only_trail(&imported).to_string();
+        let calls: Vec<&str> = text.lines().map(str::trim).filter(|line| line.starts_with("- web_")).collect();
+        assert!(!text.contains("Not imported"), "{text}");
+        calls.join("\n")
+    };
+    let fill = "await page.getByLabel('Name').fill(name);";
+    let ada = "- web_type: {ref: 'textbox \"Name\"', text: Ada}";
+    assert_eq!(calls(&format!("async function signIn(page, name: string) {{ {fill} }}"), "signIn(page, 'Ada')"), ada);
+    assert_eq!(calls(&format!("async function signIn(page, name = 'Ada') {{ {fill} }}"), "signIn(page)"), ada);
+    let fields = "async function signIn({ page, user: name = 'Ada' }) { await page.getByLabel('Name').fill(name); }";
+    assert_eq!(calls(fields, "signIn({ page })"), ada);
+    assert_eq!(calls(fields, "signIn({ page, user: 'Bob' })"), ada.replace("Ada", "Bob"));
+    let nth = "const open = async (page, nth) => { await page.locator('li').nth(nth).click(); };";
+    assert_eq!(calls(nth, "open(page, 2)"), "- web_click: {ref: css=li, index: 2}");
+}

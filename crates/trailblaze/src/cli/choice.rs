@@ -63,7 +63,7 @@ pub struct FilterArgs {
     tags: Vec<String>,
     /// Run only trails whose id, title or path contains this, ignoring case
     #[arg(long, value_name = "WORDS")]
-    grep: Option<String>,
+    pub grep: Option<String>,
 }
 
 impl From<FilterArgs> for Filter {

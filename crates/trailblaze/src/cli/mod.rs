@@ -49,6 +49,7 @@ mod toolbox_budget;
 mod trail;
 mod types;
 mod watch;
+mod watch_keys;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -34,7 +34,7 @@ use crate::run::watch::Watch;
 use crate::sessions::service::StudioRequest;
 
 /// Run trails on devices
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct RunArgs {
     /// Trails, folders of trails, or patterns such as trails/**/pay*.trail.yaml [default: all trails of the project]
     pub paths: Vec<PathBuf>,
@@ -109,6 +109,13 @@ impl RunArgs {
     /// The folder in which run folders are created.
     pub fn logs(&self, context: &Context, root: &Path) -> PathBuf {
         self.logs.as_ref().map_or_else(|| root.join("logs"), |logs| context.absolute(logs))
+    }
+
+    /// The same for the trails whose titles or paths contain this.
+    pub fn about(&self, words: &str) -> RunArgs {
+        let mut args = self.clone();
+        args.filter.grep = Some(words.to_string());
+        args
     }
 
     /// The resolved options of the run, independent of the command line.
@@ -321,7 +328,7 @@ pub async fn run_once(
         return Ok(Exit::Passed);
     }
     let progress = Progress::new(args.json);
-    let progress = Arc::new(if args.verbose { progress.with_tool_output() } else { progress });
+    let progress = Arc::new(if args.verbose { progress.with_tool_output().listing_all() } else { progress });
     let interrupt = Interrupt::listen(Arc::clone(&progress));
     let sinks = Sinks { console: progress, cancel: interrupt.cancel.clone() };
     let result = execute(plan, sinks, watch).await?;

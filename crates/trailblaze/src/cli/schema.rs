@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::{Value, json};
 use trailblaze_core::config::{TargetConfig, ToolFile, ToolsetConfig};
-use trailblaze_core::trail::{Trail, TrailFolder};
+use trailblaze_core::trail::{StretchDocument, Trail, TrailFolder};
 use trailblaze_core::yaml::{Decode, nearest};
 use trailblaze_drivers::sim::SimApp;
 use trailblaze_models::canned;
@@ -69,6 +69,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![
         ("trail", Trail::schema()),
         ("folder", TrailFolder::schema()),
+        ("stretch", StretchDocument::whole_schema()),
         ("project", named(project_schema(), "trailblaze.yaml")),
         ("target", named(TargetConfig::schema(), "Trailblaze target")),
         ("toolset", named(ToolsetConfig::schema(), "Trailblaze toolset")),

@@ -1,4 +1,4 @@
-//! `trailblaze run --watch`: reruns the trails that a changed file affects.
+//! `trailblaze run --watch`: reruns the trails that a changed file affects, or that a person asks for with a key.
 
 use std::path::{Path, PathBuf};
 
@@ -8,9 +8,24 @@ use trailblaze_protocol::exit::Exit;
 
 use super::interrupt::told_to_stop;
 use super::run::{RunArgs, run_once};
+use super::watch_keys::{Keyboard, LEGEND, WatchKey};
 use super::{Context, Refusal};
 use crate::output::print;
-use crate::run::watch::{NextRun, Watch};
+use crate::run::watch::{NextRun, Watch, WatchedChange};
+
+/// How many changed files are named.
+const MOST_NAMED: usize = 3;
+
+/// The trails of a run.
+#[derive(Clone)]
+enum WatchedTrails {
+    /// Those of the command line.
+    All,
+    /// These of them, by their paths in the project.
+    Some(Vec<String>),
+    /// Those of them whose titles or paths contain this.
+    Pattern(String),
+}
 
 pub async fn watch(context: &Context, args: RunArgs) -> Result<Exit, Refusal> {
     let root = context.root(args.paths.first().map_or(Path::new("."), PathBuf::as_path));
@@ -25,16 +40,19 @@ pub async fn watch(context: &Context, args: RunArgs) -> Result<Exit, Refusal> {
             stop.cancel();
         }
     }));
-    let mut only: Option<Vec<String>> = None;
+    let mut trails = WatchedTrails::All;
     while !stop.is_cancelled() {
-        if let Err(refusal) = run_once(context, &args, only.take(), Some(&mut watch)).await {
+        if let Err(refusal) = run(context, &args, &trails, &mut watch).await {
             refusal.show();
         }
-        if !stop.is_cancelled() {
-            print::say("\nwatching for changes; press Ctrl-C to stop");
+        if stop.is_cancelled() {
+            break;
         }
         tokio::select! {
-            changed = next(&mut watch) => only = changed,
+            wanted = next(&mut watch, &trails) => match wanted {
+                Some(wanted) => trails = wanted,
+                None => break,
+            },
             () = stop.cancelled() => {}
         }
     }
@@ -43,13 +61,57 @@ pub async fn watch(context: &Context, args: RunArgs) -> Result<Exit, Refusal> {
     Ok(Exit::Passed)
 }
 
-/// The trails that a change affects; `None` for all.
-async fn next(watch: &mut Watch) -> Option<Vec<String>> {
+async fn run(context: &Context, args: &RunArgs, trails: &WatchedTrails, watch: &mut Watch) -> Result<(), Refusal> {
+    match trails {
+        WatchedTrails::All => run_once(context, args, None, Some(watch)).await,
+        WatchedTrails::Some(paths) => run_once(context, args, Some(paths.clone()), Some(watch)).await,
+        WatchedTrails::Pattern(words) => run_once(context, &args.about(words), None, Some(watch)).await,
+    }
+    .map(drop)
+}
+
+/// What runs next, after a change or a key. `None` to stop.
+async fn next(watch: &mut Watch, last: &WatchedTrails) -> Option<WatchedTrails> {
+    let mut keyboard = Keyboard::open();
+    print::say(match keyboard {
+        Some(_) => format!("\nwatching for changes; {LEGEND}"),
+        None => "\nwatching for changes; press Ctrl-C to stop".to_string(),
+    });
     loop {
-        match watch.next().await {
-            NextRun::All => return None,
-            NextRun::Some(trails) => return Some(trails),
-            NextRun::Nothing => print::say("none of the trails that ran uses a changed tool"),
+        tokio::select! {
+            change = watch.next() => {
+                keyboard.iter_mut().for_each(Keyboard::clear_line);
+                print::say(changed(&change));
+                match change.next {
+                    NextRun::All => return Some(WatchedTrails::All),
+                    NextRun::Some(trails) => return Some(WatchedTrails::Some(trails)),
+                    NextRun::Nothing => print::say("none of the trails that ran uses a changed tool"),
+                }
+            }
+            key = pressed(&mut keyboard) => match key {
+                WatchKey::All => return Some(WatchedTrails::All),
+                WatchKey::Again => return Some(last.clone()),
+                WatchKey::Pattern(words) => return Some(WatchedTrails::Pattern(words)),
+                WatchKey::Failed if watch.failed().is_empty() => print::say("no trail failed when it last ran"),
+                WatchKey::Failed => return Some(WatchedTrails::Some(watch.failed())),
+                WatchKey::Quit => return None,
+            },
         }
+    }
+}
+
+async fn pressed(keyboard: &mut Option<Keyboard>) -> WatchKey {
+    match keyboard {
+        Some(keyboard) => keyboard.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Says which files changed.
+fn changed(change: &WatchedChange) -> String {
+    let named = change.files.iter().take(MOST_NAMED).cloned().collect::<Vec<_>>().join(", ");
+    match change.files.len().saturating_sub(MOST_NAMED) {
+        0 => format!("{named} changed"),
+        more => format!("{named} and {more} more changed"),
     }
 }

@@ -63,7 +63,8 @@ pub fn names_tool(path: &Path, tool: &str) -> bool {
 
 /// The tools that a trail calls directly, on any device.
 pub fn called(trail: &Trail) -> BTreeSet<&str> {
-    let steps = trail.trailhead.iter().map(|head| &head.0).chain(&trail.steps);
+    let own = trail.trailhead.iter().map(|head| &head.0).chain(&trail.steps);
+    let steps = own.chain(trail.stretch_steps().map(|inner| &inner.step));
     let calls =
         steps.flat_map(|step| step.tools.iter().flatten().chain(step.recording.iter().flat_map(|(_, calls)| calls)));
     calls.map(|call| call.tool.value.as_str()).collect()

@@ -26,6 +26,24 @@ pub fn at(source: &Arc<Source>, offset: usize) -> Option<NamedCall> {
     calls(source).into_iter().find(|call| (call.span.start..=call.span.end).contains(&offset))
 }
 
+/// The value of `use:` at an offset: the file of a stretch.
+pub fn used_at(source: &Arc<Source>, offset: usize) -> Option<String> {
+    let root = read(source, &mut Problems::new(source))?;
+    let mut found = None;
+    root.walk(&mut |node| {
+        let used = node.get("use").filter(|used| (used.span.start..=used.span.end).contains(&offset));
+        found = found.take().or_else(|| used?.raw().map(str::to_string));
+    });
+    found
+}
+
+/// Whether the value of `use:` is being written at an offset.
+pub fn is_use_begun(text: &str, offset: usize) -> bool {
+    let line = text.get(..offset).map(|before| before.rsplit('\n').next().unwrap_or_default());
+    let key = line.map(|line| line.trim_start().trim_start_matches("- ").trim_start());
+    key.is_some_and(|key| key.strip_prefix("use:").is_some_and(|value| !value.trim().contains(' ')))
+}
+
 fn visit(node: &YamlNode, found: &mut Vec<NamedCall>) {
     match &node.kind {
         YamlKind::Scalar { .. } => {}
@@ -98,6 +116,16 @@ mod tests {
         let place = TRAIL.find("pressBack").unwrap() + 2;
         assert_eq!(at(&source, place).map(|call| call.tool).as_deref(), Some("pressBack"));
         assert_eq!(at(&source, 3), None);
+    }
+
+    #[test]
+    fn the_file_of_a_stretch_is_found_where_it_is_used() {
+        let text = "trail:\n  - use: stretches/sign-in.yaml\n    with: {pin: '1'}\n";
+        let source = Source::new("a.trail.yaml", text);
+        let found = |word: &str| used_at(&source, text.find(word).unwrap());
+        assert_eq!(found("sign-in").as_deref(), Some("stretches/sign-in.yaml"));
+        assert_eq!(found("with"), None);
+        assert!(is_use_begun("trail:\n  - use: stre", 20) && !is_use_begun("trail:\n  - us", 13));
     }
 
     #[test]

@@ -21,6 +21,7 @@ use trailblaze_core::yaml::{Problem, Severity, Source};
 
 use crate::files::in_address;
 use crate::project::environment::Environment;
+use crate::project::stretches;
 use crate::sessions::host::SessionHost;
 use knowledge::Knowledge;
 use running::EditorRuns;
@@ -261,6 +262,11 @@ impl LanguageServer<'_> {
 
     async fn definition(&mut self, params: &Value) -> Option<Value> {
         let (source, offset) = self.aimed(params)?;
+        if let Some(used) = calls::used_at(&source, offset) {
+            let file = stretches::file(&self.place.root, &source.path, &used)?;
+            let start = json!({"line": 0, "character": 0});
+            return Some(json!({"uri": uri_of(&file), "range": {"start": start, "end": start}}));
+        }
         let call = calls::at(&source, offset)?;
         let (file, source, span) = self.knowledge().await?.definition(&call.tool)?;
         Some(json!({"uri": uri_of(&file), "range": range(&source.text, span)}))
@@ -268,6 +274,10 @@ impl LanguageServer<'_> {
 
     async fn completion(&mut self, params: &Value) -> Option<Value> {
         let (source, offset) = self.aimed(params)?;
+        if calls::is_use_begun(&source.text, offset) {
+            let files = stretches::files(&self.place.root, &source.path);
+            return Some(files.iter().map(|file| json!({"label": file, "kind": 17})).collect());
+        }
         calls::begun(&source.text, offset)?;
         let knowledge = self.knowledge().await?;
         let item = |tool: &trailblaze_core::engine::tool::Tool| {
@@ -288,6 +298,13 @@ impl LanguageServer<'_> {
             json!({"range": {"start": place, "end": place}, "command": command})
         };
         let steps = trail.iter().flat_map(|trail| trail.steps.iter().zip(1..));
+        // Parts that run at the same time are one place to run up to.
+        let is_followed = |number: usize| {
+            let steps = trail.iter().flat_map(|trail| &trail.steps).skip(number - 1);
+            let mut two = steps.take(2).map(|step| &step.group);
+            matches!((two.next(), two.next()), (Some(Some(group)), Some(next)) if next.as_ref() == Some(group))
+        };
+        let steps = steps.filter(|(_, number)| !is_followed(*number));
         let steps = steps.map(|(step, number)| lens(step.text.span.line, "Run up to here", Some(number)));
         Some(Value::Array(std::iter::once(lens(1, "Run trail", None)).chain(steps).collect()))
     }

@@ -1,10 +1,13 @@
 //! Messages for people while a run or session is in progress.
 
 use std::path::Path;
+use std::time::Duration;
 
 use trailblaze_core::yaml::Problem;
 use trailblaze_protocol::event::Event;
 use trailblaze_protocol::ids::DeviceId;
+
+use crate::output::run_count::PlannedTrails;
 
 /// The port through which runs and sessions talk to people. The command line prints; others may forward the messages.
 /// They are for people only: programs read events and results.
@@ -28,6 +31,15 @@ pub trait Console: Send + Sync {
 
     /// A run has begun, and is recorded in this folder.
     fn run_begun(&self, _folder: &Path) {}
+
+    /// The trails that a run is about to start with.
+    fn trails_planned(&self, _: PlannedTrails) {}
+
+    /// A trail is done, whose results are final. `took` is how long it took in earlier runs.
+    fn trail_done(&self, _is_good: bool, _took: Duration) {}
+
+    /// All trails are done that run.
+    fn run_done(&self) {}
 
     /// Something happened on a device.
     fn event(&self, device: &DeviceId, event: &Event);

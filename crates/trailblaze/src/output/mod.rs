@@ -8,5 +8,6 @@ pub mod progress;
 pub mod marks;
 pub mod screenshot;
 pub mod github;
+pub mod run_count;
 pub mod run_folder;
 pub mod report;

@@ -14,6 +14,7 @@ use trailblaze_protocol::ids::{DeviceId, Parent};
 use crate::output::console::Console;
 use crate::output::print::{self, StyledLine};
 use crate::output::report::turns;
+use crate::output::run_count::{PlannedTrails, RunCount};
 use crate::output::tool_output::ToolOutput;
 
 pub struct Progress {
@@ -21,6 +22,12 @@ pub struct Progress {
     /// What tools say, if it is shown.
     tool_output: Option<Mutex<ToolOutput>>,
     devices: Mutex<HashMap<DeviceId, DeviceProgress>>,
+    /// How far the run is. There is none in a session.
+    count: Mutex<Option<RunCount>>,
+    /// The line that shows it on a terminal.
+    count_bar: Mutex<Option<ProgressBar>>,
+    /// Whether each trail that passes has a line, however many there are.
+    lists_all: bool,
 }
 
 enum ProgressMode {
@@ -53,12 +60,48 @@ impl Progress {
             (false, true) => ProgressMode::Live(MultiProgress::new()),
             (false, false) => ProgressMode::Plain,
         };
-        Progress { mode, tool_output: None, devices: Mutex::default() }
+        Progress {
+            mode,
+            tool_output: None,
+            devices: Mutex::default(),
+            count: Mutex::default(),
+            count_bar: Mutex::default(),
+            lists_all: false,
+        }
     }
 
     /// Also shows what custom tools log and print.
     pub fn with_tool_output(self) -> Progress {
         Progress { tool_output: Some(Mutex::default()), ..self }
+    }
+
+    /// Also lists each trail that passes, however many there are.
+    pub fn listing_all(self) -> Progress {
+        Progress { lists_all: true, ..self }
+    }
+
+    /// Shows how far the run is, on the last line of a terminal.
+    fn show_count(&self) {
+        let text = match &*self.count.lock() {
+            Some(count) if count.is_shown() => count.to_string(),
+            _ => return,
+        };
+        let ProgressMode::Live(bars) = &self.mode else { return };
+        let mut bar = self.count_bar.lock();
+        let bar = bar.get_or_insert_with(|| {
+            let bar = bars.add(ProgressBar::new_spinner());
+            bar.set_style(
+                ProgressStyle::with_template("  {msg:.dim}").unwrap_or_else(|_| ProgressStyle::default_spinner()),
+            );
+            bar
+        });
+        bar.set_message(text);
+    }
+
+    /// Whether a line tells of a trail that ended this way.
+    fn is_listed(&self, verdict: Verdict) -> bool {
+        let is_large = self.count.lock().as_ref().is_some_and(RunCount::is_large);
+        !is_large || self.lists_all || !matches!(verdict, Verdict::Passed | Verdict::Skipped)
     }
 
     fn show_line(&self, line: StyledLine) {
@@ -120,7 +163,9 @@ impl Progress {
                     bar.finish_and_clear();
                 }
                 drop(devices);
-                self.show_line(line);
+                if self.is_listed(*verdict) {
+                    self.show_line(line);
+                }
             }
             _ => {}
         }
@@ -129,7 +174,12 @@ impl Progress {
     fn show(&self, device: &DeviceId, progress: &mut DeviceProgress, tool: &str) {
         let ProgressMode::Live(bars) = &self.mode else { return };
         let bar = progress.bar.get_or_insert_with(|| {
-            let bar = bars.add(ProgressBar::new_spinner());
+            let new = ProgressBar::new_spinner();
+            // Above the line that shows how far the run is.
+            let bar = match &*self.count_bar.lock() {
+                Some(count) => bars.insert_before(count, new),
+                None => bars.add(new),
+            };
             let style = ProgressStyle::with_template("{spinner:.dim} {prefix:<16} {elapsed:>4} {wide_msg}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
             bar.set_prefix(print::one_line(device.as_str()));
@@ -162,6 +212,31 @@ impl Console for Progress {
 
     fn problems(&self, problems: &[Problem]) {
         print::problems(problems);
+    }
+
+    fn trails_planned(&self, planned: PlannedTrails) {
+        *self.count.lock() = Some(RunCount::new(planned));
+        self.show_count();
+    }
+
+    fn trail_done(&self, is_good: bool, took: Duration) {
+        let due = {
+            let mut count = self.count.lock();
+            let Some(count) = &mut *count else { return };
+            count.add(is_good, took);
+            (count.is_due() && !self.lists_all).then(|| count.to_string())
+        };
+        match (&self.mode, due) {
+            (ProgressMode::Live(_), _) => self.show_count(),
+            (ProgressMode::Plain, Some(text)) => self.show_line(StyledLine::styled(print::DIM, text)),
+            _ => {}
+        }
+    }
+
+    fn run_done(&self) {
+        if let Some(bar) = self.count_bar.lock().take() {
+            bar.finish_and_clear();
+        }
     }
 
     fn event(&self, device: &DeviceId, event: &Event) {

@@ -24,6 +24,7 @@ use crate::project::scripts;
 use crate::project::select::{SelectError, trail_files};
 use crate::project::server_entry::{EntryPlace, missing_files};
 use crate::project::source::{FILE_START, read_source, shown};
+use crate::project::stretches::Stretches;
 
 pub const PROJECT_FILE: &str = "trailblaze.yaml";
 pub const CONFIG_DIR: &str = "trailblaze-config";
@@ -335,6 +336,7 @@ impl Loaded {
             files.extend(found.into_iter().filter(|file| !files.contains(file)).collect::<Vec<_>>());
         }
         let mut folders = TrailFolders::new(&self.root);
+        let mut stretches = Stretches::new(&self.root);
         let read = |file: &PathBuf| {
             let mut problems = Vec::new();
             let Some(source) = read_source(&self.root, file, &mut problems) else { return (None, problems) };
@@ -342,6 +344,7 @@ impl Loaded {
             let (own, wrong) = folders.of(file);
             problems.extend(wrong);
             problems.extend(trail.iter_mut().flat_map(|trail| trail.enter(&own)));
+            problems.extend(trail.iter_mut().flat_map(|trail| stretches.complete(trail)));
             (trail, problems)
         };
         Ok(files.iter().map(read).collect())

@@ -7,6 +7,7 @@ pub mod scripts;
 pub mod providers;
 pub mod server_entry;
 mod folders;
+pub mod stretches;
 pub mod loaded;
 pub mod select;
 pub mod devices;

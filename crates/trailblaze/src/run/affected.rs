@@ -15,6 +15,8 @@ use crate::sessions::hot_swap::is_script;
 pub struct Affected {
     /// The sources of the tools that each trail calls, by the trail's path. `None` if they are not known.
     uses: BTreeMap<String, Option<BTreeSet<String>>>,
+    /// The trails that use the steps of each file.
+    stretches: BTreeMap<String, BTreeSet<String>>,
     /// All sources that contributed tools to a run.
     contributors: BTreeSet<String>,
     concerns: Concerns,
@@ -35,6 +37,12 @@ impl Affected {
     pub fn begin(&mut self, jobs: &[Job], concerns: &Concerns) {
         self.concerns = concerns.clone();
         self.uses.extend(jobs.iter().map(|job| (job.trail.source.path.clone(), None)));
+        for job in jobs {
+            for file in job.trail.stretch_files() {
+                let users = self.stretches.entry(file.to_string()).or_default();
+                users.insert(job.trail.source.path.clone());
+            }
+        }
     }
 
     pub fn learn(&mut self, jobs: &[Job], done: &[Done]) {
@@ -71,7 +79,7 @@ impl Affected {
         for path in paths {
             match self.meaning(root, path) {
                 ChangeMeaning::Nothing => {}
-                ChangeMeaning::Trail(trail) => drop(trails.insert(trail)),
+                ChangeMeaning::Trails(of) => trails.extend(of),
                 ChangeMeaning::Everything => return Again::All,
                 ChangeMeaning::Tools(of) => {
                     let is_user = |uses: &Option<BTreeSet<String>>| {
@@ -97,8 +105,9 @@ impl Affected {
             // A run writes effects files itself; they are no reason to rerun a trail.
             name if name.ends_with(".effects.yaml") => ChangeMeaning::Nothing,
             name if name.ends_with(".trail.yaml") || name.ends_with("/trail.yaml") => {
-                ChangeMeaning::Trail(name.to_string())
+                ChangeMeaning::Trails(BTreeSet::from([name.to_string()]))
             }
+            name if self.stretches.contains_key(name) => ChangeMeaning::Trails(self.stretches[name].clone()),
             name if name.starts_with(&format!("{CONFIG_DIR}/tools/")) && self.contributors.contains(name) => {
                 ChangeMeaning::Tools(vec![name.to_string()])
             }
@@ -116,7 +125,7 @@ impl Affected {
 
 enum ChangeMeaning {
     Nothing,
-    Trail(String),
+    Trails(BTreeSet<String>),
     /// The tools of these contributors.
     Tools(Vec<String>),
     Everything,

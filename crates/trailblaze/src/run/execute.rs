@@ -143,6 +143,8 @@ async fn run_trails(
 ) -> RunResult {
     let record = record_of(&plan, folder);
     let n_planned = plan.n_planned();
+    let history = History::read(&plan.wiring.loaded.root);
+    console.trails_planned(plan.planned_trails(&history));
     let RunPlan { options, wiring, jobs, kinds, .. } = plan;
     let shared = Arc::new(SharedRun {
         wiring,
@@ -156,12 +158,14 @@ async fn run_trails(
         artifacts: Arc::clone(folder) as _,
         console: Arc::clone(&console),
         cancel: cancel.clone(),
+        history,
     });
     let running = queue::run(Arc::clone(&shared), kinds, options.workers);
     let QueueResult { done, not_run } = match watch {
         Some(watch) => watch.during(&shared.wiring, running, &shared.jobs).await,
         None => running.await,
     };
+    console.run_done();
     for missed in not_run {
         let trail = queue::about(&shared.jobs[missed.job].trail);
         record.emit(Event::NotRun { trail, platform: missed.platform, repeat: missed.repeat });

@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 use trailblaze_core::engine::strictness::Strictness;
@@ -10,6 +11,7 @@ use trailblaze_core::record::artifacts::PicturePolicy;
 use trailblaze_core::trail::Trail;
 use trailblaze_core::yaml::{Problem, Severity};
 
+use crate::output::run_count::PlannedTrails;
 use crate::project::devices::{DeviceError, DeviceSpec, Devices};
 use crate::project::loaded::{LoadError, Loaded};
 use crate::project::models::ModelChoiceError;
@@ -149,7 +151,7 @@ impl RunPlan {
             }
         };
         for job in &mut jobs {
-            job.trail.steps.truncate(options.until.unwrap_or(usize::MAX));
+            job.trail.keep_until(options.until.unwrap_or(usize::MAX));
         }
         jobs.retain(|job| options.only.as_ref().is_none_or(|only| only.contains(&job.trail.source.path)));
         devices.take_those_of(loaded, jobs.iter().map(|job| &job.trail).chain(&broken))?;
@@ -185,6 +187,23 @@ impl RunPlan {
     pub fn n_planned(&self) -> usize {
         let n_jobs: usize = self.kinds.iter().map(|kind| kind.jobs.len()).sum();
         n_jobs * self.options.rules.repeat_each.max(1) as usize
+    }
+
+    /// How many trails run, and how long that took before.
+    pub fn planned_trails(&self, history: &History) -> PlannedTrails {
+        let key = |kind: &DeviceKind, job: &usize| {
+            history::key_of(&self.jobs[*job].trail, kind.devices[0].first().platform.name())
+        };
+        let keys: Vec<String> = self.kinds.iter().flat_map(|kind| kind.jobs.iter().map(|job| key(kind, job))).collect();
+        let n_known = keys.iter().filter(|key| history.durations.contains_key(*key)).count();
+        let millis: u64 = keys.iter().map(|key| history.expected(key)).sum();
+        let repeats = u64::from(self.options.rules.repeat_each.max(1));
+        let n_sets: usize = self.kinds.iter().map(|kind| kind.devices.len()).sum();
+        PlannedTrails {
+            count: self.n_planned(),
+            took: (n_known * 2 > keys.len()).then(|| Duration::from_millis(millis.saturating_mul(repeats))),
+            n_at_once: n_sets.min(self.options.workers.unwrap_or(n_sets)),
+        }
     }
 
     /// Finds all problems, without starting a device or a server.

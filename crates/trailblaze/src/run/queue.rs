@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::future::join_all;
 use parking_lot::Mutex;
@@ -32,6 +33,7 @@ use trailblaze_protocol::ids::DeviceId;
 
 use crate::output::console::Console;
 use crate::project::devices::{DeviceSet, DeviceSpec};
+use crate::run::history::{History, key_of};
 use crate::run::job::storage_state;
 use crate::run::job::{Done, DoneOn, Healing, Job, Replay, Rules};
 use crate::sessions::device_log::DeviceLog;
@@ -52,6 +54,8 @@ pub struct SharedRun {
     pub artifacts: Arc<dyn ArtifactStore>,
     pub console: Arc<dyn Console>,
     pub cancel: CancellationToken,
+    /// How long trails took in earlier runs.
+    pub history: History,
 }
 
 impl SharedRun {
@@ -289,6 +293,7 @@ async fn worker(shared: Arc<SharedRun>, queue: Arc<TaskQueue>, devices: DeviceSe
         if done.verdict == Verdict::Errored && done.is_begun {
             worker.close("the environment failed").await;
         }
+        let mut counted = None;
         let is_retired = {
             let mut state = queue.state.lock();
             state.at_work -= 1;
@@ -306,12 +311,17 @@ async fn worker(shared: Arc<SharedRun>, queue: Arc<TaskQueue>, devices: DeviceSe
                 state.waiting.push_back(TrailTask { number: task.number + 1, retries, ..task });
             } else {
                 let has_failed = done.verdict.exit() != Exit::Passed;
+                let platform = done.on.first().and_then(|on| on.device.platform()).unwrap_or_default();
+                counted = Some((!has_failed, key_of(&shared.jobs[done.job].trail, platform)));
                 state.done.push(done);
                 state.is_stopped |= has_failed && shared.rules.fail_fast;
             }
             is_retired
         };
         queue.changed.notify_waiters();
+        if let Some((is_good, key)) = counted {
+            shared.console.trail_done(is_good, Duration::from_millis(shared.history.expected(&key)));
+        }
         if is_retired {
             shared.console.say(&format!("{name} was lost; its trails move to other devices"));
             break;
@@ -339,9 +349,7 @@ impl SharedRun {
             Ok(Some(mut trail)) => {
                 // `--until` leaves out the last steps.
                 trail.steps.truncate(job.trail.steps.len());
-                // What is not in the file itself stays as it was.
-                let Trail { before, after, row, .. } = job.trail.clone();
-                trail = Trail { before, after, row, ..trail };
+                let trail = trail.completed_by(&job.trail);
                 Some(Arc::new(Repaired { trail, repairs: done.repairs.clone() }))
             }
             Ok(None) => {

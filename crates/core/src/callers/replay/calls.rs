@@ -55,7 +55,9 @@ impl TrailRunner<'_> {
             }
             // The original failure matters more than a failure to take a screenshot.
             let _ = self.picture(cx, PicturePolicy::Failure, Moment::Failure).await;
-            if let (Some(outcome), Some(id), true) = (&outcome, &id, are_own)
+            // A repair would change a file that other trails share.
+            let is_healed = are_own && at.within.is_none();
+            if let (Some(outcome), Some(id), true) = (&outcome, &id, is_healed)
                 && self.heal_call(cx, (index, step), (number, call), (id, outcome), &mut ended, &mut heals).await
             {
                 healed.get_or_insert(ended);

@@ -2,6 +2,7 @@
 
 mod calls;
 mod flow;
+mod together;
 
 use std::collections::{BTreeMap, HashSet};
 use std::error::Error;
@@ -11,7 +12,8 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 use trailblaze_protocol::event::{
-    Event, Failure, HookKind, Level, Moment, Place, Plan, StepChoice, StepKind, ToolKind, TrailRef, Verdict,
+    Event, Failure, HeadingKind, HookKind, Level, Moment, Place, Plan, StepChoice, StepHeading, StepKind, ToolKind,
+    TrailRef, Verdict,
 };
 use trailblaze_protocol::heal::HealSuggestion;
 use trailblaze_protocol::ids::{AttemptId, Parent, SessionId, StepId};
@@ -150,7 +152,6 @@ pub async fn replay(sessions: &AttemptSessions, attempt: Try<'_>) -> AttemptResu
             let runner = TrailRunner {
                 sessions,
                 attempt,
-                source: &trail.source,
                 has_head,
                 after: Mutex::default(),
                 cancel: cancel.child_token(),
@@ -199,7 +200,6 @@ pub async fn replay(sessions: &AttemptSessions, attempt: Try<'_>) -> AttemptResu
 struct TrailRunner<'a> {
     sessions: &'a AttemptSessions,
     attempt: Arc<Attempt>,
-    source: &'a Source,
     has_head: bool,
     /// The screenshot after the last step that passed, and of which session.
     after: Mutex<Option<(SessionId, Shot)>>,
@@ -244,21 +244,17 @@ impl TrailRunner<'_> {
     }
 
     async fn run(&self, trail: &Trail) -> StepResult {
-        let n_own = trail.all_steps().count();
-        let before = trail.before.iter().enumerate().map(|(nth, hook)| StepPlace {
-            index: n_own + nth,
-            step: &hook.step,
-            source: &hook.source,
-            hook: Some((HookKind::Before, nth + 1)),
-        });
-        let own = trail.all_steps().enumerate().map(|(index, step)| StepPlace {
-            index,
-            step,
-            source: self.source,
-            hook: None,
-        });
-        for at in before.chain(own) {
-            if let Err(ended) = self.step_with_retries(at, &self.cancel).await {
+        let places = places(trail);
+        let mut rest = places.as_slice();
+        while let Some(at) = rest.first() {
+            let n_parts = rest.iter().take_while(|other| at.is_beside(other)).count().max(1);
+            let (now, later) = rest.split_at(n_parts);
+            rest = later;
+            let result = match now {
+                [at] => self.step_with_retries(*at, (&self.attempt, &self.cancel)).await,
+                parts => self.together(parts).await,
+            };
+            if let Err(ended) = result {
                 return self.with_differences(self.soft.added_to(ended));
             }
         }
@@ -287,8 +283,9 @@ impl TrailRunner<'_> {
                 continue;
             }
             let hook_kind = Some((HookKind::After, nth + 1));
-            let at = StepPlace { index: n_before + nth, step: &hook.step, source: &hook.source, hook: hook_kind };
-            let run = self.step_with_retries(at, &cancel);
+            let index = n_before + nth;
+            let at = StepPlace { index, step: &hook.step, source: &hook.source, hook: hook_kind, within: None };
+            let run = self.step_with_retries(at, (&self.attempt, &cancel));
             tokio::pin!(run);
             let result = tokio::select! {
                 result = &mut run => result,
@@ -336,14 +333,18 @@ impl TrailRunner<'_> {
         index + 1 - usize::from(self.has_head)
     }
 
-    async fn step_with_retries(&self, at: StepPlace<'_>, cancel: &CancellationToken) -> Result<(), StepResult> {
+    async fn step_with_retries(
+        &self,
+        at: StepPlace<'_>,
+        (attempt, cancel): (&Arc<Attempt>, &CancellationToken),
+    ) -> Result<(), StepResult> {
         let StepPlace { index, step, .. } = at;
         let tries = step.max_retries.unwrap_or(0).saturating_add(1);
         for number in 1..=tries {
             // Only needed if there may be another try.
-            let memory = (number < tries).then(|| self.attempt.memory().clone());
+            let memory = (number < tries).then(|| attempt.memory().clone());
             let id = StepId::new(format!("{}/{index}.{number}", self.attempt.id));
-            let ended = match self.step(&id, at, (number == tries, cancel)).await {
+            let ended = match self.step(&id, at, (attempt, number == tries, cancel)).await {
                 Ok(()) => match self.soft.of_step(index).filter(|_| number < tries) {
                     Some(failed) => failed,
                     None => return Ok(()),
@@ -354,7 +355,7 @@ impl TrailRunner<'_> {
                 return Err(ended);
             }
             if let Some(memory) = memory {
-                self.attempt.memory().restore(memory);
+                attempt.memory().restore(memory);
             }
             let text = format!("try {number} of {tries} failed, retrying: {}", ended.message);
             self.sessions.first().emit(Event::note(Some(Parent::Step(id)), Level::Warning, text));
@@ -366,14 +367,14 @@ impl TrailRunner<'_> {
         &self,
         id: &StepId,
         at: StepPlace<'_>,
-        (is_last_try, cancel): (bool, &CancellationToken),
+        (attempt, is_last_try, cancel): (&Arc<Attempt>, bool, &CancellationToken),
     ) -> Result<(), StepResult> {
         let StepPlace { index, step, .. } = at;
         let on = self.sessions.of(step);
         if self.sessions.has_several() {
-            self.attempt.memory().provide("target.appId", on.app_id.as_deref());
+            attempt.memory().provide("target.appId", on.app_id.as_deref());
         }
-        let cx = Cx::for_step(&on.session, &self.attempt, id.clone(), cancel.clone());
+        let cx = Cx::for_step(&on.session, attempt, id.clone(), cancel.clone());
         // Differences of earlier tries do not count.
         self.differences.lock().remove(&index);
         self.repairs.lock().remove(&index);
@@ -393,6 +394,7 @@ impl TrailRunner<'_> {
             plan,
             role: on.device.role.clone(),
             hook: at.hook.map(|(kind, _)| kind),
+            heading: at.heading(),
         });
         let mut choice = StepChoice::default();
         let result = match step.flow.skip_reason(&on.device.lineage) {
@@ -434,7 +436,7 @@ impl TrailRunner<'_> {
 
     /// The failure of a step as that of the attempt: it says in which step it was, and where that is.
     fn placed(&self, cx: &Cx, at: StepPlace<'_>, ended: StepResult) -> StepResult {
-        let StepPlace { index, step, source, hook } = at;
+        let StepPlace { index, step, source, hook, within } = at;
         let mut failure = ended.failure.unwrap_or_else(|| Box::new(failure(None, &ended.message, None)));
         failure.step = Some(cx.step().clone());
         failure.place.get_or_insert_with(|| place(source, step.text.span));
@@ -442,7 +444,10 @@ impl TrailRunner<'_> {
             (_, Some((HookKind::Before, nth))) => format!("step {nth} of `before`"),
             (_, Some((HookKind::After, nth))) => format!("step {nth} of `after`"),
             (StepKind::Trailhead, None) => "trailhead".to_string(),
-            _ => format!("step {}", self.number(index)),
+            _ => match within {
+                Some((nth, of)) => format!("step {nth} of `{}`", heading_of(of)),
+                None => format!("step {}", self.number(index)),
+            },
         };
         let role = cx.role().map(|role| format!(" on {role}")).unwrap_or_default();
         let message = format!("{place} \"{}\"{role}: {}", step.text.value.trim(), ended.message);
@@ -489,12 +494,78 @@ impl TrailRunner<'_> {
 /// A step of an attempt, and where it is.
 #[derive(Clone, Copy)]
 struct StepPlace<'a> {
-    /// Its number in the attempt, from 0: first those of the trail itself, then those before and after them.
+    /// Its number in the attempt, from 0: first those of the trail itself, then those before and after them and in its stretches.
     index: usize,
     step: &'a Step,
     source: &'a Source,
     /// Whether it is before or after those of the trail itself, and its number there, from 1.
     hook: Option<(HookKind, usize)>,
+    /// Its number in a stretch, from 1, and the step of the trail that uses the stretch.
+    within: Option<(usize, &'a Step)>,
+}
+
+impl StepPlace<'_> {
+    /// Whether two steps run at the same time.
+    fn is_beside(&self, other: &StepPlace<'_>) -> bool {
+        let is_in_same_use = match (self.within, other.within) {
+            (Some((_, a)), Some((_, b))) => std::ptr::eq(a, b),
+            (None, None) => true,
+            _ => false,
+        };
+        self.step.group.is_some()
+            && self.step.group == other.step.group
+            && self.source.path == other.source.path
+            && is_in_same_use
+    }
+
+    /// What it is shown beneath.
+    fn heading(&self) -> Option<StepHeading> {
+        let group = self.step.group.as_ref().map(|group| StepHeading {
+            kind: HeadingKind::Together,
+            text: group.text.value.clone(),
+            line: group.span.line,
+            file: None,
+        });
+        let within = self.within.map(|(_, used)| StepHeading {
+            kind: HeadingKind::Use,
+            text: heading_of(used).to_string(),
+            line: used.text.span.line,
+            file: Some(self.source.path.clone()),
+        });
+        within.or(group)
+    }
+}
+
+/// The words of a step that uses a stretch.
+fn heading_of(step: &Step) -> &str {
+    let text = step.text.value.trim();
+    step.stretch.as_ref().map_or(text, |stretch| stretch.heading(text))
+}
+
+/// The steps of a trail in the order in which they run, without those after it.
+fn places(trail: &Trail) -> Vec<StepPlace<'_>> {
+    let n_own = trail.all_steps().count();
+    let before = trail.before.iter().enumerate().map(|(nth, hook)| StepPlace {
+        index: n_own + nth,
+        step: &hook.step,
+        source: &hook.source,
+        hook: Some((HookKind::Before, nth + 1)),
+        within: None,
+    });
+    let mut places: Vec<StepPlace<'_>> = before.collect();
+    let mut next = trail.first_of_stretches();
+    for (index, step) in trail.all_steps().enumerate() {
+        let Some(stretch) = &step.stretch else {
+            places.push(StepPlace { index, step, source: &trail.source, hook: None, within: None });
+            continue;
+        };
+        for (nth, inner) in (1..).zip(&stretch.steps) {
+            let within = Some((nth, step));
+            places.push(StepPlace { index: next, step: &inner.step, source: &inner.source, hook: None, within });
+            next += 1;
+        }
+    }
+    places
 }
 
 /// Where the last check of a trail is: a step that verifies something, or a call that does.

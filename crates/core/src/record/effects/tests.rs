@@ -88,6 +88,7 @@ impl Made {
             plan: Plan::Authored,
             role: None,
             hook: None,
+            heading: None,
         }];
         self.events(Parent::Step(StepId::new("s")), CallOrigin::Step, &mut events);
         events

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+use super::items::{ItemPlace, places};
 use super::save::{SaveError, Slot, parse, step_of};
 use super::splice::{
     Edit, apply, entry, holds, insert_entry, insert_entry_before, insert_items, put, remove_entry, remove_item,
@@ -73,7 +74,7 @@ pub fn revise(source: &Arc<Source>, changes: &[Change]) -> Result<String, SaveEr
     }
     let text = apply(&source.text, edits).ok_or_else(unsafe_here)?;
     let (_, after) = parse(&Source::new(&source.path, text.as_str())).map_err(|_| unsafe_here())?;
-    if loose(&after) != revised(loose(&root), changes) {
+    if loose(&after) != revised(loose(&root), &places(&root), changes) {
         return Err(unsafe_here());
     }
     Ok(text)
@@ -113,8 +114,18 @@ fn edit(text: &str, root: &YamlNode, change: &Change) -> Option<Vec<Edit>> {
             let written = calls.items()?.get(*index).filter(|item| holds(item))?;
             replace_call(text, written, call)?
         }
-        Change::Insert { after, steps } => vec![insert_items(text, trail()?, *after, steps)?],
-        Change::RemoveStep(index) => vec![remove_item(text, trail()?, *index)?],
+        Change::Insert { after, steps } => {
+            let places = places(root);
+            let after = match after {
+                Some(index) => Some(item_before(&places, *index)?),
+                None => None,
+            };
+            vec![insert_items(text, trail()?, after, steps)?]
+        }
+        Change::RemoveStep(index) => {
+            let place = places(root).get(*index).copied().filter(|place| place.part.is_none())?;
+            vec![remove_item(text, trail()?, place.item)?]
+        }
         Change::AddTrailhead(head) => {
             let before = insert_entry_before(text, root, "trail", "trailhead", head);
             vec![before.or_else(|| insert_entry(text, root, "trailhead", head))?]
@@ -122,16 +133,29 @@ fn edit(text: &str, root: &YamlNode, change: &Change) -> Option<Vec<Edit>> {
     })
 }
 
+/// The item of a step, if other steps can be added after it: they cannot become parts of `together:`.
+fn item_before(places: &[ItemPlace], index: usize) -> Option<usize> {
+    let place = places.get(index)?;
+    let is_last = places.get(index + 1).is_none_or(|next| next.item != place.item);
+    is_last.then_some(place.item)
+}
+
 fn is_among(classifiers: &[String], name: Option<&str>) -> bool {
     classifiers.iter().any(|classifier| Some(classifier.as_str()) == name)
 }
 
 /// The intended value of the file.
-fn revised(mut root: Value, changes: &[Change]) -> Value {
+fn revised(mut root: Value, places: &[ItemPlace], changes: &[Change]) -> Value {
     for change in changes {
         let entries = match change.step() {
             Some(Slot::Trailhead) => root.get_mut("trailhead"),
-            Some(Slot::Step(index)) => root.get_mut("trail").and_then(|trail| trail.get_mut(*index)),
+            Some(Slot::Step(index)) => places.get(*index).and_then(|place| {
+                let item = root.get_mut("trail")?.get_mut(place.item)?;
+                match place.part {
+                    Some(part) => item.get_mut("together")?.get_mut(part),
+                    None => Some(item),
+                }
+            }),
             None => None,
         };
         if let Some(entries) = entries.and_then(Value::as_object_mut) {
@@ -139,10 +163,13 @@ fn revised(mut root: Value, changes: &[Change]) -> Value {
         }
     }
     let old = root.get("trail").and_then(Value::as_array).cloned().unwrap_or_default();
-    let is_removed = |index: usize| changes.contains(&Change::RemoveStep(index));
+    let item = |index: usize| places.get(index).map(|place| place.item);
+    let is_removed = |number: usize| {
+        changes.iter().any(|change| matches!(change, Change::RemoveStep(index) if item(*index) == Some(number)))
+    };
     let added = |behind: Option<usize>| {
         changes.iter().flat_map(move |change| match change {
-            Change::Insert { after, steps } if *after == behind => steps.clone(),
+            Change::Insert { after, steps } if after.map(item) == behind.map(Some) => steps.clone(),
             _ => Vec::new(),
         })
     };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::items::{places, step_at};
 use super::splice::{Edit, apply, put, without_slots};
 use super::{Form, Trail};
 use crate::yaml::{Problems, Severity, Source, YamlNode, loose, read};
@@ -122,7 +123,7 @@ fn edits(
 pub(super) fn step_of<'n>(root: &'n YamlNode, slot: &Slot) -> Option<&'n YamlNode> {
     match slot {
         Slot::Trailhead => root.get("trailhead").filter(|head| !head.is_null()),
-        Slot::Step(index) => root.get("trail")?.items()?.get(*index),
+        Slot::Step(index) => step_at(root, *places(root).get(*index)?),
     }
 }
 

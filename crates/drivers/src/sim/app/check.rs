@@ -15,6 +15,9 @@ pub fn check(node: &YamlNode, problems: &mut Problems) {
     if let Some(start) = part::<Spanned<String>>(node.get("start"), problems) {
         check.screen_exists(&start, problems);
     }
+    for list in part::<Vec<Spanned<String>>>(node.get("shared"), problems).unwrap_or_default() {
+        check.list_exists(&list, problems);
+    }
     for link in parts::<Spanned<String>>(node.get("links"), problems) {
         check.screen_exists(&link, problems);
     }

@@ -25,6 +25,8 @@ table! {
         "state" => state: Values = Values::default(),
         /// Rows for elements that repeat.
         "lists" => lists: Entries<Vec<Item>> = Entries::default(),
+        /// The lists that the app's server keeps: they are the same on all simulated devices of a run.
+        "shared" => shared: Vec<Spanned<String>> = Vec::new(),
         "screens" => screens: Entries<AppScreen>,
         /// Dialogs, shown over a screen, which cannot be touched meanwhile.
         "dialogs" => dialogs: Entries<AppScreen> = Entries::default(),
@@ -99,6 +101,11 @@ impl SimApp {
         schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
         schema["$defs"] = serde_json::json!({"element": Element::schema(), "effect": AppEffect::schema()});
         schema
+    }
+
+    /// Whether all devices of a run have the same rows of a list.
+    pub fn is_shared(&self, list: &str) -> bool {
+        self.shared.iter().any(|shared| shared.value == list)
     }
 
     pub fn accent(&self) -> Option<Colour> {

@@ -222,11 +222,11 @@ impl Runs {
                 this.run_watched(&service, request, &mut watch, &cancel, reason).await;
                 reason = "change";
                 wanted = loop {
-                    let next = tokio::select! {
+                    let change = tokio::select! {
                         () = cancel.cancelled() => return,
-                        next = watch.next() => next,
+                        change = watch.next() => change,
                     };
-                    match next {
+                    match change.next {
                         NextRun::All => break trails.clone(),
                         NextRun::Some(some) => break some,
                         NextRun::Nothing => {}

@@ -128,6 +128,13 @@ impl Drop for AbovePrompt {
     }
 }
 
+/// Shows a line that is being typed, in the place of what it was before. `None` removes it.
+pub fn typed_line(text: Option<&str>) {
+    let line = StyledLine::new(text.unwrap_or_default()).text;
+    let mut stderr = std::io::stderr().lock();
+    let _ = write!(stderr, "\r\x1b[K{line}").and_then(|()| stderr.flush());
+}
+
 /// Prints a message to stderr. If it cannot be written, there is nowhere to report that.
 pub fn say(line: impl Into<StyledLine>) {
     say_raw(&line.into().text);

@@ -189,9 +189,13 @@ fn step_view<'a>(
     step: &'a StepRecord,
     page_files: &mut PageFiles,
 ) -> StepView<'a> {
+    let before = idx.checked_sub(1).and_then(|before| attempt.steps[before].heading.as_ref());
+    let is_first = before != step.heading.as_ref();
     StepView {
         number: attempt.step_number(step),
         kind: step.kind,
+        heading: step.heading_text().filter(|_| is_first).map(|text| clip(&text, LONGEST).into_owned()),
+        is_within: step.heading.is_some(),
         text: clip(&step.text_with_role(), LONGEST).into_owned(),
         plan: &step.plan,
         state: step.state(),

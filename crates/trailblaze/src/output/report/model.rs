@@ -12,8 +12,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use trailblaze_protocol::driver::{AgentMode, Platform};
 use trailblaze_protocol::event::{
-    self, CallOrigin, CallResult, Device, Failure, Header, HookKind, Level, ModelAsked, ModelReplied, Moment, Plan,
-    StepChoice, StepKind, ToolKind, TrailRef, Verdict,
+    self, CallOrigin, CallResult, Device, Failure, Header, HeadingKind, HookKind, Level, ModelAsked, ModelReplied,
+    Moment, Plan, StepChoice, StepHeading, StepKind, ToolKind, TrailRef, Verdict,
 };
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::geometry::{Point, Rect, Size};
@@ -202,6 +202,8 @@ pub struct StepRecord {
     pub role: Option<String>,
     /// Whether it is before or after the steps of the trail itself.
     pub hook: Option<HookKind>,
+    /// What several steps are shown beneath.
+    pub heading: Option<StepHeading>,
     pub started_at: u64,
     pub end: Option<StepEnd>,
     pub calls: Vec<usize>,
@@ -501,7 +503,8 @@ impl AttemptRecord {
     /// The number of a step as in the file: from 1, without the trailhead.
     pub fn step_number(&self, step: &StepRecord) -> Option<usize> {
         let has_head = self.steps.iter().any(|step| step.kind == StepKind::Trailhead);
-        (step.kind != StepKind::Trailhead && step.hook.is_none())
+        let is_of_stretch = step.heading.as_ref().is_some_and(|heading| heading.kind == HeadingKind::Use);
+        (step.kind != StepKind::Trailhead && step.hook.is_none() && !is_of_stretch)
             .then(|| (step.index + 1).saturating_sub(usize::from(has_head)))
     }
 
@@ -551,6 +554,16 @@ impl StepRecord {
             (None, Some(role)) => format!("{role}: {}", self.text).into(),
             (None, None) => self.text.as_str().into(),
         }
+    }
+
+    /// The heading in words, for people.
+    pub fn heading_text(&self) -> Option<String> {
+        let StepHeading { kind, text, file, .. } = self.heading.as_ref()?;
+        Some(match (kind, file) {
+            (HeadingKind::Together, _) => format!("{text} (at the same time)"),
+            (HeadingKind::Use, Some(file)) => format!("{text} ({file})"),
+            (HeadingKind::Use, None) => text.clone(),
+        })
     }
 
     pub fn state(&self) -> AttemptState {

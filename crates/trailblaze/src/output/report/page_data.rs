@@ -150,6 +150,11 @@ pub struct StepView<'a> {
     /// As in the trail, from 1; `null` for the trailhead.
     pub number: Option<usize>,
     pub kind: StepKind,
+    /// What it and the steps after it are shown beneath. Absent if that is nothing, or the heading of the step before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heading: Option<String>,
+    /// Whether it is shown beneath a heading.
+    pub is_within: bool,
     pub text: String,
     pub plan: &'a Plan,
     pub state: AttemptState,

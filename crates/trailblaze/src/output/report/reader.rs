@@ -187,7 +187,7 @@ impl Reader {
     }
 
     fn take_step(&mut self, at: u64, event: Event) -> Result<(), Stray> {
-        let Event::StepStarted { step: id, attempt, index, kind, text, plan, role, hook } = event else {
+        let Event::StepStarted { step: id, attempt, index, kind, text, plan, role, hook, heading } = event else {
             return Ok(());
         };
         let place = *self.attempts.get(&attempt).ok_or(Stray)?;
@@ -201,6 +201,7 @@ impl Reader {
             plan,
             role,
             hook,
+            heading,
             started_at: at,
             end: None,
             calls: Vec::new(),

@@ -136,6 +136,7 @@ fn keep_beside(
 ) -> Result<Beside, RecordError> {
     let path = &job.trail.source.path;
     let Some(trail) = Trail::read(&Source::new(path.as_str(), text)).0 else { return Ok(Beside::default()) };
+    let trail = trail.completed_by(&job.trail);
     let wiring = &shared.wiring;
     let (files, target) = (ServerFiles::read(&wiring.loaded), wiring.target_of(&trail));
     let section = |done: &Done, DoneOn { device, registry }: &DoneOn| Section {

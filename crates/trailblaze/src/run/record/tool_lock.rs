@@ -139,7 +139,7 @@ impl Tools<'_> {
         device: &TrailDevice,
         tell: impl Fn(&mut Problems, &ToolCall, &str, &Pin),
     ) -> Vec<Problem> {
-        let mut problems = Problems::new(&trail.source);
+        let mut found = Vec::new();
         let Some(Entries(pins)) = kept.tools(&key(trail, device)) else { return Vec::new() };
         if trail.config.skip_reason(&device.lineage).is_some() {
             return Vec::new();
@@ -154,10 +154,12 @@ impl Tools<'_> {
             // A call made by a tool's own code is in no file; it is attributed to a call of the trail.
             let call = calls(trail, device).find(leads).or_else(|| calls(trail, device).find(is_custom));
             if let Some(call) = call {
+                let mut problems = Problems::new(&call.source);
                 tell(&mut problems, call, &name.value, pin);
+                found.extend(problems.into_vec());
             }
         }
-        problems.into_vec()
+        found
     }
 }
 

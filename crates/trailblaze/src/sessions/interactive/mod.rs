@@ -441,6 +441,7 @@ impl Interactive {
             plan,
             role: None,
             hook: None,
+            heading: None,
         });
         self.n_steps += 1;
         self.step = Some(OpenStep { id, verdict: Verdict::Passed });

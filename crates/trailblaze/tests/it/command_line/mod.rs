@@ -16,6 +16,7 @@ mod invalid_input;
 mod links;
 mod load;
 pub mod mcp;
+mod nested_parameters;
 mod report;
 mod request_guard;
 mod run;

@@ -1,5 +1,6 @@
 //! The examples of the repository do what they say.
 
+use crate::support::Project;
 use crate::support::lab::{Lab, Runtime, parts};
 use serde_json::{Value, json};
 
@@ -79,4 +80,22 @@ fn acmes_raw_server_answers_under_the_inspector() {
         (&named["isError"], &named["content"][0]["text"]),
         (&json!(true), &json!("acme_nameScreen works only under Trailblaze, which tells it the device"))
     );
+}
+
+#[test]
+fn a_payment_on_one_phone_arrives_on_the_other_and_on_the_web_page() {
+    let project = Project::copy_of("examples/two-phones");
+    let ran = project.run(&["run"]).exits(0);
+    assert!(ran.stderr.contains("android/sim-1 + android/sim-2 + web/sim-1"), "{}", ran.stderr);
+    assert_eq!(project.last_run().summary()["counts"]["passed"], json!(1));
+    // What Bob and the page wait for is what Alice sends, and nothing else.
+    let trail = project.read("trails/pay.trail.yaml");
+    let to_carol = trail.replace("inputText: {text: Bob}", "inputText: {text: Carol}");
+    let soon =
+        to_carol.replace("€{{amount}}'}", "€{{amount}}', timeoutMs: 500}").replace("→ Bob}", "→ Bob, timeoutMs: 500}");
+    let project = project.with("trails/pay.trail.yaml", soon);
+    let ran = project.run(&["run"]).exits(1);
+    for told in ["2 parts failed:", "\"The payment arrives\" on bob: ", "\"The page shows the payment\" on desk: "] {
+        assert!(ran.stdout.contains(told), "{told} is not in {}", ran.stdout);
+    }
 }

@@ -9,6 +9,7 @@ pub mod permits;
 pub mod run_fixture;
 pub mod skip;
 pub mod stage;
+pub mod terminal;
 pub mod web_shop;
 
 use std::collections::HashSet;

@@ -134,6 +134,7 @@ impl Recorder {
             plan,
             role: None,
             hook: None,
+            heading: None,
         });
         step
     }

@@ -252,6 +252,22 @@ fn tools_are_described_completed_and_found_where_they_are_defined() {
     editor.end();
 }
 
+#[test]
+fn a_stretch_is_found_and_offered_where_it_is_used() {
+    let (project, _) = project("");
+    let text = "trail:\n  - use: stretches/pay.yaml\n    with: {who: Ada}\n  - use: \n";
+    let stretch = "parameters: {who: string}\nsteps:\n  - step: Pay {{who}}\n    tools: [tap: {id: pay}]\n";
+    let project = project.with("trails/stretches/pay.yaml", stretch).with(TRAIL, text.replace("  - use: \n", ""));
+    let mut editor = Editor::start(&project);
+    editor.open(TRAIL, text);
+    let place = (TRAIL, text);
+    let defined = editor.ask_at("textDocument/definition", place, "stretches/pay");
+    assert_eq!(defined["uri"], editor.uri("trails/stretches/pay.yaml"), "{defined:#}");
+    let offered = editor.ask_at("textDocument/completion", place, ": \n");
+    assert_eq!(offered[0]["label"], "stretches/pay.yaml", "{offered:#}");
+    editor.end();
+}
+
 /// A tool server that needs nothing but Python.
 pub const SERVER: &str = r#"import json, sys
 

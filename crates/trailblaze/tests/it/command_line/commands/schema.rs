@@ -19,7 +19,7 @@ fn errors(schema: &Value, text: &str) -> Vec<String> {
 
 #[test]
 fn trails_fit_the_schema_that_has_the_tools_of_their_project() {
-    for example in ["examples/wallet", "examples/web-shop", "examples/studio"] {
+    for example in ["examples/wallet", "examples/web-shop", "examples/studio", "examples/two-phones"] {
         let project = Project::copy_of(example);
         let schema = project.run(&["schema", "trail", "--tools"]).exits(0).json();
         let is_trail = |file: &std::path::PathBuf| file.to_string_lossy().ends_with(".trail.yaml");

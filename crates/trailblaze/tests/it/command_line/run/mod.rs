@@ -1,7 +1,11 @@
 //! `trailblaze run`: what it leaves behind, how it ends, and what it plays again.
 
+mod large;
 mod recording;
 mod several_devices;
+mod stretches;
+mod together;
+mod watch_keys;
 mod steps;
 
 use crate::support::{Pixels, Project, files, parcels};
