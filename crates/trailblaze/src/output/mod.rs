@@ -9,4 +9,5 @@ pub mod marks;
 pub mod screenshot;
 pub mod github;
 pub mod run_folder;
+pub mod expected_pictures;
 pub mod report;

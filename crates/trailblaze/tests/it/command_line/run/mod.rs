@@ -1,8 +1,10 @@
 //! `trailblaze run`: what it leaves behind, how it ends, and what it plays again.
 
+mod pictures;
 mod recording;
 mod several_devices;
 mod steps;
+mod trees;
 
 use crate::support::{Pixels, Project, files, parcels};
 use serde_json::{Value, json};
