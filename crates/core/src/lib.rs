@@ -20,6 +20,7 @@ pub mod refs;
 pub mod selector;
 pub mod snapshot;
 pub mod query;
+pub mod expected_tree;
 pub mod driver;
 pub mod finding;
 pub mod device_source;

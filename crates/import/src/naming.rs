@@ -65,6 +65,14 @@ pub fn stem_of(path: &str) -> &str {
     name.split('.').next().filter(|stem| !stem.is_empty()).unwrap_or(name)
 }
 
+/// `landing` of `landing.png`, with what the name of an expected picture may have, and templates.
+pub fn picture_name(name: &str) -> String {
+    let name = name.strip_suffix(".png").unwrap_or(name);
+    let safe = |c: char| if c.is_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.' | '{' | '}') { c } else { '-' };
+    let name: String = name.trim_start_matches(['.', '/']).chars().map(safe).collect();
+    if name.is_empty() { "picture".to_string() } else { name }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,5 +87,6 @@ mod tests {
         assert_eq!(beside("flows/a.yaml", "../shared/b.yaml"), "shared/b.yaml");
         assert_eq!(beside("a.yaml", "../b.yaml"), "../b.yaml");
         assert_eq!(stem_of("flows/sign-in.flow.yaml"), "sign-in");
+        assert_eq!(picture_name("../shots/board {{n}}.png"), "shots-board {{n}}");
     }
 }

@@ -15,6 +15,7 @@ use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 use support::{Measure, Row, quantile};
 use tokio_util::sync::CancellationToken;
+use trailblaze::output::expected_pictures::ExpectedPictureFiles;
 use trailblaze::output::run_folder::RunFolder;
 use trailblaze::project::environment::Environment;
 use trailblaze::project::loaded::Loaded;
@@ -134,6 +135,7 @@ impl Stage {
             sources: Vec::new(),
             events: Arc::clone(&folder) as _,
             artifacts: Arc::clone(&folder) as _,
+            expected_pictures: Arc::new(ExpectedPictureFiles::new(std::path::Path::new(""), false)),
             secrets: Arc::default(),
             invocations: Arc::default(),
             pictures: PicturePolicy::Off,

@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 use support::{Measure, Row, head, quantile};
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
+use trailblaze::output::expected_pictures::ExpectedPictureFiles;
 use trailblaze::output::progress::Progress;
 use trailblaze::output::run_folder::RunFolder;
 use trailblaze::project::compiled_in::CompiledIn;
@@ -198,6 +199,7 @@ async fn replayed(logs: &Path, rounds: usize, call: &str) -> Vec<Duration> {
         claim: None,
         events: Arc::clone(&clock) as _,
         artifacts: Arc::clone(&folder) as _,
+        expected_pictures: Arc::new(ExpectedPictureFiles::new(std::path::Path::new(""), false)),
         secrets: Arc::default(),
         invocations: Arc::default(),
         pictures: PicturePolicy::Off,

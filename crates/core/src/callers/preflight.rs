@@ -10,6 +10,7 @@ use trailblaze_protocol::event::ToolKind;
 use crate::engine::registry::{MissingTool, Registry};
 use crate::engine::source::SourceError;
 use crate::engine::tool::{Body, Tool};
+use crate::expected_tree::{ExpectedTree, TreeSyntaxError};
 use crate::refs;
 use crate::screen::Shape;
 use crate::selector::{Case, Pattern, Selector, invalid_pattern};
@@ -19,6 +20,8 @@ use crate::yaml::{Problem, Problems, Source, Span, YamlNode, loose, nearest, to_
 
 /// The tool that asserts that what a selector matches is absent.
 pub const ASSERT_ABSENT: &str = "assertNotVisibleBySelector";
+/// The tool that compares a screen with expected text.
+pub const ASSERT_TREE: &str = "assertTree";
 
 /// All problems that keep the trail from running on this device with these tools.
 /// `no_model` says why steps that need a model cannot be carried out; `None` if they can.
@@ -425,6 +428,7 @@ fn check_call(call: &ToolCall, registry: &Registry, problems: &mut Problems) {
     if let Body::BuiltIn(_) = tool.body {
         check_selectors(&call.args, registry.shape, problems);
         check_absent(name, &call.args, problems);
+        check_tree(name, &call.args, problems);
     }
     let Err(invalid) = tool.schema.check(&args) else { return };
     let has_templates = args.values().any(template::holds_token);
@@ -477,6 +481,42 @@ fn check_absent(name: &str, args: &YamlNode, problems: &mut Problems) {
             }
         }
     });
+}
+
+/// Reports the first mistake in an expected tree, where it is.
+fn check_tree(name: &str, args: &YamlNode, problems: &mut Problems) {
+    let Some(given) = args.get("tree").filter(|_| name == ASSERT_TREE) else { return };
+    let text = given.raw().unwrap_or_default();
+    if let Err(error) = ExpectedTree::parse(text) {
+        let message = format!("`{name}`: {}", error.message);
+        let span = place_in(given, text, &error, problems.source()).unwrap_or(given.span);
+        problems.error(span, message);
+    }
+}
+
+/// Where a line and column of a block of text are in its file; `None` if the text is not written as a block.
+fn place_in(node: &YamlNode, text: &str, error: &TreeSyntaxError, source: &Source) -> Option<Span> {
+    let wrong = text.lines().nth(error.line - 1)?;
+    let before = text.lines().take(error.line - 1).filter(|line| line.trim() == wrong.trim()).count();
+    let mut start = node.span.start;
+    let mut seen = 0;
+    for (number, line) in (node.span.line..).zip(source.text.get(node.span.start..node.span.end)?.split('\n')) {
+        if line.trim() == wrong.trim() && !wrong.trim().is_empty() {
+            if seen == before {
+                // The first line of the node may start within a line of the file.
+                let own = if number == node.span.line { node.span.column - 1 } else { 0 };
+                let indent = line.len() - line.trim_start().len();
+                let inner = error.column.saturating_sub(1 + wrong.len() - wrong.trim_start().len());
+                let words = line.trim();
+                let bytes = words.char_indices().nth(inner).map_or(words.len(), |(at, _)| at);
+                let (at, end) = (start + indent + bytes, start + line.trim_end().len());
+                return Some(Span { start: at, end, line: number, column: own + indent + inner + 1 });
+            }
+            seen += 1;
+        }
+        start += line.len() + 1;
+    }
+    None
 }
 
 fn is_pattern_key(key: &YamlNode) -> bool {

@@ -6,7 +6,11 @@ use std::time::Duration;
 use serde_json::json;
 use trailblaze_protocol::outcome::Attachment;
 
-use super::{ActionOutput, Browse, Budget, DeviceSetting, Driver, DriverError, LaunchMode, PhoneCommand, WindowInfo};
+use super::audit::audited;
+use super::{
+    ActionOutput, AuditScope, Browse, Budget, DeviceSetting, Driver, DriverError, LaunchMode, PhoneCommand,
+    ShellOutput, WindowInfo,
+};
 use crate::screen::{quoted, shorten};
 
 /// The longest text of a file of the device that is also the text of the outcome.
@@ -41,6 +45,7 @@ pub enum DeviceCommand {
     EvaluateJs { script: String },
     Browse(Browse),
     Phone(PhoneCommand),
+    Audit(AuditScope),
 }
 
 impl DeviceCommand {
@@ -74,6 +79,7 @@ impl DeviceCommand {
             DeviceCommand::EvaluateJs { .. } => "evaluateJs",
             DeviceCommand::Browse(browse) => browse.name(),
             DeviceCommand::Phone(command) => command.name(),
+            DeviceCommand::Audit(_) => "accessibilityAudit",
         }
     }
 
@@ -153,14 +159,7 @@ impl DeviceCommand {
                 driver.network().ok_or_else(missing)?.set_connected(budget, *connected).await?;
             }
             DeviceCommand::Shell { command } => {
-                let output = driver.shell().ok_or_else(missing)?.run(budget, command).await?;
-                let value = json!({
-                    "exitCode": output.exit_code, "stdout": output.stdout, "stderr": output.stderr,
-                });
-                // Without this, a command that failed would seem to say nothing.
-                let is_silent = output.exit_code != 0 && output.stdout.is_empty();
-                let text = if is_silent { output.stderr } else { output.stdout };
-                return Ok(ActionOutput { text, value: Some(value), ..ActionOutput::default() });
+                return Ok(ended(driver.shell().ok_or_else(missing)?.run(budget, command).await?));
             }
             DeviceCommand::EvaluateJs { script } => {
                 let value = driver.browser().ok_or_else(missing)?.evaluate(budget, script).await?;
@@ -174,9 +173,21 @@ impl DeviceCommand {
                 let phone = driver.phone().ok_or_else(missing)?;
                 return command.carry_out(phone, budget).await.ok_or_else(missing)?;
             }
+            DeviceCommand::Audit(scope) => {
+                return Ok(audited(&driver.auditor().ok_or_else(missing)?.audit(budget, scope).await?));
+            }
         }
         Ok(ActionOutput::default())
     }
+}
+
+/// What a command line has printed.
+fn ended(output: ShellOutput) -> ActionOutput {
+    let value = json!({"exitCode": output.exit_code, "stdout": output.stdout, "stderr": output.stderr});
+    // Without this, a command that failed would seem to say nothing.
+    let is_silent = output.exit_code != 0 && output.stdout.is_empty();
+    let text = if is_silent { output.stderr } else { output.stdout };
+    ActionOutput { text, value: Some(value), ..ActionOutput::default() }
 }
 
 impl WindowInfo {

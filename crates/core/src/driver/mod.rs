@@ -1,6 +1,7 @@
 //! The port to a device. Drivers know nothing about tools, trails or models.
 
 mod abilities;
+mod audit;
 mod browse;
 mod command;
 mod events;
@@ -26,14 +27,15 @@ pub use self::abilities::{
     DeviceSetting, DeviceShell, FileTransfer, FrontApp, NetworkControl, PermissionControl, ScreenRecorder,
     SettingsControl, ShellOutput, WindowInfo,
 };
+pub use self::audit::{AccessibilityAuditor, AccessibilityFault, AuditScope};
 pub use self::browse::Browse;
 pub use self::command::DeviceCommand;
 pub use self::events::{DeviceEvents, cut};
 pub use self::live::ScreenFrame;
 pub use self::person::{ObservedAction, Person, PersonAction};
 pub use self::phone::{
-    AccessibilityAuditor, AccessibilityFault, AlertControl, AppLauncher, AppProcessState, AppProcesses,
-    ClipboardReader, LaunchSettings, LockControl, PhoneAbilities, PhoneAlert, PhoneCommand,
+    AlertControl, AppLauncher, AppProcessState, AppProcesses, ClipboardReader, LaunchSettings, LockControl,
+    PhoneAbilities, PhoneAlert, PhoneCommand,
 };
 use crate::query::{Checks, Find, Found, Query};
 use crate::screen::{Screen, Shape, SnapshotId};
@@ -126,6 +128,10 @@ pub trait Driver: Send + Sync {
     }
 
     fn phone(&self) -> Option<&dyn PhoneAbilities> {
+        None
+    }
+
+    fn auditor(&self) -> Option<&dyn AccessibilityAuditor> {
         None
     }
 

@@ -26,10 +26,6 @@ pub trait PhoneAbilities: Send + Sync {
     fn alerts(&self) -> Option<&dyn AlertControl> {
         None
     }
-
-    fn auditor(&self) -> Option<&dyn AccessibilityAuditor> {
-        None
-    }
 }
 
 named! {
@@ -88,22 +84,6 @@ pub struct PhoneAlert {
     pub buttons: Vec<String>,
 }
 
-#[async_trait]
-pub trait AccessibilityAuditor: Send + Sync {
-    /// The faults that the system's own audit finds on the screen; of all kinds if `kinds` is empty.
-    async fn audit(&self, budget: &Budget, kinds: &[String]) -> Result<Vec<AccessibilityFault>, DriverError>;
-}
-
-/// A fault that an audit has found.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AccessibilityFault {
-    /// Its kind, in the words of the system.
-    pub kind: String,
-    pub text: String,
-    /// The element that it is about; empty if the audit does not say.
-    pub element: String,
-}
-
 /// A command that only phones have.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PhoneCommand {
@@ -114,7 +94,6 @@ pub enum PhoneCommand {
     GetAppState { app: String },
     GetAlert,
     AnswerAlert { accept: bool, button: Option<String> },
-    Audit { kinds: Vec<String> },
 }
 
 impl PhoneCommand {
@@ -128,7 +107,6 @@ impl PhoneCommand {
             PhoneCommand::GetAppState { .. } => "getAppState",
             PhoneCommand::GetAlert => "getAlert",
             PhoneCommand::AnswerAlert { .. } => "answerAlert",
-            PhoneCommand::Audit { .. } => "accessibilityAudit",
         }
     }
 
@@ -157,10 +135,6 @@ impl PhoneCommand {
                 let alert = phone.alerts()?.alert(budget).await;
                 return Some(alert.map(|alert| alert.map_or_else(no_alert, alert_output)));
             }
-            PhoneCommand::Audit { kinds } => {
-                let faults = phone.auditor()?.audit(budget, kinds).await;
-                return Some(faults.map(|faults| audited(&faults)));
-            }
         };
         Some(done.map(|()| ActionOutput::default()))
     }
@@ -178,15 +152,4 @@ fn alert_output(PhoneAlert { text, buttons }: PhoneAlert) -> ActionOutput {
     let value = json!({"text": text, "buttons": buttons});
     let buttons: Vec<String> = buttons.iter().map(|button| format!("\"{button}\"")).collect();
     output(format!("{text}\nbuttons: {}", buttons.join(", ")), value)
-}
-
-fn audited(faults: &[AccessibilityFault]) -> ActionOutput {
-    let line = |fault: &AccessibilityFault| match fault.element.as_str() {
-        "" => format!("{}: {}", fault.kind, fault.text),
-        element => format!("{}: {} ({element})", fault.kind, fault.text),
-    };
-    let value = faults
-        .iter()
-        .map(|AccessibilityFault { kind, text, element }| json!({"kind": kind, "text": text, "element": element}));
-    output(faults.iter().map(line).collect::<Vec<_>>().join("\n"), value.collect())
 }

@@ -50,8 +50,8 @@ impl Deref for Cx {
 /// One try of one trail. Owns the memory.
 pub struct Attempt {
     pub id: AttemptId,
-    /// The trail's folder, relative to the project's.
-    folder: String,
+    /// The trail's file, relative to the project's folder, or empty.
+    trail: String,
     memory: Mutex<Memory>,
     model: Option<Arc<ModelAccess>>,
     /// The roles of its devices, by session; empty if it has one device.
@@ -131,16 +131,26 @@ impl Attempt {
         model: Option<Arc<ModelAccess>>,
         roles: HashMap<SessionId, String>,
     ) -> Arc<Attempt> {
-        let folder = trail.rsplit_once('/').map_or("", |(folder, _)| folder).to_string();
+        let trail = trail.to_string();
         let (memory, pages, failed_late) = (Mutex::new(memory), Arc::default(), Arc::default());
-        Arc::new(Attempt { id, folder, memory, model, roles, pages, failed_late })
+        Arc::new(Attempt { id, trail, memory, model, roles, pages, failed_late })
+    }
+
+    /// The trail's file, relative to the project's folder; empty if the calls are of no trail.
+    pub fn trail(&self) -> &str {
+        &self.trail
+    }
+
+    /// The trail's folder, relative to the project's.
+    fn folder(&self) -> &str {
+        self.trail.rsplit_once('/').map_or("", |(folder, _)| folder)
     }
 
     /// The same attempt with a copy of its memory, for steps that run at the same time as others.
     pub(crate) fn with_own_memory(&self) -> Arc<Attempt> {
         Arc::new(Attempt {
             id: self.id.clone(),
-            folder: self.folder.clone(),
+            trail: self.trail.clone(),
             memory: Mutex::new(self.memory().clone()),
             model: self.model.clone(),
             roles: self.roles.clone(),
@@ -217,7 +227,7 @@ impl Cx {
         if path.starts_with('/') {
             return path.to_string();
         }
-        let parts = [self.session.home.as_str(), self.attempt.folder.as_str(), path];
+        let parts = [self.session.home.as_str(), self.attempt.folder(), path];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/")
     }
 

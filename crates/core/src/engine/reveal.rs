@@ -6,7 +6,9 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::driver::{Action, ActionTarget, Browse, DeviceCommand, DeviceSetting, LaunchSettings, PhoneCommand};
+use crate::driver::{
+    Action, ActionTarget, AuditScope, Browse, DeviceCommand, DeviceSetting, LaunchSettings, PhoneCommand,
+};
 use crate::query::{ElementProperties, Query, QueryTarget, TextMatch};
 use crate::values::secret::Secrets;
 
@@ -121,6 +123,9 @@ fn for_each_text_of_command(command: &mut DeviceCommand, change: &mut dyn FnMut(
             | Browse::Download => {}
         },
         DeviceCommand::Phone(command) => for_each_text_of_phone_command(command, change),
+        DeviceCommand::Audit(AuditScope { rules, tags, within: _, except: _ }) => {
+            rules.iter_mut().chain(tags).for_each(change);
+        }
     }
 }
 
@@ -136,7 +141,6 @@ fn for_each_text_of_phone_command(command: &mut PhoneCommand, change: &mut dyn F
         }
         PhoneCommand::GetAppState { app } => change(app),
         PhoneCommand::AnswerAlert { accept: _, button } => button.iter_mut().for_each(change),
-        PhoneCommand::Audit { kinds } => kinds.iter_mut().for_each(change),
         PhoneCommand::Lock | PhoneCommand::Unlock | PhoneCommand::GetClipboard | PhoneCommand::GetAlert => {}
     }
 }

@@ -24,6 +24,7 @@ use crate::engine::strictness::Strictness;
 use crate::limits;
 use crate::record::artifacts::{ArtifactStore, PicturePolicy};
 use crate::record::events::{EventSink, Redacted};
+use crate::record::expected_pictures::ExpectedPictures;
 use crate::record::feed::Feed;
 use crate::values::secret::Secrets;
 
@@ -53,6 +54,7 @@ pub struct Session {
     reload_error: Mutex<Option<ReloadError>>,
     events: Redacted,
     pub artifacts: Arc<dyn ArtifactStore>,
+    pub expected_pictures: Arc<dyn ExpectedPictures>,
     /// The step that top-level calls from outside are made in; `None` while none are admitted.
     admitted: Mutex<Option<AdmittedStep>>,
     /// Held by the running top-level call. Fair: first come, first served.
@@ -102,6 +104,7 @@ pub struct SessionParts {
     pub sources: Vec<SessionSource>,
     pub events: Arc<dyn EventSink>,
     pub artifacts: Arc<dyn ArtifactStore>,
+    pub expected_pictures: Arc<dyn ExpectedPictures>,
     pub secrets: Arc<Secrets>,
     pub invocations: Arc<Invocations>,
     pub pictures: PicturePolicy,
@@ -141,6 +144,7 @@ impl Session {
             reload_error: Mutex::default(),
             events: Redacted::new(parts.events, Arc::clone(&parts.secrets)),
             artifacts: parts.artifacts,
+            expected_pictures: parts.expected_pictures,
             admitted: Mutex::default(),
             turn: tokio::sync::Mutex::new(()),
             followers: Mutex::default(),

@@ -16,6 +16,7 @@ mod words;
 
 use trailblaze_protocol::geometry::{Point, Rect};
 
+pub(crate) use self::description::is_mark;
 pub use self::description::{ElementDescription, NoDescription};
 pub use self::end_state::{EndState, end_state};
 pub use self::identity::{Surroundings, described, identity};

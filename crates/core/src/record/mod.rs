@@ -2,6 +2,7 @@
 
 pub mod artifacts;
 pub mod events;
+pub mod expected_pictures;
 pub mod feed;
 pub mod fold;
 pub mod effects;

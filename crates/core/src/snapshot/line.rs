@@ -216,6 +216,11 @@ pub(super) fn is_box(node: &Node) -> bool {
     node.class().is_none_or(|class| GENERIC.contains(&class))
 }
 
+/// Whether the element only shows a text.
+pub(super) fn is_plain_text(node: &Node) -> bool {
+    node.class().is_some_and(|class| PLAIN_TEXT.contains(&class)) && !node.is_editable()
+}
+
 /// The text of the element in one line; for a field, both its label and its value.
 pub(super) fn label(node: &Node) -> Option<String> {
     let (text, label) = (node.text().map(fold), node.label().map(fold));

@@ -35,7 +35,7 @@ pub fn text(screen: &Screen, details: &Details) -> String {
     let scope = scope.unwrap_or(outline.places());
     let mut place = scope.start;
     while place < scope.end {
-        if !details.all && is_system(outline.node(place)) {
+        if !details.all && is_of_system(outline.node(place)) {
             place = outline.beneath(place).end;
             continue;
         }
@@ -143,6 +143,11 @@ pub(crate) fn is_layout_box(node: &Node) -> bool {
     line::is_box(node)
 }
 
+/// Whether the element only shows a text.
+pub(crate) fn is_plain_text(node: &Node) -> bool {
+    line::is_plain_text(node)
+}
+
 /// The difference between two texts of a screen: removed lines, then added lines. A line that is there several times counts several
 /// times, and one that moved is removed and added. Indentation and empty lines do not count.
 pub fn changes(before: &str, after: &str) -> String {
@@ -174,7 +179,7 @@ fn header(screen: &Screen) -> Vec<String> {
 }
 
 /// Whether an element belongs to the device and not to the app.
-fn is_system(node: &Node) -> bool {
+pub(crate) fn is_of_system(node: &Node) -> bool {
     const STATUS_BAR: i32 = 50;
     let id = node.props.text(Field::ResourceId).unwrap_or_default();
     let is_ios = matches!(node.props.shape, Shape::IosMaestro | Shape::IosAxe);

@@ -14,9 +14,9 @@ use trailblaze_protocol::geometry::{Rect, Size};
 use trailblaze_protocol::ids::DeviceId;
 
 use crate::driver::{
-    Action, ActionOutput, ActionTarget, AppControl, AppInventory, Browse, BrowserControl, Budget, ClipboardControl,
-    DeviceCommand, DeviceDescription, DeviceEvents, DeviceShell, Driver, DriverError, LaunchMode, NetworkControl,
-    ObserveOptions, PermissionControl, PhoneAbilities, ShellOutput,
+    AccessibilityAuditor, Action, ActionOutput, ActionTarget, AppControl, AppInventory, Browse, BrowserControl, Budget,
+    ClipboardControl, DeviceCommand, DeviceDescription, DeviceEvents, DeviceShell, Driver, DriverError, LaunchMode,
+    NetworkControl, ObserveOptions, PermissionControl, PhoneAbilities, ShellOutput,
 };
 use crate::screen::{Field, Node, Picture, Pixels, Props, Screen, Shape, SnapshotId};
 
@@ -363,6 +363,10 @@ impl Driver for FakeDriver {
     }
 
     fn phone(&self) -> Option<&dyn PhoneAbilities> {
+        Some(self)
+    }
+
+    fn auditor(&self) -> Option<&dyn AccessibilityAuditor> {
         Some(self)
     }
 

@@ -5,12 +5,14 @@ mod driver;
 mod events;
 mod model;
 mod phone;
+mod pictures;
 mod session;
 mod source;
 
 pub use driver::{FakeDriver, Mishap, TestPage, button, field, label};
 pub use events::TestEvents;
 pub use model::{FakeModel, calls};
+pub use pictures::TestPictures;
 pub use session::{TestSession, TestWiring, scope};
 pub use source::FakeSource;
 

@@ -4,8 +4,9 @@ use async_trait::async_trait;
 
 use super::FakeDriver;
 use crate::driver::{
-    AccessibilityAuditor, AccessibilityFault, AlertControl, AppLauncher, AppProcessState, AppProcesses, Budget,
-    ClipboardReader, DeviceCommand, DriverError, LaunchSettings, LockControl, PhoneAbilities, PhoneAlert, PhoneCommand,
+    AccessibilityAuditor, AccessibilityFault, AlertControl, AppLauncher, AppProcessState, AppProcesses, AuditScope,
+    Budget, ClipboardReader, DeviceCommand, DriverError, LaunchSettings, LockControl, PhoneAbilities, PhoneAlert,
+    PhoneCommand,
 };
 
 impl PhoneAbilities for FakeDriver {
@@ -26,10 +27,6 @@ impl PhoneAbilities for FakeDriver {
     }
 
     fn alerts(&self) -> Option<&dyn AlertControl> {
-        Some(self)
-    }
-
-    fn auditor(&self) -> Option<&dyn AccessibilityAuditor> {
         Some(self)
     }
 }
@@ -89,9 +86,14 @@ impl AlertControl for FakeDriver {
 
 #[async_trait]
 impl AccessibilityAuditor for FakeDriver {
-    async fn audit(&self, budget: &Budget, kinds: &[String]) -> Result<Vec<AccessibilityFault>, DriverError> {
-        self.take_phone(budget, PhoneCommand::Audit { kinds: kinds.to_vec() }).await?;
-        let (kind, text) = ("contrast".to_string(), "the contrast is too low".to_string());
-        Ok(vec![AccessibilityFault { kind, text, element: "Button \"Pay\"".to_string() }])
+    async fn audit(&self, budget: &Budget, scope: &AuditScope) -> Result<Vec<AccessibilityFault>, DriverError> {
+        self.take(budget, &DeviceCommand::Audit(scope.clone())).await?;
+        let (rule, text) = ("contrast".to_string(), "the contrast is too low".to_string());
+        Ok(vec![AccessibilityFault {
+            rule,
+            text,
+            element: "Button \"Pay\"".to_string(),
+            ..AccessibilityFault::default()
+        }])
     }
 }

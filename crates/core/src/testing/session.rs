@@ -9,7 +9,7 @@ use trailblaze_protocol::event::{CallOrigin, TrailRef};
 use trailblaze_protocol::ids::StepId;
 use trailblaze_protocol::outcome::Outcome;
 
-use super::{FakeDriver, TestEvents, args};
+use super::{FakeDriver, TestEvents, TestPictures, args};
 use crate::callers::attempt_sessions::{AttemptSessions, RoleSession};
 use crate::callers::recorded_effects::Custom;
 use crate::callers::replay::{AttemptResult, Try, replay};
@@ -24,6 +24,7 @@ use crate::engine::session::{Session, SessionParts};
 use crate::engine::strictness::Strictness;
 use crate::ids;
 use crate::record::artifacts::PicturePolicy;
+use crate::record::expected_pictures::ExpectedPictures;
 use crate::tools;
 use crate::trail::Trail;
 use crate::values::memory::Memory;
@@ -36,6 +37,7 @@ pub struct TestWiring {
     pub secrets: Vec<(String, String)>,
     pub invocations: Arc<Invocations>,
     pub pictures: PicturePolicy,
+    pub expected_pictures: Arc<dyn ExpectedPictures>,
     pub is_recording: bool,
     pub strictness: Arc<Strictness>,
     pub memory: Map<String, Value>,
@@ -60,6 +62,7 @@ impl TestWiring {
             secrets: Vec::new(),
             invocations: Arc::default(),
             pictures: PicturePolicy::Off,
+            expected_pictures: Arc::new(TestPictures::default()),
             is_recording: false,
             strictness: Arc::default(),
             memory: Map::new(),
@@ -94,6 +97,7 @@ impl TestWiring {
             sources: Vec::new(),
             events: Arc::clone(&events) as _,
             artifacts: Arc::clone(&events) as _,
+            expected_pictures: self.expected_pictures,
             secrets: Arc::new(Secrets::new(self.secrets)),
             invocations: self.invocations,
             pictures: self.pictures,

@@ -1,7 +1,7 @@
-//! What only phones have: a lock, alerts of the system, processes of apps, the system's own audit.
+//! What only phones have: a lock, alerts of the system, processes of apps.
 
 use trailblaze_protocol::driver::Platform;
-use trailblaze_protocol::outcome::{Outcome, Variant};
+use trailblaze_protocol::outcome::Outcome;
 
 use super::arguments::texts;
 use super::requests::{act, send};
@@ -78,17 +78,6 @@ pub const ROWS: &[Row] = &[
         Box::pin(answer_alert(cx, args, false))
     })
     .on(IOS),
-    Row::assertion(
-        "ios_assertAccessible",
-        "Assert that the system's accessibility audit finds no faults on the screen.",
-        &[optional(
-            "kinds",
-            ParamType::Texts,
-            "Which kinds of faults to look for, in the words of XCTest (default: all).",
-        )],
-        |cx, args| Box::pin(audit(cx, args)),
-    )
-    .on(IOS),
 ];
 
 async fn phone(cx: &Cx, command: PhoneCommand) -> Result<Outcome, Stop> {
@@ -112,17 +101,4 @@ fn variable(text: String) -> Result<(String, String), Stop> {
 async fn answer_alert(cx: &Cx, args: &Args, accept: bool) -> Result<Outcome, Stop> {
     let button = args.text("button").map(str::to_string);
     phone(cx, PhoneCommand::AnswerAlert { accept, button }).await
-}
-
-/// The faults are the text of the failure, and its value.
-async fn audit(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
-    let found = phone(cx, PhoneCommand::Audit { kinds: texts(args, "kinds") }).await?;
-    if found.text.is_empty() {
-        return Ok(Outcome { text: "the audit found no faults".to_string(), ..found });
-    }
-    let text = format!("the accessibility audit found faults:\n{}", found.text);
-    match Stop::error(Variant::AssertionFailed, text) {
-        Stop::Failed(outcome) => Err(Stop::Failed(Box::new(Outcome { structured: found.structured, ..*outcome }))),
-        stop => Err(stop),
-    }
 }

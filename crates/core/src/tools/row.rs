@@ -50,6 +50,8 @@ pub enum ParamType {
     Words(&'static [&'static str]),
     /// The fields of a form, each with its value.
     Fields,
+    /// Elements, each by its text, id, description or selector.
+    Elements,
 }
 
 pub enum Preset {
@@ -195,6 +197,7 @@ impl ParamType {
             ParamType::Commands => super::maestro::schema(),
             ParamType::Texts => json!({"type": "array", "items": {"type": "string"}}),
             ParamType::Words(words) => json!({"type": "array", "items": {"enum": words}}),
+            ParamType::Elements => json!({"type": "array", "items": super::checks::element_schema()}),
             ParamType::Fields => json!({
                 "type": "array",
                 "minItems": 1,

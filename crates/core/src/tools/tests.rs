@@ -9,9 +9,12 @@ use super::row::{ParamRow, ParamType, Row};
 use super::{
     apps, assertions, checks, commands, elements, keyboard, maestro, phone_state, phones, reload, remember, waiting,
 };
+use crate::engine::cx::Attempt;
 use crate::engine::fault::Stop;
 use crate::engine::tool::{Args, READ};
+use crate::ids;
 use crate::testing::{FakeDriver, TestPage, TestSession, TestWiring, button, field};
+use crate::values::memory::Memory;
 
 /// The tools that are not only for browsers.
 fn rows() -> Vec<&'static Row> {
@@ -37,12 +40,14 @@ fn session(row: &Row) -> TestSession {
     let platform = row.platforms.first().copied().unwrap_or(Platform::Android);
     let page = TestPage::new("home", [button("pay", "Pay"), field("name")]);
     let driver = FakeDriver::new("fake/one", [page]).posing_as(platform, DriverKey::default_for(platform).as_str());
-    TestWiring::new(driver).open()
+    let attempt = Attempt::new(ids::attempt(), Memory::default(), "trails/a.trail.yaml");
+    TestSession { attempt, ..TestWiring::new(driver).open() }
 }
 
 /// A valid value for the parameter.
 fn sample(param: &ParamRow) -> Value {
     match (&param.ty, param.name) {
+        (ParamType::Text, "tree") => json!("- button \"Nowhere\""),
         (ParamType::Text, _) => json!("Pay"),
         (ParamType::Integer, _) => json!(1),
         (ParamType::Number, _) => json!(0.5),
@@ -53,6 +58,7 @@ fn sample(param: &ParamRow) -> Value {
         (ParamType::Texts, _) => json!(["Pay"]),
         (ParamType::Words(words), _) => json!(words),
         (ParamType::Fields, _) => json!([{"ref": "Pay", "value": "x"}]),
+        (ParamType::Elements, _) => json!([{"id": "pay"}]),
     }
 }
 

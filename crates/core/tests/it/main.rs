@@ -9,6 +9,7 @@ mod effects;
 mod fuzz_corpora;
 mod memory;
 mod nesting;
+mod picture_checks;
 mod recording;
 mod registry;
 mod replay;

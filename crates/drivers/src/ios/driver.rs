@@ -13,9 +13,9 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::device_source::DeviceSpec;
 use trailblaze_core::driver::{
-    Action, ActionOutput, ActionTarget, AppControl, AppInstaller, AppInventory, Budget, ClipboardControl,
-    DeviceDescription, DeviceEvents, Driver, DriverError, FrontApp, ObserveOptions, PermissionControl, PhoneAbilities,
-    ScreenFrame, ScreenRecorder, SettingsControl,
+    AccessibilityAuditor, Action, ActionOutput, ActionTarget, AppControl, AppInstaller, AppInventory, Budget,
+    ClipboardControl, DeviceDescription, DeviceEvents, Driver, DriverError, FrontApp, ObserveOptions,
+    PermissionControl, PhoneAbilities, ScreenFrame, ScreenRecorder, SettingsControl,
 };
 use trailblaze_core::query::{Checks, Find, Query};
 use trailblaze_core::screen::{Node, Picture, Screen, Shape, SnapshotId};
@@ -364,6 +364,10 @@ impl Driver for IosDriver {
     }
 
     fn phone(&self) -> Option<&dyn PhoneAbilities> {
+        Some(self)
+    }
+
+    fn auditor(&self) -> Option<&dyn AccessibilityAuditor> {
         Some(self)
     }
 

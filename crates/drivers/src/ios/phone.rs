@@ -5,8 +5,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use trailblaze_core::driver::{
-    AccessibilityAuditor, AccessibilityFault, AlertControl, AppLauncher, AppProcessState, AppProcesses, Budget,
-    ClipboardReader, DriverError, LaunchSettings, LockControl, PhoneAbilities, PhoneAlert, cut,
+    AccessibilityAuditor, AccessibilityFault, AlertControl, AppLauncher, AppProcessState, AppProcesses, AuditScope,
+    Budget, ClipboardReader, DriverError, LaunchSettings, LockControl, PhoneAbilities, PhoneAlert, cut,
 };
 use trailblaze_core::screen::fold;
 
@@ -36,10 +36,6 @@ impl PhoneAbilities for IosDriver {
     }
 
     fn alerts(&self) -> Option<&dyn AlertControl> {
-        Some(self)
-    }
-
-    fn auditor(&self) -> Option<&dyn AccessibilityAuditor> {
         Some(self)
     }
 }
@@ -143,8 +139,13 @@ impl AlertControl for IosDriver {
 
 #[async_trait]
 impl AccessibilityAuditor for IosDriver {
-    async fn audit(&self, budget: &Budget, kinds: &[String]) -> Result<Vec<AccessibilityFault>, DriverError> {
-        let body = if kinds.is_empty() { json!({}) } else { json!({"auditTypes": kinds}) };
+    async fn audit(&self, budget: &Budget, scope: &AuditScope) -> Result<Vec<AccessibilityFault>, DriverError> {
+        if scope.within.is_some() || !scope.except.is_empty() || !scope.tags.is_empty() {
+            let reason =
+                "the audit of iOS is about the whole screen, by `rules`; it has no tags, and leaves out no elements";
+            return Err(DriverError::Refused { reason: reason.to_string() });
+        }
+        let body = if scope.rules.is_empty() { json!({}) } else { json!({"auditTypes": scope.rules}) };
         let found = match self.wda.session_post(budget, "/wda/performAccessibilityAudit", body).await {
             Ok(found) => found,
             Err(error) => return Err(explained(error, &self.wda, budget).await),
@@ -154,9 +155,10 @@ impl AccessibilityAuditor for IosDriver {
             cut(&fold(found.unwrap_or_default()), TEXT)
         };
         let fault = |fault: &Value| AccessibilityFault {
-            kind: text(fault, ["auditType", "compactDescription"]),
+            rule: text(fault, ["auditType", "compactDescription"]),
             text: text(fault, ["detailedDescription", "compactDescription"]),
             element: text(fault, ["element", "elementDescription"]),
+            ..AccessibilityFault::default()
         };
         Ok(found.as_array().into_iter().flatten().take(FAULTS).map(fault).collect())
     }

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use trailblaze_core::device_source::DeviceSpec;
 use trailblaze_core::driver::{
-    Action, ActionOutput, ActionTarget, AppControl, BrowserControl, Budget, ClipboardControl, DeviceDescription,
-    DeviceEvents, DialogAnswer, DisplayedText, Driver, DriverError, NetworkControl, ObserveOptions, Person,
-    ScreenFrame, TrailStart,
+    AccessibilityAuditor, Action, ActionOutput, ActionTarget, AppControl, BrowserControl, Budget, ClipboardControl,
+    DeviceDescription, DeviceEvents, DialogAnswer, DisplayedText, Driver, DriverError, NetworkControl, ObserveOptions,
+    Person, ScreenFrame, TrailStart,
 };
 use trailblaze_core::query::{Checks, Find, Found, Query, Reason, WhyNot};
 use trailblaze_core::screen::{Picture, Pixels, Screen, Shape, SnapshotId};
@@ -21,6 +21,7 @@ use trailblaze_protocol::geometry::{Rect, Size};
 
 use super::act::{Actor, act};
 use super::acting::Acting;
+use super::audit::AxeFile;
 use super::backend::BrowserConnector;
 use super::browse::{restart, restore};
 use super::emulation::Emulation;
@@ -40,6 +41,8 @@ pub struct InitialState {
     pub is_shared: bool,
     /// Whether dialogs are accepted, if the project says so.
     pub dialogs: Option<DialogAnswer>,
+    /// What audits pages.
+    pub axe: AxeFile,
 }
 
 pub struct Web {
@@ -76,6 +79,10 @@ impl Web {
             screencast: Arc::default(),
             events: Arc::default(),
         }
+    }
+
+    pub(super) fn axe_file(&self) -> &AxeFile {
+        &self.start.axe
     }
 
     pub(super) fn opened(&self) -> Option<Arc<Page>> {
@@ -251,6 +258,10 @@ impl Driver for Web {
     }
 
     fn browser(&self) -> Option<&dyn BrowserControl> {
+        Some(self)
+    }
+
+    fn auditor(&self) -> Option<&dyn AccessibilityAuditor> {
         Some(self)
     }
 

@@ -127,7 +127,8 @@ impl Page {
         self.shared.state().front()?.frames.get(frame)?.realm.clone()
     }
 
-    fn realm_numbered(&self, number: u64) -> Option<Realm> {
+    /// Our world in a document of the front tab, by the number of its frame.
+    pub fn realm_numbered(&self, number: u64) -> Option<Realm> {
         self.shared.state().front()?.numbered(number)?.realm.clone()
     }
 

@@ -9,6 +9,7 @@
 mod abilities;
 mod act;
 mod acting;
+mod audit;
 pub mod backend;
 mod browse;
 mod devtools;

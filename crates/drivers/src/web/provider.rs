@@ -15,6 +15,7 @@ use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::geometry::Size;
 use trailblaze_protocol::ids::DeviceId;
 
+use super::audit::AxeFile;
 use super::devtools::browser::{BrowserOptions, find};
 use super::devtools::browsers::Browsers;
 use super::driver::{InitialState, Web};
@@ -44,6 +45,8 @@ table! {
         "dialogs" => dialogs: Option<DialogAnswer> = None,
         /// The browser for web devices.
         "browser" => browser: Option<BrowserEntry> = None,
+        /// The file of axe-core with which assertAccessible audits web pages; by default that of the npm package in node_modules.
+        "axe" => axe: Option<String> = None,
     }
 }
 
@@ -162,14 +165,17 @@ struct WebConfig {
     root: PathBuf,
     browser: Option<BrowserEntry>,
     dialogs: Option<DialogAnswer>,
+    axe: AxeFile,
     entries: HashMap<String, WebEntry>,
 }
 
 impl WebConfig {
     fn read(part: &ProjectPart<'_>, found: &mut Vec<Problem>) -> WebConfig {
         let (project, entries) = part.decode::<WebProject, WebEntry>(found);
-        let (browser, dialogs) = project.map(|project| (project.browser, project.dialogs)).unwrap_or_default();
-        WebConfig { root: part.root.to_path_buf(), browser, dialogs, entries }
+        let (browser, dialogs, axe) =
+            project.map(|project| (project.browser, project.dialogs, project.axe)).unwrap_or_default();
+        let axe = AxeFile::of(part.root, axe.as_deref());
+        WebConfig { root: part.root.to_path_buf(), browser, dialogs, axe, entries }
     }
 
     fn spec(&self, wanted: &WantedDevice<'_>) -> DeviceSpec {
@@ -179,6 +185,7 @@ impl WebConfig {
             dialogs: entry.and_then(|entry| entry.dialogs).or(self.dialogs),
             storage_state: entry.and_then(|entry| entry.storage_state.as_ref()).map(|file| self.root.join(&file.value)),
             is_shared: entry.is_some_and(|entry| entry.storage == StorageRule::Shared),
+            axe: self.axe.clone(),
         };
         let id = DeviceId::new(format!("{}/{}", wanted.platform, wanted.name));
         let driver = wanted.driver.filter(|driver| driver.as_str() != DriverKey::SIM);

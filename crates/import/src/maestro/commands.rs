@@ -9,6 +9,7 @@ use super::selector::FlowElement;
 use super::text::{operand, template};
 use super::{Translation, text};
 use crate::draft::{StepDraft, StepPart};
+use crate::naming::picture_name;
 use crate::{ImportedStatement, StatementFate};
 
 /// The name of a command and its parameters, which are nothing in `- back`.
@@ -164,6 +165,7 @@ impl Translation<'_, '_> {
                 let args = json!({"screenName": given("path")?.unwrap_or("screen".to_string())});
                 Ok(CommandCalls::one("takeSnapshot", args).without(missing.into_iter().collect()))
             }
+            "assertScreenshot" => screenshot(value, given("path")?),
             "waitForAnimationToEnd" => {
                 one("waitForChange", number("timeout").map_or(json!({}), |timeout| json!({"timeoutMs": timeout})))
             }
@@ -362,13 +364,33 @@ fn set_orientation(orientation: &str) -> Result<CommandCalls, String> {
     }
 }
 
+/// A picture that is compared with an expected one, which has to be written again.
+fn screenshot(value: Option<&YamlNode>, path: Option<String>) -> Result<CommandCalls, String> {
+    let get = |key: &str| value.and_then(|value| value.get(key));
+    let path = path.ok_or("it has no path")?;
+    let mut args = match get("cropOn") {
+        None => Map::new(),
+        Some(node) => {
+            let element = FlowElement::read(node, &[])?;
+            let plain = element.plain().filter(|_| element.states.is_empty() && element.index.is_none());
+            plain.ok_or("the element of `cropOn` cannot be described here")?
+        }
+    };
+    args.insert("name".to_string(), picture_name(&path).into());
+    if let Some(raw) = get("thresholdPercentage").and_then(YamlNode::raw) {
+        let percent: f64 = raw.trim().parse().map_err(|_| "its `thresholdPercentage` is not a number".to_string())?;
+        // Theirs is the share that must be the same. Tenths of a thousandth are exact enough.
+        args.insert("threshold".to_string(), json!(((100.0 - percent.clamp(0.0, 100.0)) * 100.0).round() / 10_000.0));
+    }
+    Ok(CommandCalls::one("assertPicture", args.into()))
+}
+
 /// Why a command cannot be imported.
 fn missing(name: &str) -> String {
     match name {
         "addMedia" | "travel" | "clearKeychain" | "toggleAirplaneMode" => "there is no tool for it".to_string(),
         "inputRandomEmail" => "there is no tool that makes addresses; use `inputTextRandom` or a script".to_string(),
         "extractTextWithAI" => "write a tool that asks a model".to_string(),
-        "assertScreenshot" => "the pictures of Maestro cannot be used; see the checks".to_string(),
         other => format!("`{other}` is not known"),
     }
 }

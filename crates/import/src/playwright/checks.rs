@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::actions::{TestCalls, options, texts, url, visible};
 use super::code::{CodeKind, TestCode};
 use super::locator::{Locator, page};
+use super::snapshots::{aria, screenshot};
 use super::value::Scope;
 
 /// An expectation as written.
@@ -67,6 +68,8 @@ impl Expectation<'_> {
             return Err(format!("`not.{}` has no counterpart", self.matcher));
         }
         let done = match self.matcher {
+            "toHaveScreenshot" => return screenshot(scope, (self.subject, None), self.args),
+            "toMatchAriaSnapshot" => aria(scope, None, self.first()?)?,
             "toHaveURL" => url(scope, self.first()?)?,
             "toHaveTitle" => match scope.pattern(self.first()?) {
                 Some(pattern) => TestCalls::one("web_assertTitle", json!({"matches": pattern})),
@@ -104,6 +107,8 @@ impl Expectation<'_> {
             }
             other if self.is_not => return Err(format!("`not.{other}` has no counterpart")),
             "toHaveText" | "toContainText" => self.text(scope, locator)?,
+            "toHaveScreenshot" => return screenshot(scope, (self.subject, Some(locator)), self.args),
+            "toMatchAriaSnapshot" => aria(scope, Some(locator), self.first()?)?,
             "toHaveValue" => self.about(scope, locator, "assertValue", Some("textbox"), "is", Map::new(), first)?,
             "toBeEmpty" => {
                 let mut args = locator.args(Some("textbox"));

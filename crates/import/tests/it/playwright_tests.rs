@@ -80,6 +80,14 @@ fn expectations_become_checks() {
         ("expect(page).toHaveURL('/done')", "- web_assertUrl: {is: '{{base}}/done'}"),
         ("expect(page).toHaveTitle(/^Shop/)", "- web_assertTitle: {matches: Shop.*}"),
         (
+            "expect(page.locator('p')).toHaveScreenshot(['a', 'b.png'], { maxDiffPixelRatio: 0.1, mask: [page.getByText('12')] })",
+            "- assertPicture: {name: a-b, ref: css=p, threshold: 0.1, masks: [{ref: '\"12\"'}]}",
+        ),
+        (
+            "expect(page).toMatchAriaSnapshot('- button /Pay \\\\d+/')",
+            "- assertTree: {tree: '- button /.*Pay \\d+.*/'}",
+        ),
+        (
             "expect(page.getByLabel('News')).not.toBeChecked()",
             "- assertState: {ref: 'checkbox \"News\"', checked: false}",
         ),

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 use trailblaze_core::driver::{
-    Action, ActionOutput, ActionTarget, Appearance, DeviceCommand, DeviceSetting, DriverError, Key, LaunchMode,
-    LaunchSettings, ObserveOptions, Orientation, PhoneCommand,
+    Action, ActionOutput, ActionTarget, Appearance, AuditScope, DeviceCommand, DeviceSetting, DriverError, Key,
+    LaunchMode, LaunchSettings, ObserveOptions, Orientation, PhoneCommand,
 };
 use trailblaze_ios_stand_in::Behaviour;
 
@@ -162,9 +162,10 @@ async fn an_alert_in_the_way_of_typing_is_named() {
 #[tokio::test]
 async fn an_audit_returns_what_it_finds() {
     let iphone = launched().await;
-    let audit = async |kinds: &[&str]| {
-        let kinds = kinds.iter().map(|kind| kind.to_string()).collect();
-        iphone.phone(PhoneCommand::Audit { kinds }).await.expect("an audit").text
+    let audit = async |rules: &[&str]| {
+        let rules = rules.iter().map(|rule| rule.to_string()).collect();
+        let scope = AuditScope { rules, ..AuditScope::default() };
+        iphone.send(DeviceCommand::Audit(scope)).await.expect("an audit").text
     };
     assert_eq!(audit(&[]).await, "");
     iphone.stand_in.add_fault("XCUIAccessibilityAuditTypeContrast", "Contrast failed", "\"Sign in\" Button");

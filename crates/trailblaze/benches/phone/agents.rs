@@ -61,7 +61,8 @@ fn ours(server: &TestAdbServer, phone: &StandInPhone, folder: &Path) -> Vec<Dura
     };
     let mut client = Client::start(command(&["mcp", "-d", &format!("android/{}", phone.serial())]));
     client.initialize();
-    client.call("act", json!({"calls": [{"tool": "launchApp", "args": {"packageId": WALLET, "launchMode": "RESUME"}}]}));
+    client
+        .call("act", json!({"calls": [{"tool": "launchApp", "args": {"packageId": WALLET, "launchMode": "RESUME"}}]}));
     let times = timed(|| {
         for index in 0..ACTIONS {
             client.call("snapshot", json!({}));

@@ -167,8 +167,7 @@ async fn open(server: &TestAdbServer, phone: &StandInPhone) -> Arc<dyn Driver> {
     let part = ProjectPart { root: "/".as_ref(), source: &source, section, devices: Vec::new(), read: &file };
     let config = (PROVIDER.read)(&part, &mut Vec::new());
     let (serial, id) = (phone.serial(), format!("android/{}", phone.serial()));
-    let wanted =
-        WantedDevice { id: &id, platform: Platform::Android, name: &serial, driver: None, classifiers: &[] };
+    let wanted = WantedDevice { id: &id, platform: Platform::Android, name: &serial, driver: None, classifiers: &[] };
     let spec = config.device(&wanted).expect("a phone").expect("it can be had");
     let variables = [("ADB_SERVER_SOCKET".into(), server.socket().into())].into_iter().collect();
     let devices = config.open(&Machine::new(Supervisor::new(), Arc::new(variables))).expect("adb is found");

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 use trailblaze::api::ApiListener;
+use trailblaze::output::expected_pictures::ExpectedPictureFiles;
 use trailblaze::output::progress::Progress;
 use trailblaze::output::run_folder::RunFolder;
 use trailblaze::project::loaded::Loaded;
@@ -135,6 +136,7 @@ impl Stage {
             claim: None,
             events: Arc::new(log),
             artifacts: Arc::clone(&self.folder) as _,
+            expected_pictures: Arc::new(ExpectedPictureFiles::new(std::path::Path::new(""), false)),
             secrets: Arc::clone(&self.secrets),
             invocations: Arc::clone(&self.invocations),
             pictures: PicturePolicy::Off,

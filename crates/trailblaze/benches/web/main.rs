@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 use support::{Measure, Row, quantile};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
+use trailblaze::output::expected_pictures::ExpectedPictureFiles;
 use trailblaze::output::run_folder::RunFolder;
 use trailblaze::project::loaded::Loaded;
 use trailblaze::sessions::wiring::Wiring;
@@ -187,6 +188,7 @@ impl BenchSession {
             sources: Vec::new(),
             events: Arc::clone(&folder) as _,
             artifacts: Arc::clone(&folder) as _,
+            expected_pictures: Arc::new(ExpectedPictureFiles::new(std::path::Path::new(""), false)),
             secrets: Arc::default(),
             invocations: Arc::default(),
             pictures,

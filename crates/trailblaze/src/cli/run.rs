@@ -73,6 +73,9 @@ pub struct RunArgs {
     /// When to take screenshots
     #[arg(long, value_enum, default_value = "step")]
     pictures: Pictures,
+    /// Write the expected pictures of assertPicture that are missing or differ, instead of failing
+    #[arg(long)]
+    update_snapshots: bool,
     /// Set a value in memory before the start, as name=value
     #[arg(long, value_name = "NAME=VALUE")]
     memory: Vec<String>,
@@ -153,6 +156,7 @@ impl RunArgs {
             strict_names: self.strict.contains(&Strict::Names),
             notes_leniency: !self.strict.is_empty(),
             pictures: self.pictures.into(),
+            update_snapshots: self.update_snapshots,
             memory: pairs("memory", &self.memory)?,
             args: args.collect(),
             secrets: self.secret.clone(),

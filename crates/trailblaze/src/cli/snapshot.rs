@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::driver::{Budget, DeviceCommand, LaunchMode, ObserveOptions};
 use trailblaze_core::screen::{Node, Screen};
-use trailblaze_core::{limits, refs, snapshot as text};
+use trailblaze_core::{expected_tree, limits, refs, snapshot as text};
 use trailblaze_protocol::exit::Exit;
 
 use super::device::DeviceArgs;
@@ -39,6 +39,9 @@ pub struct SnapshotArgs {
     /// Show what changed since the last snapshot of the session
     #[arg(long, conflicts_with = "fresh")]
     changes: bool,
+    /// Show it as the text of an `assertTree` that expects what is there
+    #[arg(long, conflicts_with_all = ["find", "changes", "bounds", "offscreen", "covered", "depth", "screenshot"])]
+    tree: bool,
     /// Start this app first
     #[arg(long, value_name = "APP")]
     launch: Option<String>,
@@ -86,6 +89,7 @@ async fn in_session(context: &Context, args: SnapshotArgs) -> Result<Exit, Refus
         within: args.within.map(|reference| reference.trim_matches(['[', ']']).to_string()),
         find: args.find,
         only_changes: args.changes,
+        as_tree: args.tree,
         has_elements: args.json,
         screenshot: args.screenshot,
         has_marks: args.marks,
@@ -141,6 +145,15 @@ pub async fn snapshot(context: &Context, args: SnapshotArgs) -> Result<Exit, Ref
     refs::assign(&mut screen.root, details.all);
     driver.close().await;
     details.within = args.within.as_deref().map(|reference| find_ref(&screen, reference)).transpose()?;
+    if args.tree {
+        let root = details.within.and_then(|id| screen.root.walk().find(|node| node.id == id));
+        let tree = expected_tree::expected_of(root.unwrap_or(&screen.root));
+        match args.json {
+            true => print::json(&json!({"device": device.id, "app": screen.app, "tree": tree})),
+            false => print::data(tree),
+        }
+        return Ok(Exit::Passed);
+    }
     let shown = text::text(&screen, &details);
     if args.json {
         print::json(

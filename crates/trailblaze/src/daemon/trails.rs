@@ -85,6 +85,7 @@ pub async fn run_with(
         strict_names: false,
         notes_leniency: false,
         pictures: PicturePolicy::Step,
+        update_snapshots: false,
         memory: Vec::new(),
         args: Default::default(),
         secrets: request.secrets,

@@ -10,4 +10,5 @@ pub mod screenshot;
 pub mod github;
 pub mod run_count;
 pub mod run_folder;
+pub mod expected_pictures;
 pub mod report;

@@ -181,6 +181,10 @@ async fn run_trails(
     {
         console.warn(&error.to_string());
     }
+    let pictures = shared.wiring.expected_pictures.written();
+    if !pictures.is_empty() {
+        console.say(&format!("wrote expected pictures:\n  {}", pictures.join("\n  ")));
+    }
     let lenient = shared.wiring.strictness.lenient_about();
     if options.notes_leniency && !lenient.is_empty() {
         console.say(&format!("note: `--strict={}` would have failed this run", lenient.join(",")));

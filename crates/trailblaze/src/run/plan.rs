@@ -11,6 +11,7 @@ use trailblaze_core::record::artifacts::PicturePolicy;
 use trailblaze_core::trail::Trail;
 use trailblaze_core::yaml::{Problem, Severity};
 
+use crate::output::expected_pictures::ExpectedPictureFiles;
 use crate::output::run_count::PlannedTrails;
 use crate::project::devices::{DeviceError, DeviceSpec, Devices};
 use crate::project::loaded::{LoadError, Loaded};
@@ -59,6 +60,8 @@ pub struct RunOptions {
     /// Say at the end which stricter rules would have failed the run.
     pub notes_leniency: bool,
     pub pictures: PicturePolicy,
+    /// Write the expected pictures that are missing or differ.
+    pub update_snapshots: bool,
     pub memory: Vec<(String, String)>,
     pub args: Map<String, Value>,
     /// The names of environment variables that contain secrets.
@@ -133,6 +136,7 @@ impl RunPlan {
         }
         wiring.use_secrets(wiring::secrets(loaded, &options.secrets)?);
         wiring.pictures = options.pictures;
+        wiring.expected_pictures = ExpectedPictureFiles::new(&loaded.root, options.update_snapshots);
         wiring.is_recording = options.record.is_some();
         wiring.strictness = Arc::new(Strictness::new(loaded.project.strict_results || options.strict_results));
         wiring.set_up_devices(options.is_headed, &options.sim)?;

@@ -29,6 +29,7 @@ use trailblaze_supervise::Supervisor;
 
 use crate::files::runtime;
 use crate::files::stamp::Stamp;
+use crate::output::expected_pictures::ExpectedPictureFiles;
 use crate::project::devices::{DeviceError, DeviceSpec};
 use crate::project::environment::Environment;
 use crate::project::loaded::Loaded;
@@ -52,6 +53,7 @@ pub struct Wiring {
     pub devices: DeviceSources,
     pub secrets: Arc<Secrets>,
     pub pictures: PicturePolicy,
+    pub expected_pictures: ExpectedPictureFiles,
     /// Whether sessions collect what healing needs later.
     pub is_recording: bool,
     pub strictness: Arc<Strictness>,
@@ -106,6 +108,7 @@ impl Wiring {
             devices,
             secrets,
             pictures: PicturePolicy::Off,
+            expected_pictures: ExpectedPictureFiles::new(&loaded.root, false),
             is_recording: false,
             strictness: Arc::new(Strictness::new(loaded.project.strict_results)),
             host: host.clone(),
@@ -311,6 +314,7 @@ impl Wiring {
             sources: prepared.sources,
             events,
             artifacts: sinks.artifacts,
+            expected_pictures: Arc::new(self.expected_pictures.clone()),
             secrets: Arc::clone(&self.secrets),
             invocations: Arc::clone(&self.host.invocations),
             pictures: self.pictures,

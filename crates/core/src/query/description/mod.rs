@@ -174,10 +174,7 @@ impl ElementDescription {
             self.id = Some(id);
         } else if let Some(css) = value("css=") {
             self.css = Some(css);
-        } else if MARKS.contains(&mark)
-            || MARKS_WITH_VALUE.iter().any(|begin| mark.starts_with(begin))
-            || is_count(mark)
-        {
+        } else if is_mark(mark) {
             self.marks.push(fold(mark));
         } else {
             return Err(NoDescription::UnknownMark(mark.to_string()));
@@ -394,6 +391,11 @@ fn split_mark(text: &str) -> Option<(&str, &str)> {
     let is_end = |at: &usize| matches!(text[at + 1..].chars().next(), None | Some(' ')) || &text[at + 1..] == ":";
     let end = text.match_indices(']').map(|(at, _)| at).filter(|at| *at >= from).find(is_end)?;
     Some((&text[..end], &text[end + 1..]))
+}
+
+/// Whether this is a mark of a snapshot, without its brackets.
+pub(crate) fn is_mark(mark: &str) -> bool {
+    MARKS.contains(&mark) || MARKS_WITH_VALUE.iter().any(|begin| mark.starts_with(begin)) || is_count(mark)
 }
 
 /// `2 items`, as in the heading of a list.

@@ -1,16 +1,22 @@
 //! The checks that all platforms have. Each waits until it holds, and fails with what was expected and what was seen instead.
 
+mod accessible;
+mod except;
 mod expected;
 mod list;
 mod number;
+mod picture;
 mod state;
 mod target;
 mod text;
+mod tree;
 
+pub use except::element_schema;
 pub use list::expect_list;
 
 use std::time::Duration;
 
+use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::outcome::Outcome;
 
 use self::expected::{CONTAINS, IS, MATCHES};
@@ -19,6 +25,7 @@ use self::target::{CheckTarget, ID, INDEX, REF, SELECTOR, TEXT, restate};
 use super::arguments::timeout;
 use super::assertions::expect_gone;
 use super::row::{ParamRow, ParamType, REASON, Row, TIMEOUT, WEB, optional, required};
+use crate::callers::preflight::ASSERT_TREE;
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
 use crate::engine::tool::Args;
@@ -118,6 +125,79 @@ pub const ROWS: &[Row] = &[
         ],
         |cx, args| Box::pin(list::order(cx, args)),
     ),
+    Row::assertion(
+        "assertPicture",
+        "Assert that the screen, or an element, looks like the expected picture that is kept beside the trail.",
+        &[
+            required("name", ParamType::Text, "The name of the picture, unique in the trail."),
+            optional("masks", ParamType::Elements, "Elements that are not compared: all that match each of these."),
+            optional("threshold", ParamType::Number, "The share of pixels that may differ, from 0 to 1 (default 0)."),
+            optional(
+                "tolerance",
+                ParamType::Number,
+                "How much the color of a pixel may differ, from 0 to 1 (default 0.2).",
+            ),
+            TEXT,
+            ID,
+            REF,
+            SELECTOR,
+            INDEX,
+            TIMEOUT,
+            REASON,
+        ],
+        |cx, args| Box::pin(picture::picture(cx, args)),
+    )
+    // A model could only check against a picture that somebody has accepted.
+    .hidden(),
+    Row::assertion(
+        ASSERT_TREE,
+        "Assert that the screen, or an element, contains the lines of a tree in this order: roles and names, nested \
+         by indentation.",
+        &[
+            required(
+                "tree",
+                ParamType::Text,
+                "Lines such as `- button \"Pay\"` or `- text /Total: \\d+/`. All of them must be there; others may be \
+                 between them.",
+            ),
+            TEXT,
+            ID,
+            REF,
+            SELECTOR,
+            INDEX,
+            TIMEOUT,
+            REASON,
+        ],
+        |cx, args| Box::pin(tree::tree(cx, args)),
+    )
+    .hidden(),
+    Row::assertion(
+        "assertAccessible",
+        "Assert that an audit of accessibility finds no faults on the screen, or in an element of a page.",
+        &[
+            optional(
+                "rules",
+                ParamType::Texts,
+                "Only these rules: of axe-core for pages, such as image-alt; of XCTest for iPhones (default: all).",
+            ),
+            optional("tags", ParamType::Texts, "Only rules of axe-core with one of these tags, such as wcag2aa."),
+            optional(
+                "except",
+                ParamType::Elements,
+                "Elements of a page that are left out: all that match each of these.",
+            ),
+            TEXT,
+            ID,
+            REF,
+            SELECTOR,
+            INDEX,
+            TIMEOUT,
+            REASON,
+        ],
+        |cx, args| Box::pin(accessible::accessible(cx, args)),
+    )
+    .hidden()
+    .on(&[Platform::Web, Platform::Ios]),
     Row::assertion(
         "web_assertUrl",
         "Assert what the address of the page is, contains or matches.",

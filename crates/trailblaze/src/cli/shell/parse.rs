@@ -48,7 +48,7 @@ pub const COMMANDS: [(&str, &str); 13] = [
     ("ask \"WORDS\"", "let the model answer a question about the screen"),
     (
         "snapshot [--bounds] [--offscreen] [--covered] [--all] [--within REF] [--depth N] [--find TEXT] \
-         [--changes] [--screenshot FILE [--marks]]",
+         [--changes] [--tree] [--screenshot FILE [--marks]]",
         "show the screen with refs, or what changed since the last snapshot; optionally save a screenshot",
     ),
     ("tool NAME k=v ...", "call a tool; `tool` is optional"),
@@ -63,7 +63,7 @@ pub const COMMANDS: [(&str, &str); 13] = [
     ("quit", "leave; the steps stay in the run folder"),
 ];
 
-pub const SNAPSHOT_FLAGS: [&str; 10] = [
+pub const SNAPSHOT_FLAGS: [&str; 11] = [
     "--bounds",
     "--offscreen",
     "--covered",
@@ -72,6 +72,7 @@ pub const SNAPSHOT_FLAGS: [&str; 10] = [
     "--depth",
     "--find",
     "--changes",
+    "--tree",
     "--screenshot",
     "--marks",
 ];
@@ -146,6 +147,7 @@ fn snapshot(words: &[String]) -> Result<InteractiveCommand, CommandError> {
             "--covered" => wish.details.covered = true,
             "--all" => wish.details.all = true,
             "--changes" => wish.only_changes = true,
+            "--tree" => wish.as_tree = true,
             "--within" => match words.next() {
                 Some(reference) => wish.within = Some(reference.trim_matches(['[', ']']).to_string()),
                 None => return Err(CommandError::NoValue { flag: "--within", what: "a ref: snapshot --within e7" }),
@@ -168,7 +170,7 @@ fn snapshot(words: &[String]) -> Result<InteractiveCommand, CommandError> {
             "--marks" => wish.has_marks = true,
             other => {
                 let takes = "--bounds, --offscreen, --covered, --all, --within REF, --depth N, --find TEXT, --changes, \
-                             --screenshot FILE and --marks";
+                             --tree, --screenshot FILE and --marks";
                 return Err(CommandError::UnknownWord { verb: "snapshot", word: other.to_string(), takes });
             }
         }

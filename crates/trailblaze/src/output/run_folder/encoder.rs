@@ -248,18 +248,35 @@ pub fn unpacked(picture: &Picture) -> std::io::Result<(Vec<u8>, Size)> {
 
 /// Pixels as PNG.
 pub fn pack(pixels: &[u8], size: Size) -> std::io::Result<Vec<u8>> {
+    packed(pixels, size, png::Compression::Fast)
+}
+
+/// The same for a file that is kept for long, such as with the sources of a project.
+pub fn pack_small(pixels: &[u8], size: Size) -> std::io::Result<Vec<u8>> {
+    packed(pixels, size, png::Compression::Balanced)
+}
+
+fn packed(pixels: &[u8], size: Size, compression: png::Compression) -> std::io::Result<Vec<u8>> {
     let mut out = Vec::new();
     let mut encoder = png::Encoder::new(&mut out, size.width, size.height);
     encoder.set_color(png::ColorType::Rgba);
     encoder.set_depth(png::BitDepth::Eight);
-    encoder.set_compression(png::Compression::Fast);
+    encoder.set_compression(compression);
     let mut writer = encoder.write_header().map_err(std::io::Error::other)?;
     writer.write_image_data(pixels).map_err(std::io::Error::other)?;
     writer.finish().map_err(std::io::Error::other)?;
     Ok(out)
 }
 
-fn decode(bytes: &[u8]) -> std::io::Result<(Vec<u8>, Size)> {
+/// The size of a PNG, without its pixels.
+pub fn picture_size(bytes: &[u8]) -> std::io::Result<Size> {
+    let mut decoder = png::Decoder::new(std::io::Cursor::new(bytes));
+    let header = decoder.read_header_info().map_err(std::io::Error::other)?;
+    Ok(Size { width: header.width, height: header.height })
+}
+
+/// The pixels of a PNG, four bytes each.
+pub fn decode(bytes: &[u8]) -> std::io::Result<(Vec<u8>, Size)> {
     let mut decoder = png::Decoder::new(std::io::Cursor::new(bytes));
     decoder.set_transformations(png::Transformations::normalize_to_color8() | png::Transformations::ALPHA);
     let mut reader = decoder.read_info().map_err(std::io::Error::other)?;

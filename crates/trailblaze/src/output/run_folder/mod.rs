@@ -23,7 +23,7 @@ use trailblaze_protocol::outcome::Attachment;
 
 use crate::files::private;
 use encoder::Painter;
-pub use encoder::{cover, encode, pack, scaled, unpacked};
+pub use encoder::{cover, decode, encode, pack, pack_small, picture_size, scaled, unpacked};
 pub use endings::is_inert;
 use writer::Writer;
 

@@ -99,6 +99,8 @@ pub struct Snapshot {
     pub within: Option<String>,
     /// Show only lines that contain this text, and the elements around them.
     pub find: Option<String>,
+    /// Show the text of an `assertTree` that expects what is there.
+    pub as_tree: bool,
     /// Show what changed since the last snapshot.
     pub only_changes: bool,
     /// Show everything if there is another page or app, or if that is shorter than what changed.

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use trailblaze_core::callers::step_result::failure;
 use trailblaze_core::engine::cx::Cx;
 use trailblaze_core::engine::fault::Stop;
+use trailblaze_core::expected_tree;
 use trailblaze_core::screen::Screen;
 use trailblaze_core::snapshot::{self, Details};
 use trailblaze_protocol::exit::Exit;
@@ -100,6 +101,11 @@ impl Interactive {
                 return CommandReply::Failed { message, exit: Exit::Failed };
             };
             details.within = Some(found.id);
+        }
+        if wish.as_tree {
+            let root = details.within.and_then(|id| screen.root.walk().find(|node| node.id == id));
+            let tree = expected_tree::expected_of(root.unwrap_or(&screen.root));
+            return done(tree.clone(), json!({"app": screen.app, "tree": tree}));
         }
         let whole = snapshot::text(&screen, &details);
         let before = match wish.since {

@@ -4,6 +4,7 @@
 BUILT_IN_TOOLS = """
 activateWindow id!:string reasoning:string
 adbShell command!:string
+assertAccessible rules:array tags:array except:array text:string id:string ref:string nodeSelector:object index:integer timeoutMs:integer reasoning:string
 assertAttribute name!:string is:string contains:string matches:string text:string id:string ref:string nodeSelector:object index:integer timeoutMs:integer reasoning:string
 assertCount equals:integer atLeast:integer atMost:integer text:string id:string ref:string nodeSelector:object timeoutMs:integer reasoning:string
 assertEquals actual!:string expected!:string
@@ -13,8 +14,10 @@ assertNotVisibleBySelector nodeSelector!:object timeoutMs:integer reason:string 
 assertNotVisibleWithText text!:string index:integer id:string enabled:boolean selected:boolean timeoutMs:integer reason:string reasoning:string
 assertNumber equals:number atLeast:number atMost:number moreThan:number lessThan:number pattern:string decimal:.|, text:string id:string ref:string nodeSelector:object index:integer timeoutMs:integer reasoning:string
 assertOrder items!:array text:string id:string ref:string nodeSelector:object index:integer timeoutMs:integer reasoning:string
+assertPicture name!:string masks:array threshold:number tolerance:number text:string id:string ref:string nodeSelector:object index:integer timeoutMs:integer reasoning:string
 assertState enabled:boolean checked:boolean selected:boolean focused:boolean inView:boolean text:string id:string ref:string nodeSelector:object index:integer timeoutMs:integer reasoning:string
 assertText is:string contains:string matches:string text:string id:string ref:string nodeSelector:object index:integer timeoutMs:integer reasoning:string
+assertTree tree!:string text:string id:string ref:string nodeSelector:object index:integer timeoutMs:integer reasoning:string
 assertValue is:string contains:string matches:string text:string id:string ref:string nodeSelector:object index:integer timeoutMs:integer reasoning:string
 assertVisible ref:string text:string id:string timeoutMs:integer expectedText:string reasoning:string
 assertVisibleBySelector nodeSelector!:object timeoutMs:integer expectedText:string reason:string reasoning:string
@@ -44,7 +47,6 @@ hideKeyboard reasoning:string
 inputText text!:string hideKeyboardAfter:boolean reasoning:string
 inputTextRandom variable!:string prefix:string digitCount:integer reasoning:string
 ios_acceptAlert button:string reasoning:string
-ios_assertAccessible kinds:array
 ios_dismissAlert button:string reasoning:string
 ios_getAlert
 ios_launchApp appId!:string launchMode:REINSTALL|RESUME|FORCE_RESTART arguments:array environment:array reasoning:string

@@ -5,8 +5,12 @@ use crate::browser::web::shop::Shop;
 /// Opens a page of this markup in a shell and feeds it these lines; what they answered, in order.
 pub fn explore(markup: &str, lines: &[&str]) -> Option<String> {
     let shop = Shop::open("")?;
-    shop.project.write("page.html", format!("<!doctype html><title>Page</title>{markup}"));
+    shop.project.write("page.html", page_of(markup));
     Some(feed(&shop, lines))
+}
+
+fn page_of(markup: &str) -> String {
+    format!("<!doctype html><title>Page</title>{markup}")
 }
 
 pub fn feed(shop: &Shop, lines: &[&str]) -> String {
@@ -16,22 +20,25 @@ pub fn feed(shop: &Shop, lines: &[&str]) -> String {
     format!("{}{}", ran.stdout, ran.stderr)
 }
 
-/// The answer to each line after the first, which opens the page: what it says, or why it failed.
-fn answers(markup: &str, lines: &[&str]) -> Option<Vec<Result<String, String>>> {
-    let told = explore(markup, lines)?;
+/// The answer to each line on the page of a shop: what it says, or why it failed.
+pub fn ask(shop: &Shop, lines: &[&str]) -> Vec<Result<String, String>> {
+    let told = feed(shop, lines);
     let answers = told.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     let answers = answers.map(|answer| match (answer["ok"].as_bool(), &answer["answer"]) {
         (Some(true), answer) => Ok(answer["text"].as_str().map_or_else(|| answer.to_string(), str::to_string)),
         _ => Err(answer["error"].as_str().unwrap_or_default().to_string()),
     });
-    Some(answers.skip(1).collect())
+    // The first one opens the page.
+    answers.skip(1).collect()
 }
 
 /// Checks what each line answers: text that must be in it, or in the reason why it failed.
 #[track_caller]
 pub fn check(markup: &str, lines: &[(&str, Result<&str, &str>)]) {
     let asked: Vec<&str> = lines.iter().map(|(line, _)| *line).collect();
-    let Some(answers) = answers(markup, &asked) else { return };
+    let Some(shop) = Shop::open("") else { return };
+    shop.project.write("page.html", page_of(markup));
+    let answers = ask(&shop, &asked);
     assert_eq!(answers.len(), lines.len(), "{answers:#?}");
     for ((line, expected), answer) in lines.iter().zip(&answers) {
         let is_so = match (expected, answer) {

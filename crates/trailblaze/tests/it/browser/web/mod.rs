@@ -1,5 +1,6 @@
 //! Trails on a real Chromium: exploring, recording, replaying, and what goes wrong there.
 
+mod accessible;
 mod acting;
 mod bare;
 mod checks;

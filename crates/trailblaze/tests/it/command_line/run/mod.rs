@@ -1,12 +1,14 @@
 //! `trailblaze run`: what it leaves behind, how it ends, and what it plays again.
 
 mod large;
+mod pictures;
 mod recording;
 mod several_devices;
 mod stretches;
 mod together;
 mod watch_keys;
 mod steps;
+mod trees;
 
 use crate::support::{Pixels, Project, files, parcels};
 use serde_json::{Value, json};

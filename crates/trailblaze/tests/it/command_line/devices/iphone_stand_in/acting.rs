@@ -47,7 +47,7 @@ trail:
   - verify: XCTest finds no faults
     tools:
       - assertVisible: {text: Grace}
-      - ios_assertAccessible: {}
+      - assertAccessible: {timeoutMs: 0}
 ";
 
 #[test]
@@ -99,7 +99,7 @@ fn faults_that_the_audit_finds_fail_the_trail() {
     wallet.project.write(
         "trails/audit.trail.yaml",
         "trail:\n  - verify: It is accessible\n    tools:\n      - launchApp: {packageId: com.example.Wallet}\n      \
-         - ios_assertAccessible: {}\n",
+         - assertAccessible: {timeoutMs: 0}\n",
     );
     let ran = wallet.run(&["run", "trails/audit.trail.yaml", "-d", DEVICE]).exits(1);
     assert!(ran.stdout.contains("Contrast failed (\"Sign in\" Button)"), "{}", ran.stdout);
