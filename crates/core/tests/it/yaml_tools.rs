@@ -303,7 +303,7 @@ tools:
         ),
         [
             "tool.yaml:2:1: unknown key `descripton` (did you mean `description`?)",
-            "tool.yaml:4:23: unknown value `text` (expected one of: string, integer, boolean, number)",
+            "tool.yaml:4:23: unknown value `text` (expected one of: string, integer, boolean, number, array, object)",
             "tool.yaml:10:5: a call must be written as `toolName: {arguments}`, with one tool per item; found a single value",
             "tool.yaml:1:1: `description` is missing (describe what the tool does, for people and models)",
             "tool.yaml:5:12: `2nd` is not a valid parameter name; use letters, digits and _",

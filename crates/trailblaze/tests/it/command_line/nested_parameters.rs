@@ -50,8 +50,7 @@ fn project(call: &str) -> Project {
 
 #[test]
 fn lists_of_mappings_reach_the_calls_of_a_tool_and_the_code_of_a_script() {
-    let check = "\
-      - assertEquals: {actual: '{{joined}}', expected: 2 Socks + 1 Hat}
+    let check = "      - assertEquals: {actual: '{{joined}}', expected: 2 Socks + 1 Hat}
       - assertEquals: {actual: '{{first}}', expected: the first is Socks}
       - acme_join: {lines: [{product: '{{what}}'}]}
         as: own

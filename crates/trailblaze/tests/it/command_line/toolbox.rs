@@ -252,7 +252,7 @@ fn schemas_are_printed_by_kind() {
     let project = Project::empty();
     assert_eq!(
         project.run(&["schema"]).exits(0).stdout,
-        "trail\nfolder\nproject\ntarget\ntoolset\ntool\napp\neffects\ncassette\nreplies\n"
+        "trail\nfolder\nstretch\nproject\ntarget\ntoolset\ntool\napp\neffects\ncassette\nreplies\n"
     );
     assert_eq!(project.run(&["schema", "trail"]).exits(0).json(), schema("trail"));
     insta::assert_snapshot!(project.run(&["schema", "trial"]).refusal(), @"
@@ -294,6 +294,7 @@ fn kind(path: &str) -> Option<&'static str> {
         path if path.ends_with(".app.yaml") => Some("app"),
         path if path.ends_with(".effects.yaml") => Some("effects"),
         path if path.ends_with("/_folder.yaml") => Some("folder"),
+        path if path.contains("/trails/stretches/") => Some("stretch"),
         path if path.ends_with(".cassette.yaml") => Some("cassette"),
         path if path.ends_with("replies.yaml") => Some("replies"),
         path if path.ends_with("trail.yaml") => Some("trail"),

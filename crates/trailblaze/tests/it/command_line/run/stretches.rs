@@ -31,8 +31,7 @@ fn project(items: &str) -> Project {
 }
 
 /// A use of the stretch, and a check of what it did.
-const USED: &str = "\
-  - use: stretches/count.yaml
+const USED: &str = "  - use: stretches/count.yaml
     with: {who: Ada, amount: 2}
   - verify: It counted for her
     tools:

@@ -17,8 +17,7 @@ fn trail(items: &str) -> String {
 
 #[test]
 fn parts_run_at_the_same_time_and_what_follows_waits_for_all_of_them() {
-    let items = "\
-  - step: Count and watch
+    let items = "  - step: Count and watch
     together:
       - on: alice
         optional: true
@@ -76,8 +75,7 @@ fn parts_run_at_the_same_time_and_what_follows_waits_for_all_of_them() {
 
 #[test]
 fn every_part_that_fails_is_told_and_the_others_run_to_their_end() {
-    let items = "\
-  - step: Look and count
+    let items = "  - step: Look and count
     together:
       - on: alice
         tools: [assertVisible: {text: 'Count: 7', timeoutMs: 0}]

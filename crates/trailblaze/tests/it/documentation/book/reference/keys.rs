@@ -16,6 +16,7 @@ const FILES: &[(&str, &str, &str)] = &[
     ("tool", "YAML tools", "A tool made of other tools: a file in `trailblaze-config/tools`."),
     ("trail", "Trails", "A file whose name ends in `.trail.yaml`."),
     ("folder", "Folders of trails", "What is done before and after the trails of a folder: its `_folder.yaml`."),
+    ("stretch", "Stretches", "Steps that trails share: the file that `use:` of a trail names."),
     ("app", "App files", "What a simulated device shows: a file whose name ends in `.app.yaml`."),
     ("effects", "Effects", "What custom tools did: a file next to its trail whose name ends in `.effects.yaml`."),
     ("cassette", "Cassettes", "Recorded responses of tool servers: a file whose name ends in `.cassette.yaml`."),
