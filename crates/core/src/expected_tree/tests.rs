@@ -108,7 +108,7 @@ fn the_line_that_does_not_fit_is_shown_with_what_is_there_instead() {
             "  - list:",
             "    - text \"Mug\"",
             "-   - text \"Coffee\"",
-            "+   - button \"Remove\"",
+            "+     - button \"Remove\"",
             "+   - listitem:",
             "+     - text \"Tea, 20 bags\"",
             "+     - button \"Remove\"",

@@ -42,9 +42,11 @@ fn the_text_that_a_command_prints_holds_until_the_screen_is_another_one() {
 #[test]
 fn one_text_is_expected_on_all_platforms() {
     let project = Project::counter();
-    project.write("trails/look.trail.yaml", trail("- /Count: \\d+/\n- button \"Add one\"\n- textbox \"Your name\""));
     // What is a heading elsewhere is a text on an iPhone.
+    let text = trail("- /Count: \\d+/\n- button \"Add one\"\n- textbox \"Your name\"");
     for device in ["android/sim-1", "ios/sim-1", "web/sim-1"] {
+        let app = if device == "web/sim-1" { "https://counter.example" } else { "com.example.counter" };
+        project.write("trails/look.trail.yaml", text.replace("com.example.counter", app));
         run(&project, device, 0);
     }
 }

@@ -139,7 +139,7 @@ fn a_bad_line_is_explained_and_the_shell_goes_on() {
     error: `id` is given twice
     error: `tool` needs a name: tool tap text=Pay
     error: `step` needs text: step "Pay Ada"
-    error: `snapshot` does not take `--wide`; it takes --bounds, --offscreen, --covered, --all, --within REF, --depth N, --find TEXT, --changes, --screenshot FILE and --marks
+    error: `snapshot` does not take `--wide`; it takes --bounds, --offscreen, --covered, --all, --within REF, --depth N, --find TEXT, --changes, --tree, --screenshot FILE and --marks
     error: `save` needs one file: save pay.trail.yaml
     error: `save` needs one file: save pay.trail.yaml
     error: unknown ref `zzz`: no snapshot has shown it; take a snapshot and use a ref from it
