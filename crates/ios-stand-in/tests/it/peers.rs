@@ -28,23 +28,23 @@ fn facebook_wda_uses_the_stand_in() {
 
 #[test]
 fn mobile_mcp_uses_the_stand_in() {
-    node_client_uses_the_stand_in("mobile_mcp_client.mjs", |stand_in| {
+    node_client_uses_the_stand_in("ios-peers", "mobile_mcp_client.mjs", |stand_in| {
         vec!["127.0.0.1".to_string(), stand_in.port().to_string()]
     });
 }
 
 #[test]
 fn appium_xcuitest_driver_uses_the_stand_in() {
-    node_client_uses_the_stand_in("appium_xcuitest_client.mjs", |stand_in| vec![stand_in.address()]);
+    node_client_uses_the_stand_in("ios-appium", "appium_xcuitest_client.mjs", |stand_in| vec![stand_in.address()]);
 }
 
 /// Runs a client with the folder of its packages and its other arguments.
-fn node_client_uses_the_stand_in(client: &str, arguments: impl Fn(&StandIn) -> Vec<String>) {
+fn node_client_uses_the_stand_in(packages: &str, client: &str, arguments: impl Fn(&StandIn) -> Vec<String>) {
     if std::env::var_os("SOAK").is_none() {
         return;
     }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let peers = folder.join("../../.parts/ios-peers");
+    let peers = folder.join("../../.parts").join(packages);
     let node = folder.join("../../.parts/node/node_modules/node/bin/node");
     if !peers.join("node_modules").exists() || !node.exists() {
         skip::without_part(&format!("{} is missing; `scripts/parts full` installs it", peers.display()));

@@ -149,7 +149,7 @@ async fn a_calculator_of_qt_calculates() {
         }
         desk.until("the result", |screen| screen.contains("\"42\"")).await;
         desk.menu(&["Settings", "Configure KCalc..."]).await;
-        desk.until("the dialog", |screen| screen.contains("Configure — KCalc")).await;
+        desk.until("the dialog", |screen| screen.contains("Dialog \"Configure")).await;
         desk.tap("Cancel").await;
         desk.send(DeviceCommand::StopApp { app: "kcalc".to_string() }).await;
     }
