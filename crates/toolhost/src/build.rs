@@ -2,6 +2,7 @@
 //! are missing or older than their sources.
 
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use trailblaze_core::config::ToolServerConfig;
 use trailblaze_core::nearest::misspelled;
@@ -16,6 +17,14 @@ pub struct ServerBuild {
     sources: PathBuf,
     /// The command that builds it; `None` if the project does not say how.
     command: Option<String>,
+}
+
+/// A build that is older than its sources.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StaleBuild {
+    pub what: String,
+    /// When the sources were last changed.
+    pub changed: SystemTime,
 }
 
 impl ServerBuild {
@@ -71,13 +80,14 @@ impl ServerBuild {
     }
 
     /// The problem with a build that is older than its sources: a server started from it runs old code.
-    pub fn stale(&self) -> Option<String> {
+    pub fn stale(&self) -> Option<StaleBuild> {
         self.command.as_ref()?;
-        let built = self.dir.join(&self.file).metadata().and_then(|file| file.modified()).ok()?;
-        let changed_since = |file: &Path| file.metadata().and_then(|file| file.modified()).is_ok_and(|at| at > built);
-        let newer = files_below(&self.sources).into_iter().find(|file| changed_since(file))?;
-        let newer = newer.strip_prefix(&self.dir).unwrap_or(&newer).display();
-        Some(format!("`{}` is older than `{newer}`, so it has old code", self.file))
+        let time = |file: &Path| file.metadata().and_then(|file| file.modified()).ok();
+        let built = time(&self.dir.join(&self.file))?;
+        let sources = files_below(&self.sources).into_iter().filter_map(|file| Some((time(&file)?, file)));
+        let (changed, newest) = sources.max().filter(|(changed, _)| *changed > built)?;
+        let newest = newest.strip_prefix(&self.dir).unwrap_or(&newest).display();
+        Some(StaleBuild { what: format!("`{}` is older than `{newest}`, so it has old code", self.file), changed })
     }
 
     /// What to do about a build with a problem. `entry` says where its file is named, as in `at trailblaze.yaml:4:16`.
@@ -162,7 +172,7 @@ mod tests {
             assert_eq!((build.missing(), build.stale()), (None, None));
             touched(&source, 5);
             let stale = "is older than `tools/src/main/kotlin/Tools.kt`, so it has old code";
-            assert_eq!(build.stale(), Some(format!("`{file}` {stale}")));
+            assert_eq!(build.stale().map(|stale| stale.what), Some(format!("`{file}` {stale}")));
         }
     }
 

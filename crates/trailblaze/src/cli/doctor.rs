@@ -136,7 +136,8 @@ impl Doctor<'_> {
                 .hint(format!("install it, or correct `command` {}", named.at("command", command)));
         }
         if let Some((build, stale)) = build.and_then(|build| Some((build, build.stale()?))) {
-            return Finding::warning("server", format!("server `{name}`: {stale}")).hint(named.build_advice(build));
+            return Finding::warning("server", format!("server `{name}`: {}", stale.what))
+                .hint(named.build_advice(build));
         }
         Finding::good("server", format!("server `{name}` can be started with `{program}`"))
             .hint(format!("`trailblaze tool doctor {name}` starts it and checks its tools"))

@@ -24,6 +24,7 @@ use trailblaze_protocol::event::{Event, Level};
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::SessionId;
 use trailblaze_supervise::Supervisor;
+use trailblaze_toolhost::build::StaleBuild;
 use trailblaze_toolhost::embedded::Programs;
 use trailblaze_toolhost::launch::Runtimes;
 use trailblaze_toolhost::restarts::Restarts;
@@ -70,7 +71,7 @@ pub struct ToolServers {
     /// The changes of entries that were last warned of, by target and by what they are about.
     changed_entries: Mutex<HashMap<Option<String>, BTreeMap<String, String>>>,
     /// Which builds are older than their sources, as they were last warned of.
-    stale: Mutex<HashMap<ServerKey, String>>,
+    stale: Mutex<HashMap<ServerKey, StaleBuild>>,
     /// All servers that were started, as long as they are in use.
     started: Mutex<Vec<Started>>,
     /// Where servers are kept for the next run.

@@ -238,7 +238,7 @@ impl ToolServers {
         let Some((stale, advice)) = stale else { return drop(self.stale.lock().remove(&named.key())) };
         if self.stale.lock().insert(named.key(), stale.clone()).is_none_or(|told| told != stale) {
             let about = about(&named.name);
-            self.tell(&about, Level::Warning, &format!("{about}: {stale}; {advice}"));
+            self.tell(&about, Level::Warning, &format!("{about}: {}; {advice}", stale.what));
         }
     }
 

@@ -269,7 +269,7 @@ fn a_new_version_that_did_not_start_is_tried_again_by_the_next_call() {
 }
 
 #[test]
-fn a_call_says_once_that_its_server_was_built_from_older_sources() {
+fn a_call_says_once_for_each_change_that_its_server_was_built_from_older_sources() {
     let Some(lab) = Lab::under(Runtime::Nothing) else { return };
     let program = "tools/target/debug/tools";
     let server = repository().join("crates/trailblaze/tests/servers/parcels.py");
@@ -283,14 +283,17 @@ fn a_call_says_once_that_its_server_was_built_from_older_sources() {
     assert_eq!(author.ask("parcel_store"), "{}");
     assert_eq!(author.heard(), "");
     let source = std::fs::File::options().write(true).open(lab.path("tools/src/main.rs")).expect("it is there");
-    source.set_modified(SystemTime::now() + PATIENCE).expect("it is ours");
-    for _ in 0..2 {
-        assert_eq!(author.ask("parcel_store"), "{}");
-    }
-    let said = author.hears("so it has old code");
     let stale =
         format!("server `built`: `{program}` is older than `tools/src/main.rs`, so it has old code; run `cargo build");
-    assert_eq!(said.matches(&stale).count(), 1, "{said}");
+    // Each change is told once.
+    for change in 1..=2 {
+        source.set_modified(SystemTime::now() + PATIENCE * change).expect("it is ours");
+        for _ in 0..2 {
+            assert_eq!(author.ask("parcel_store"), "{}");
+        }
+        let said = author.hears("so it has old code");
+        assert_eq!(said.matches(&stale).count(), 1, "{said}");
+    }
     author.leaves();
     // Others say it at once, although no trail calls its tools.
     lab.with("trails/a.trail.yaml", "trail:\n  - step: Wait\n    tools:\n      - dumpMemory: {}\n");
