@@ -59,6 +59,8 @@ pub(crate) struct Instance {
     pub stderr: Excerpt,
     /// Calls in flight.
     pub calls: Count,
+    /// The calls of tools among them.
+    pub tool_calls: Count,
     /// Checks in progress whether it still responds.
     pub checks: Count,
     pub death: watch::Sender<Option<SourceError>>,
@@ -126,10 +128,28 @@ impl InUse {
     }
 
     /// What it printed in earlier calls is no evidence of what goes wrong in this one, unless others are in progress.
-    pub fn begin_call(&self) {
-        if self.0.calls.is_one() {
+    pub fn begin_call(&self) -> ToolCall {
+        self.0.tool_calls.begin();
+        let call = ToolCall(Arc::clone(&self.0));
+        if call.is_only() {
             self.0.stderr.begin_call();
         }
+        call
+    }
+}
+
+/// Counts a call of a tool for as long as it takes.
+pub(crate) struct ToolCall(Arc<Instance>);
+
+impl ToolCall {
+    pub fn is_only(&self) -> bool {
+        self.0.tool_calls.is_one()
+    }
+}
+
+impl Drop for ToolCall {
+    fn drop(&mut self) {
+        self.0.tool_calls.end();
     }
 }
 
@@ -318,6 +338,7 @@ impl InstanceStarter<'_> {
             listening: None,
             stderr: self.stderr.clone(),
             calls: Count::default(),
+            tool_calls: Count::default(),
             checks: Count::default(),
             death: watch::Sender::new(None),
         }

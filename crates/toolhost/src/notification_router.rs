@@ -45,8 +45,9 @@ pub(crate) struct NotificationRouter {
     n_notes: AtomicUsize,
     /// Counts the server's `list_changed` notifications. Several sessions may wait on it.
     pub revision: watch::Sender<u64>,
-    /// The first line of stdout that was not a message.
+    /// The first line of stdout that was not a message, since the instance started or a call began while no other was in progress.
     pub noise: Mutex<Option<String>>,
+    has_made_noise: AtomicBool,
     has_answered_twice: AtomicBool,
     has_sent_broken_text: AtomicBool,
 }
@@ -63,6 +64,7 @@ impl NotificationRouter {
             n_notes: AtomicUsize::new(0),
             revision: watch::Sender::new(0),
             noise: Mutex::default(),
+            has_made_noise: AtomicBool::new(false),
             has_answered_twice: AtomicBool::new(false),
             has_sent_broken_text: AtomicBool::new(false),
         }
@@ -169,7 +171,9 @@ impl NotificationRouter {
             None => None,
         };
         if let Some(active) = active {
-            return active.note(level, text);
+            // Our own packages mark what the tool may not have done although it passes.
+            let is_doubt = params.pointer("/_meta/trailblazeDoubt") == Some(&Value::Bool(true));
+            return if is_doubt { active.cx.doubt(text) } else { active.note(level, text) };
         }
         drop(calls);
         match self.n_notes.fetch_add(1, Ordering::Relaxed) {
@@ -185,6 +189,19 @@ fn plain(data: &Value) -> Option<&str> {
     let data = data.as_object()?;
     let is_all = data.iter().all(|(key, value)| key == "msg" || value.is_null());
     data.get("msg").filter(|_| is_all)?.as_str()
+}
+
+impl NotificationRouter {
+    /// What an earlier instance printed says nothing about the next one, which gets a warning of its own.
+    pub fn begin_instance(&self) {
+        self.forget_noise();
+        self.has_made_noise.store(false, Ordering::Relaxed);
+    }
+
+    /// What was printed in earlier calls says nothing about the next one.
+    pub fn forget_noise(&self) {
+        *self.noise.lock() = None;
+    }
 }
 
 impl PeerListener for NotificationRouter {
@@ -220,10 +237,8 @@ impl PeerListener for NotificationRouter {
         let is_first = match &oddity {
             Oddity::Noise(text) => {
                 self.printed(text);
-                let mut noise = self.noise.lock();
-                let is_first = noise.is_none();
-                noise.get_or_insert_with(|| text.clone());
-                is_first
+                self.noise.lock().get_or_insert_with(|| text.clone());
+                !self.has_made_noise.swap(true, Ordering::Relaxed)
             }
             Oddity::AnsweredTwice => !self.has_answered_twice.swap(true, Ordering::Relaxed),
             Oddity::NotUnicode => !self.has_sent_broken_text.swap(true, Ordering::Relaxed),

@@ -30,6 +30,7 @@ pub(super) struct CallStyle {
     declares_invocation: bool,
     is_delegating: bool,
     headers: Arc<[ParamHeader]>,
+    defined_at: Option<Arc<str>>,
 }
 
 impl CallStyle {
@@ -41,6 +42,7 @@ impl CallStyle {
             declares_invocation: listed.is_some_and(declares_invocation),
             is_delegating: tool.is_delegating,
             headers: listed.map(ParamHeader::all).unwrap_or_default().into(),
+            defined_at: tool.defined_at.as_deref().map(Arc::from),
         }
     }
 }
@@ -54,6 +56,7 @@ impl ToolServer {
             declares_invocation: false,
             is_delegating: false,
             headers: Arc::from([]),
+            defined_at: None,
         })
     }
 
@@ -124,7 +127,7 @@ impl ToolServer {
             }
             Err(RequestError::Refused(error)) => Ok(answer::refusal(error.message, tool)),
             Err(error @ RequestError::NoInput(_)) => Ok(Outcome::failed(error.to_string())),
-            Err(error) => Err(self.explain(&instance, &error).await),
+            Err(error) => Err(died_during(self.explain(&instance, &error).await, tool, style.defined_at.as_deref())),
         }
     }
 
@@ -175,7 +178,10 @@ impl ToolServer {
         input: RepeatedInput<'_>,
     ) -> Result<Value, RequestError> {
         let client = McpClient { connection: &instance.connection, handshake: &instance.handshake };
-        instance.begin_call();
+        let in_flight = instance.begin_call();
+        if in_flight.is_only() {
+            self.router.forget_noise();
+        }
         let routed = self.router.register(cx);
         let request = client.call(
             ToolCallParams::new(&CallRequest {
@@ -210,6 +216,17 @@ impl ToolServer {
         instance.stderr.catch_up().await;
         answered
     }
+}
+
+/// Names the call during which a process ended. What is wrong with an answer names it already.
+fn died_during(error: SourceError, tool: &str, defined_at: Option<&str>) -> SourceError {
+    let SourceError::Died { source_name, mut evidence } = error else { return error };
+    if ["it exited with ", "it was killed by "].iter().any(|end| evidence.starts_with(end)) {
+        let place = defined_at.map(|place| format!(" (defined at {place})")).unwrap_or_default();
+        let end = evidence.find(['\n', ';']).unwrap_or(evidence.len());
+        evidence.insert_str(end, &format!(" during `{tool}`{place}"));
+    }
+    SourceError::Died { source_name, evidence }
 }
 
 /// Cancels the request at the server when a call is dropped before it is answered.

@@ -39,8 +39,9 @@ impl ToolServer {
             instance.stderr.catch_up().await;
             self.note_silence(tool, Silence::Responds { places: instance.stderr.stopped_at() });
         }
-        // A server may do one thing at a time; if it is busy with another call, that call has its own timeout.
-        if is_answered || instance.calls.is_any() {
+        // A server may do one thing at a time; if it is busy with another call, that call has its own timeout. A request for its
+        // list of tools hangs like the call.
+        if is_answered || instance.tool_calls.is_any() {
             return;
         }
         let hung = Closed::Hung { tool: tool.to_string() };

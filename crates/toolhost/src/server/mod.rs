@@ -183,8 +183,7 @@ impl ToolServer {
     async fn start_instance(&self) -> Result<Arc<Instance>, SourceError> {
         tracing::info!(target: "trailblaze::server", server = self.spec.name, "starting");
         let ToolServer { spec, supervisor, router, ignores_port, .. } = self;
-        // What an earlier instance printed says nothing about this one.
-        *router.noise.lock() = None;
+        router.begin_instance();
         let stderr = Excerpt::default();
         let begun =
             InstanceStarter { spec, supervisor, router, stderr: &stderr, ignores_port }.begin(&self.transport).await;

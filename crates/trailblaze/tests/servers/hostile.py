@@ -497,6 +497,24 @@ def hangs_in_its_first_call(server):
 
 
 @behaviour
+def exits_then_hangs(server):
+    take = server.take
+
+    def take_one_at_a_time(message):
+        if message.get("method") != "tools/call":
+            return take(message)
+        n_calls = len(list(PLACE.glob("call-*")))
+        (PLACE / f"call-{n_calls}").touch()
+        if n_calls == 0:
+            os._exit(9)
+        if n_calls == 1:
+            forever()
+        server.called(message)
+
+    server.take = take_one_at_a_time
+
+
+@behaviour
 def exits_when_told(server):
     if (PLACE / "told").exists():
         complain("told to exit")

@@ -25,7 +25,7 @@ fn check_failed(stage: Stage) -> Played {
 fn a_server_that_exits_mid_call() {
     insta::assert_snapshot!(check_broken(Stage::new("exits_mid_call")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": server `rogue` died: it exited with code 9
+      step 1 "Act": server `rogue` died: it exited with code 9 during `rogue_act`
       its stderr:
         out of memory
 
@@ -37,7 +37,7 @@ fn a_server_that_exits_mid_call() {
 fn a_server_that_exits_between_calls() {
     insta::assert_snapshot!(check_broken(Stage::new("exits_between_calls").calls_each(&["{}", "{}"])).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:5:9)
-      step 1 "Act": server `rogue` died: it exited with code 0
+      step 1 "Act": server `rogue` died: it exited with code 0 during `rogue_act`
       its stderr:
         that was all
 
@@ -49,7 +49,7 @@ fn a_server_that_exits_between_calls() {
 fn a_server_that_is_killed_mid_call() {
     insta::assert_snapshot!(check_broken(Stage::new("is_killed_mid_call")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": server `rogue` died: it was killed by signal 9 (SIGKILL)
+      step 1 "Act": server `rogue` died: it was killed by signal 9 (SIGKILL) during `rogue_act`
 
     1 passed, 1 broken by the environment in [time]
     "#);
@@ -59,7 +59,7 @@ fn a_server_that_is_killed_mid_call() {
 fn a_dead_server_whose_child_holds_its_pipes() {
     insta::assert_snapshot!(check_broken(Stage::new("leaves_an_heir")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": server `rogue` died: it exited with code 9
+      step 1 "Act": server `rogue` died: it exited with code 9 during `rogue_act`
 
     1 passed, 1 broken by the environment in [time]
     "#);
@@ -137,7 +137,7 @@ fn a_flood_on_stderr_is_cut_where_it_is_shown() {
     short.dedup_by(|a, b| *a == 'x' && *b == 'x');
     insta::assert_snapshot!(short.into_iter().collect::<String>(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": server `rogue` died: it exited with code 5
+      step 1 "Act": server `rogue` died: it exited with code 5 during `rogue_act`
       its stderr:
         0 x…
         1 x…

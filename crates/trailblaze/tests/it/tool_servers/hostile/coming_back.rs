@@ -49,7 +49,7 @@ fn a_server_that_dies_in_a_call_is_restarted_but_the_call_is_not_retried() {
     let stage = Stage::new("exits_in_its_first_call").with(AGAIN);
     converse(&stage, |say| {
         let died = say("rogue_act");
-        assert!(died.contains("server `rogue` died: it exited with code 9"), "{died}");
+        assert!(died.contains("server `rogue` died: it exited with code 9 during `rogue_act`"), "{died}");
         assert!(say("rogue_act").contains("did it"), "the session goes on");
         assert!(say("good_act text=well").contains(r#""ok":true"#), "and so does the other server");
     });
@@ -181,6 +181,20 @@ fn the_call_after_one_that_hung_starts_the_server_again() {
 }
 
 #[test]
+fn a_call_that_hangs_after_its_server_was_started_for_it_is_the_one_that_hung() {
+    with_a_limit(|limit| {
+        let stage = Stage::new("exits_then_hangs").with(&format!("callTimeout: {limit}"));
+        let (mut hung, mut answer) = (String::new(), String::new());
+        converse(&stage, |say| {
+            assert!(say("rogue_act").contains("died"));
+            hung = say("rogue_act");
+            answer = say("rogue_act text=well");
+        });
+        (hung.contains("and hung, as in an endless loop") && answer.contains("did well")).then_some(())
+    });
+}
+
+#[test]
 fn a_death_is_reported_with_the_output_of_its_process_and_call_alone() {
     let stage = Stage::new("exits_in_its_second_call");
     converse(&stage, |say| {
@@ -191,7 +205,7 @@ fn a_death_is_reported_with_the_output_of_its_process_and_call_alone() {
     let stage = Stage::new("prints_in_its_first_life");
     converse(&stage, |say| {
         let died = say("rogue_act");
-        assert!(died.contains("noise of an earlier process"), "{died}");
+        assert!(died.contains("; it prints to stdout") && died.contains("noise of an earlier process"), "{died}");
         let died = say("rogue_act");
         assert!(died.contains("it exited with code 9") && !died.contains("noise of an earlier process"), "{died}");
     });
