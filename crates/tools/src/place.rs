@@ -114,8 +114,9 @@ fn note_stray_panic(text: &str, place: Option<&Place>) {
         }
         [] => {
             if let Some(last) = LAST.lock().clone() {
+                // An earlier call may have started it.
                 let said =
-                    format!("something panicked after `{}` had ended, which had started it: {text}{AWAIT}", last.tool);
+                    format!("something panicked that `{}` or an earlier tool had started: {text}{AWAIT}", last.tool);
                 (last.report)(at_place(said), true);
             }
         }

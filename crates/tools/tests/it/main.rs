@@ -317,7 +317,7 @@ async fn what_panics_beside_a_tool_fails_it_or_is_reported_when_it_has_ended() {
     drop(begin("acme_two"));
     panic();
     let (text, is_its) = hears.try_recv().expect("it is reported");
-    let late = "something panicked after `acme_two` had ended, which had started it: in the thread (";
+    let late = "something panicked that `acme_two` or an earlier tool had started: in the thread (";
     assert!(text.starts_with(late) && text.contains("main.rs:") && is_its, "{text}");
 
     let (one, two) = (begin("acme_one"), begin("acme_two"));
