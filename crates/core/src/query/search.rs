@@ -197,7 +197,7 @@ fn unseen(node: &Node) -> Reason {
     let element = node.summary();
     match node.hidden() {
         Some(how) => Reason::Hidden { element, how: how.to_string() },
-        None if node.bounds.is_some_and(|bounds| bounds.width() == 0 || bounds.height() == 0) => {
+        None if !node.is_clipped && node.bounds.is_some_and(|bounds| bounds.width() == 0 || bounds.height() == 0) => {
             Reason::Hidden { element, how: "it has no size".to_string() }
         }
         None => Reason::Offscreen { element },

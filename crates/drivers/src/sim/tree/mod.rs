@@ -30,6 +30,7 @@ impl Grower<'_> {
         self.count += 1;
         let mut node = Node::new(self.count, props::props(placed, self.shape, self.app));
         node.bounds = Some(bounds(placed));
+        node.is_clipped = placed.visible.is_none();
         // Divider lines are only decoration.
         let children = placed.children.iter().filter(|child| child.what != PlacedKind::Element(Role::Divider));
         node.children = children.map(|child| self.grow(child)).collect();
