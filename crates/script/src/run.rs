@@ -15,6 +15,9 @@ pub trait ScriptHost: Send + Sync {
     async fn ask(&self, operation: &str, payload: Value) -> Result<Value, HostError>;
 
     fn log(&self, line: LogLine);
+
+    /// Warns that a script may pass and yet not have done what it says.
+    fn doubt(&self, text: String);
 }
 
 /// Why a request was not carried out.
@@ -77,7 +80,7 @@ pub async fn call(world: World, abort: &Abort, input: String, host: &dyn ScriptH
         log.into_iter().for_each(|line| host.log(line));
         open.extend(requests.iter().filter(|request| !is_timer(request)).map(OpenCalls::new));
         if let Some((true, _)) = &now_finished {
-            open.iter().for_each(|left| host.log(left.warning()));
+            open.iter().for_each(|left| host.doubt(left.warning()));
         }
         finished = finished.or(now_finished);
         pending.extend(requests.into_iter().map(|request| answer(host, request)));
@@ -110,7 +113,7 @@ pub async fn call(world: World, abort: &Abort, input: String, host: &dyn ScriptH
         let text = format!(
             "the script ended before its timer fired, so the timer was dropped; wait for it, as in `await sleep(ms)`, or clear it ({place})"
         );
-        host.log(LogLine { level: "warning".to_string(), text });
+        host.doubt(text);
     }
     let ended = match finished {
         Some((is_success, json)) => match serde_json::from_str(&json) {
@@ -167,12 +170,11 @@ impl OpenCalls {
     }
 
     /// The script ended before it. It is finished all the same, but what follows from it is lost.
-    fn warning(&self) -> LogLine {
-        let text = format!(
+    fn warning(&self) -> String {
+        format!(
             "the script ended while its call of `{}` was in progress; write `await` before what calls it",
             self.what
-        );
-        LogLine { level: "warning".to_string(), text }
+        )
     }
 }
 

@@ -43,6 +43,10 @@ impl ScriptHost for Recorder {
     fn log(&self, line: LogLine) {
         self.log.lock().push(format!("{}: {}", line.level, line.text));
     }
+
+    fn doubt(&self, text: String) {
+        self.log.lock().push(format!("warning: {text}"));
+    }
 }
 
 /// No script that ends by itself computes for so long, even on a busy machine.

@@ -20,6 +20,8 @@ impl ScriptHost for Nothing {
     }
 
     fn log(&self, _: LogLine) {}
+
+    fn doubt(&self, _: String) {}
 }
 
 /// A project with these files.

@@ -33,6 +33,8 @@ impl ScriptHost for Engine {
     }
 
     fn log(&self, _: LogLine) {}
+
+    fn doubt(&self, _: String) {}
 }
 
 impl Engine {

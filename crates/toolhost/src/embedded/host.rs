@@ -66,6 +66,8 @@ impl ScriptHost for EmbeddedCallHost {
     }
 
     fn log(&self, _: LogLine) {}
+
+    fn doubt(&self, _: String) {}
 }
 
 async fn call(cx: &Cx, tool: &str, args: Map<String, Value>) -> Result<Value, HostError> {

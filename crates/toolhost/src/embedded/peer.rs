@@ -44,6 +44,8 @@ impl ScriptHost for Nothing {
     }
 
     fn log(&self, _: LogLine) {}
+
+    fn doubt(&self, _: String) {}
 }
 
 impl Peer {

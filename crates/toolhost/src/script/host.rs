@@ -52,6 +52,10 @@ impl ScriptHost for ScriptCallHost<'_> {
         }
         self.cx.note(level, text);
     }
+
+    fn doubt(&self, text: String) {
+        self.cx.doubt(text);
+    }
 }
 
 impl ScriptCallHost<'_> {

@@ -19,8 +19,9 @@ use crate::output::tool_output::ToolOutput;
 
 pub struct Progress {
     mode: ProgressMode,
-    /// What tools say, if it is shown.
-    tool_output: Option<Mutex<ToolOutput>>,
+    tool_output: Mutex<ToolOutput>,
+    /// Whether what tools say is shown.
+    shows_tool_output: bool,
     devices: Mutex<HashMap<DeviceId, DeviceProgress>>,
     /// How far the run is. There is none in a session.
     count: Mutex<Option<RunCount>>,
@@ -62,7 +63,8 @@ impl Progress {
         };
         Progress {
             mode,
-            tool_output: None,
+            tool_output: Mutex::default(),
+            shows_tool_output: false,
             devices: Mutex::default(),
             count: Mutex::default(),
             count_bar: Mutex::default(),
@@ -72,7 +74,7 @@ impl Progress {
 
     /// Also shows what custom tools log and print.
     pub fn with_tool_output(self) -> Progress {
-        Progress { tool_output: Some(Mutex::default()), ..self }
+        Progress { shows_tool_output: true, ..self }
     }
 
     /// Also lists each trail that passes, however many there are.
@@ -116,10 +118,10 @@ impl Progress {
         if matches!(self.mode, ProgressMode::Silent) {
             return;
         }
-        let said = self.tool_output.as_ref().and_then(|output| output.lock().read(event));
-        if let Some(said) = said.filter(|_| !is_doubt(event)) {
+        let said = self.tool_output.lock().read(event);
+        if let Some(said) = said.as_ref().filter(|_| self.shows_tool_output && !is_doubt(event)) {
             let is_only_device = self.devices.lock().len() <= 1;
-            self.tool_output(&if is_only_device { said } else { format!("{device}  {said}") });
+            self.tool_output(&if is_only_device { said.clone() } else { format!("{device}  {said}") });
         }
         let mut devices = self.devices.lock();
         let progress = devices.entry(device.clone()).or_default();
@@ -149,6 +151,8 @@ impl Progress {
             }
             Event::Noted { is_doubt: true, text, .. } => {
                 drop(devices);
+                // After the name of its tool, if it is about a call of one.
+                let text = said.as_ref().unwrap_or(text);
                 self.show_line(print::warning_line(format!("{device}: {text}")));
             }
             Event::Device { happened, .. } if is_doubt(event) => {

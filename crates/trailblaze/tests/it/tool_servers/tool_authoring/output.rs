@@ -79,6 +79,11 @@ fn a_script_says_what_it_does() {
     let left = call(&with_tool("setTimeout(() => {}, 60_000);\nreturn 'left';")).exits(0).stderr;
     let warning = "tryIt: the script ended before its timer fired, so the timer was dropped";
     assert!(left.contains(warning), "{left}");
+    // A run says so too: its trail passes, and may not have done what it says.
+    let project = with_tool("setTimeout(() => {}, 60_000);\nreturn 'left';");
+    project.write("trails/try.trail.yaml", "trail:\n  - step: Try it\n    tools:\n      - tryIt: {}\n");
+    let ran = project.run(&["run", "-d", "android/sim-1"]).exits(0);
+    assert!(ran.stderr.contains(&format!("warning: android/sim-1: {warning}")), "{}", ran.stderr);
     for line in ["tryIt: printed\n", "tryIt: logged\n", "error: it broke\n"] {
         assert!(called.stderr.contains(line), "`{line}` is not in: {}", called.stderr);
     }
