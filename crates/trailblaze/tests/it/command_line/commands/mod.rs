@@ -53,6 +53,7 @@ fn a_new_project_is_sound_and_runs_at_once() {
     trails/hello.trail.yaml
     .gitignore
     .trailblaze/schemas/trail.schema.json
+    .trailblaze/schemas/stretch.schema.json
     .trailblaze/schemas/folder.schema.json
     .trailblaze/schemas/project.schema.json
     .trailblaze/schemas/target.schema.json
@@ -144,7 +145,7 @@ fn init_changes_no_file_that_is_there() {
 
     let answer = project.run(&["init", "--force", "--json"]).exits(0).json();
     assert_eq!(answer["kept"], json!(["trails/hello.trail.yaml", ".gitignore"]));
-    assert_eq!(answer["written"].as_array().map(Vec::len), Some(15));
+    assert_eq!(answer["written"].as_array().map(Vec::len), Some(16));
     assert_eq!(project.read(".gitignore"), "target\n");
     assert_eq!(project.read("trails/hello.trail.yaml"), "mine\n");
 }
@@ -746,6 +747,10 @@ fn help_of_run() {
               - action:  Also before each touch
               
               [default: step]
+
+          --update-snapshots
+              Write the expected pictures of assertPicture that are missing or differ, instead of
+              failing
 
           --memory <NAME=VALUE>
               Set a value in memory before the start, as name=value
