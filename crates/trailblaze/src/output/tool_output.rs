@@ -62,6 +62,10 @@ impl Console for OnlyToolOutput {
     fn problems(&self, _: &[Problem]) {}
 
     fn event(&self, _: &DeviceId, event: &Event) {
+        // A tool failed after its call, perhaps between two commands: nobody may be there to hear it.
+        if let Event::Noted { about: None, is_doubt: true, text, .. } = event {
+            self.console.warn(text);
+        }
         let said = self.output.lock().read(event);
         said.iter().for_each(|said| self.console.tool_output(said));
     }

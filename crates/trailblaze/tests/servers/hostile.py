@@ -846,6 +846,20 @@ def fails_after_its_call(server, message, arguments, meta):
 
 
 @acts
+def fails_when_told(server, message, arguments, meta):
+    about = {"level": "error", "data": "not paid (orders.go:42)"}
+    about["_meta"] = {"trailblazeFailedCall": meta["trailblaze"]["invocationId"]}
+
+    def fail():
+        while not (PLACE / "told").exists():
+            time.sleep(0.02)
+        server.send({"jsonrpc": "2.0", "method": "notifications/message", "params": about})
+
+    threading.Thread(target=fail, daemon=True).start()
+    server.answer(message, text("paid"))
+
+
+@acts
 def calls_itself(server, message, arguments, meta):
     server.answer(message, text(server.call_back(meta, "rogue_act")))
 

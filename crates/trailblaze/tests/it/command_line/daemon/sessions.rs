@@ -2,7 +2,7 @@
 
 use super::programs::write_typescript;
 use crate::support::home::Home;
-use crate::support::wait_until;
+use crate::support::{repository, wait_until};
 use crate::tool_servers::scripts::{tool, with_tool};
 
 const LAUNCH: &[&str] = &["tool", "launchApp", "packageId=com.example.counter"];
@@ -270,6 +270,24 @@ fn a_call_that_says_why_a_new_version_of_a_server_is_broken_is_the_only_one_to_s
     home.project.write("tools/acme.ts", acme("throw new Error('another half');"));
     let other = home.run(&["tool", "launchApp", "packageId=com.example.counter"]).exits(0);
     assert_eq!(other.stderr.matches("another half").count(), 1, "{}", other.stderr);
+}
+
+#[test]
+fn what_fails_between_two_commands_is_told_with_the_next() {
+    let home = Home::counter();
+    let script = repository().join("crates/trailblaze/tests/servers/hostile.py");
+    let args = format!("['{}', fails_when_told, rogue]", script.display());
+    let server =
+        format!("sim:\n  apps: [counter.app.yaml]\nmcpServers:\n  rogue:\n    command: python3\n    args: {args}\n");
+    home.project.write("trailblaze.yaml", server);
+    assert_eq!(home.run(&["tool", "rogue_act", "-d", "android/sim-1"]).exits(0).stderr.matches("not paid").count(), 0);
+    home.project.write("told", "");
+    let told = wait_until("the failure is told", || {
+        let told = home.run(&["snapshot"]).exits(0).stderr;
+        told.contains("not paid (orders.go:42)").then_some(told)
+    });
+    assert_eq!(told.matches("not paid").count(), 1, "{told}");
+    assert!(!home.run(&["snapshot"]).exits(0).stderr.contains("not paid"), "it is told once");
 }
 
 #[test]
