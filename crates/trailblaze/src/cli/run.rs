@@ -121,6 +121,11 @@ impl RunArgs {
         args
     }
 
+    /// The same, writing expected pictures.
+    pub fn updating_snapshots(&self) -> RunArgs {
+        RunArgs { update_snapshots: true, ..self.clone() }
+    }
+
     /// The resolved options of the run, independent of the command line.
     fn options(&self, context: &Context, root: &Path) -> Result<RunOptions, Refusal> {
         let args = pairs("arg", &self.arg)?.into_iter().map(|(name, value)| (name, value.into()));

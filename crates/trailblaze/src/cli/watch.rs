@@ -27,6 +27,13 @@ enum WatchedTrails {
     Pattern(String),
 }
 
+/// What is to run next.
+enum Wanted {
+    Trails(WatchedTrails),
+    /// The same trails, which write expected pictures.
+    Snapshots,
+}
+
 pub async fn watch(context: &Context, args: RunArgs) -> Result<Exit, Refusal> {
     let root = context.root(args.paths.first().map_or(Path::new("."), PathBuf::as_path));
     let logs = args.logs(context, &root);
@@ -40,9 +47,11 @@ pub async fn watch(context: &Context, args: RunArgs) -> Result<Exit, Refusal> {
             stop.cancel();
         }
     }));
-    let mut trails = WatchedTrails::All;
+    let (mut trails, mut updates) = (WatchedTrails::All, None);
     while !stop.is_cancelled() {
-        if let Err(refusal) = run(context, &args, &trails, &mut watch).await {
+        // Only the run that a person asked for writes them.
+        let updates: Option<RunArgs> = updates.take();
+        if let Err(refusal) = run(context, updates.as_ref().unwrap_or(&args), &trails, &mut watch).await {
             refusal.show();
         }
         if stop.is_cancelled() {
@@ -50,7 +59,8 @@ pub async fn watch(context: &Context, args: RunArgs) -> Result<Exit, Refusal> {
         }
         tokio::select! {
             wanted = next(&mut watch, &trails) => match wanted {
-                Some(wanted) => trails = wanted,
+                Some(Wanted::Trails(wanted)) => trails = wanted,
+                Some(Wanted::Snapshots) => updates = Some(args.updating_snapshots()),
                 None => break,
             },
             () = stop.cancelled() => {}
@@ -71,7 +81,7 @@ async fn run(context: &Context, args: &RunArgs, trails: &WatchedTrails, watch: &
 }
 
 /// What runs next, after a change or a key. `None` to stop.
-async fn next(watch: &mut Watch, last: &WatchedTrails) -> Option<WatchedTrails> {
+async fn next(watch: &mut Watch, last: &WatchedTrails) -> Option<Wanted> {
     let mut keyboard = Keyboard::open();
     print::say(match keyboard {
         Some(_) => format!("\nwatching for changes; {LEGEND}"),
@@ -83,17 +93,18 @@ async fn next(watch: &mut Watch, last: &WatchedTrails) -> Option<WatchedTrails> 
                 keyboard.iter_mut().for_each(Keyboard::clear_line);
                 print::say(changed(&change));
                 match change.next {
-                    NextRun::All => return Some(WatchedTrails::All),
-                    NextRun::Some(trails) => return Some(WatchedTrails::Some(trails)),
+                    NextRun::All => return Some(Wanted::Trails(WatchedTrails::All)),
+                    NextRun::Some(trails) => return Some(Wanted::Trails(WatchedTrails::Some(trails))),
                     NextRun::Nothing => print::say("none of the trails that ran uses a changed tool"),
                 }
             }
             key = pressed(&mut keyboard) => match key {
-                WatchKey::All => return Some(WatchedTrails::All),
-                WatchKey::Again => return Some(last.clone()),
-                WatchKey::Pattern(words) => return Some(WatchedTrails::Pattern(words)),
+                WatchKey::All => return Some(Wanted::Trails(WatchedTrails::All)),
+                WatchKey::Again => return Some(Wanted::Trails(last.clone())),
+                WatchKey::UpdateSnapshots => return Some(Wanted::Snapshots),
+                WatchKey::Pattern(words) => return Some(Wanted::Trails(WatchedTrails::Pattern(words))),
                 WatchKey::Failed if watch.failed().is_empty() => print::say("no trail failed when it last ran"),
-                WatchKey::Failed => return Some(WatchedTrails::Some(watch.failed())),
+                WatchKey::Failed => return Some(Wanted::Trails(WatchedTrails::Some(watch.failed()))),
                 WatchKey::Quit => return None,
             },
         }

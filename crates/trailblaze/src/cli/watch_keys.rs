@@ -17,11 +17,14 @@ pub enum WatchKey {
     /// The trails whose titles or paths contain this.
     Pattern(String),
     Again,
+    /// The same again, writing expected pictures.
+    UpdateSnapshots,
     Quit,
 }
 
 /// What the keys do, on one line.
-pub const LEGEND: &str = "a: all trails, f: those that failed, p: by title or path, Enter: the same again, q: quit";
+pub const LEGEND: &str = "a: all trails, f: those that failed, p: by title or path, Enter: the same again, \
+                          u: the same with --update-snapshots, q: quit";
 
 /// A terminal that gives each key at once and does not show it. It is as it was once this is dropped.
 pub struct Keyboard {
@@ -66,6 +69,7 @@ impl Keyboard {
                 b'f' | b'F' => return WatchKey::Failed,
                 b'q' | b'Q' | END => return WatchKey::Quit,
                 b'\r' | b'\n' => return WatchKey::Again,
+                b'u' | b'U' => return WatchKey::UpdateSnapshots,
                 b'p' | b'P' => {
                     if let Some(pattern) = self.pattern().await {
                         return WatchKey::Pattern(pattern);

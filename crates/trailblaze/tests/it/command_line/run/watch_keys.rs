@@ -59,6 +59,28 @@ fn each_key_runs_its_trails_and_the_terminal_is_as_it_was() {
 }
 
 #[test]
+fn a_key_writes_expected_pictures_once() {
+    let looks = "  - verify: It looks as always\n    tools: [assertPicture: {name: counter, timeoutMs: 0}]\n";
+    let trail = format!("trail:\n  - step: Open\n{OPENS}{looks}");
+    let project = Project::counter().with("trails/look.trail.yaml", trail);
+    let mut terminal = Terminal::open(&project, &WATCH, &[]);
+    terminal.sees("1 failed");
+    terminal.sees(LEGEND);
+    let pictures = project.root().join("trails/look.pictures");
+    assert!(!pictures.exists());
+    terminal.types("u");
+    terminal.sees("1 passed");
+    terminal.sees(LEGEND);
+    let written = std::fs::read_dir(&pictures).expect("a folder").flatten().next().expect("a picture").path();
+    std::fs::remove_file(written).expect("it is there");
+    terminal.types("\r");
+    terminal.sees("1 failed");
+    terminal.sees(LEGEND);
+    terminal.types("q");
+    assert_eq!(terminal.ends(), 0);
+}
+
+#[test]
 fn ctrl_c_leaves_the_terminal_as_it_was() {
     let project = project();
     let mut terminal = Terminal::open(&project, &WATCH, &[]);
