@@ -89,6 +89,9 @@ fn main() -> ExitCode {
     if is_wanted("devices") {
         devices(&folder);
     }
+    if is_wanted("contexts") {
+        contexts(&folder);
+    }
     ExitCode::SUCCESS
 }
 
@@ -271,6 +274,41 @@ async fn snapshots(folder: &Path, page: &LookedAt, (warm_up, runs): (usize, usiz
 }
 
 /// Ten trails of twenty steps on as many devices of one browser, against one after the other with a browser each.
+/// What it costs that each trail finds a fresh browser, against trails that share cookies and storage.
+fn contexts(folder: &Path) {
+    const TRAILS: usize = 20;
+    let project = tempfile::tempdir().expect("a temporary folder");
+    let write = |path: String, text: String| std::fs::write(project.path().join(path), text).expect("a file");
+    std::fs::create_dir(project.path().join("trails")).expect("a folder");
+    write(
+        "trailblaze.yaml".to_string(),
+        "devices:\n  - id: web/fresh\n  - id: web/shared\n    storage: shared\n".to_string(),
+    );
+    for trail in 0..TRAILS {
+        let url = address(folder, "form.html");
+        let step = format!("trail:\n  - step: Open\n    tools:\n      - web_navigate: {{url: '{url}'}}\n");
+        write(format!("trails/{trail}.trail.yaml"), step);
+    }
+    let run = |device: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_trailblaze"));
+        command.args(["run", "--pictures", "off", "-d", device]).current_dir(project.path());
+        let started = Instant::now();
+        let output = command.output().expect("the program runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        started.elapsed()
+    };
+    let (mut fresh, mut shared): (Vec<_>, Vec<_>) = (0..5).map(|_| (run("web/fresh"), run("web/shared"))).unzip();
+    let cost = quantile(&mut fresh, 0.5).saturating_sub(quantile(&mut shared, 0.5)) / TRAILS as u32;
+    Row {
+        what: "a fresh context for each trail, more than a shared one",
+        measured: Measure::Time(cost),
+        against: None,
+        goal: "≤ 50 ms",
+        is_met: Some(cost <= Duration::from_millis(50)),
+    }
+    .print();
+}
+
 fn devices(folder: &Path) {
     let program = PathBuf::from(env!("CARGO_BIN_EXE_trailblaze"));
     let project = tempfile::tempdir().expect("a temporary folder");
