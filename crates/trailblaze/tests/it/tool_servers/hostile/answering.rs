@@ -414,7 +414,10 @@ fn progress_keeps_a_long_call_alive() {
     });
     assert_eq!(played.ran.code, Some(0));
     let expected: Vec<String> = (1..=8).map(|number| format!("info: {number}/8 counting")).collect();
-    assert_eq!(played.notes(), expected.join("\n"));
+    // On a busy machine, a report may take so long that its silence is told.
+    let notes = played.notes();
+    let reports: Vec<&str> = notes.lines().filter(|note| !note.starts_with("info: silent for ")).collect();
+    assert_eq!(reports, expected);
 }
 
 #[test]
