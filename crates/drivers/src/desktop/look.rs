@@ -45,8 +45,12 @@ impl DesktopDriver {
         };
         let looked = async { futures::join!(self.windows_here(budget), self.programs(), picture) };
         let (windows, apps, picture) = budget.run("the desktop did not answer", looked).await?;
-        // If the X server is gone, so are the programs, and that is the reason.
-        let (windows, picture, apps) = (windows?, picture?, apps?);
+        // If the X server is gone, so are the programs and what lists them, and that is the reason.
+        let (windows, picture) = (windows?, picture?);
+        if apps.is_err() {
+            self.windows_here(budget).await?;
+        }
+        let apps = apps?;
         let walked = budget.run("the programs did not describe their windows", self.walk(apps, want.all)).await??;
         self.check_answers(&walked, &windows)?;
         let active = windows.iter().find(|window| window.is_active);
