@@ -13,6 +13,8 @@
   const TypeErrorOf = TypeError;
   const MapOf = Map;
   const SetOf = Set;
+  const BufferOf = ArrayBuffer;
+  const { isView } = ArrayBuffer;
   const text = String;
   const waiting = create(null);
   const LONGEST_STACK = 8_000;
@@ -237,7 +239,13 @@
       default:
         return undefined;
     }
-    if (value === null || typeof value.toJSON === 'function') {
+    if (value === null) {
+      return undefined;
+    }
+    if (isView(value) || value instanceof BufferOf) {
+      return `it has bytes (${value.constructor.name})${at}, which JSON does not have; use base64 text`;
+    }
+    if (typeof value.toJSON === 'function') {
       return undefined;
     }
     if (value instanceof MapOf || value instanceof SetOf) {

@@ -119,6 +119,58 @@ def test_a_task_that_failed_and_that_nothing_awaited_fails_the_test():
         asyncio.run(_leave_a_failed_task(device))
 
 
+OVERLOOKED = """
+import asyncio, sys
+from fastmcp import Client, FastMCP
+from trailblaze.testing import FakeDevice
+
+tools = FastMCP("acme")
+
+async def pay():
+    raise ValueError("not paid")
+
+@tools.tool
+async def acme_pay() -> str:
+    pay()
+    return "paid"
+
+@tools.tool
+async def acme_lose() -> str:
+    asyncio.get_running_loop().create_future().set_exception(ValueError("lost"))
+    return "paid"
+
+async def call(device, tool):
+    async with Client(tools) as client:
+        return await client.call_tool(tool, {}, meta=device.meta)
+
+for tool in ("acme_pay", "acme_lose"):
+    try:
+        with FakeDevice() as device:
+            asyncio.run(call(device, tool))
+    except AssertionError as error:
+        print(error)
+
+pay()
+"""
+
+
+@pytest.mark.parametrize("part", ["python", "fastmcp2"])
+def test_a_coroutine_or_future_that_nothing_awaited_fails_the_test(part: str, tmp_path: Path):
+    script = tmp_path / "test_pay.py"
+    script.write_text(OVERLOOKED, encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent / "src")}
+    python = need(PARTS / part / "bin" / "python")
+    ran = subprocess.run([python, script], env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    paid, lost = (number for number, line in enumerate(OVERLOOKED.splitlines(), 1) if line.startswith(("    pay()", "    asyncio.get")))
+    assert ran.stdout.splitlines() == [
+        f"`pay` was called without `await`, so nothing was done: write `await pay(…)` (test_pay.py:{paid})",
+        f"a future that nothing awaited failed: ValueError: lost (test_pay.py:{lost})",
+    ]
+    # Outside of tests and tools, Python warns as ever.
+    assert ran.stderr.count("RuntimeWarning: coroutine 'pay' was never awaited") == 1, ran.stderr
+
+
 async def _forget_to_await(device: FakeDevice) -> None:
     async with TrailblazeClient.from_context(device.meta) as tb:
         await tb.tap(text="Pay")

@@ -93,6 +93,14 @@ class Mcp:
         if self._process.stderr is not None:
             self._process.stderr.close()
 
+    def close_and_read(self) -> str:
+        """Ends the server. Returns what it printed to stderr that has not been read."""
+        assert self._process.stdin is not None and self._process.stderr is not None
+        self._process.stdin.close()
+        printed = self._process.stderr.read()
+        self.close()
+        return printed
+
     def _send(self, message: dict[str, Any]) -> None:
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
@@ -234,6 +242,63 @@ def test_a_task_that_fails_and_is_not_awaited_fails_its_tool(part: str) -> None:
 
 
 @pytest.mark.parametrize("part", ["python", "fastmcp2"])
+def test_what_a_tool_overlooks_fails_it(part: str, server: FakeServer) -> None:
+    environment = {"TRAILBLAZE_BASE_URL": server.address}
+    mcp = Mcp(need(PARTS / part / "bin" / "python"), HERE / "servers" / "fastmcp_server.py", environment, stderr=subprocess.PIPE)
+    try:
+        words = "`pay` was called without `await`, so nothing was done: write `await pay(…)`"
+        lost = "a future that nothing awaited failed: ValueError: lost"
+        no_elements = (
+            "`capture_screen` was called without `await`, so it has no `elements`: "
+            "write `(await tb.capture_screen(…)).elements`, or use SyncTrailblazeClient"
+        )
+        not_captured = (
+            "`capture_screen` was called without `await`, so nothing was done: "
+            "write `await tb.capture_screen(…)`, or use SyncTrailblazeClient"
+        )
+        path, _, line = line_of("async def overlooks(").rpartition(":")
+        for kind, said, place in (
+            ("coroutine", words, line_of("pay()  #")),
+            ("kept coroutine", words, line_of("paid = pay()")),
+            ("future", lost, line_of("asyncio.get_running_loop().create_future().set_exception")),
+            # Not known after the function has returned. The line of the decorator.
+            ("kept future", f"{lost} at the end", f"{path}:{int(line) - 1}"),
+            ("attribute", no_elements, line_of("return str(tb.capture_screen().elements)")),
+            ("caught attribute", not_captured, line_of("return str(getattr(tb.capture_screen()")),
+        ):
+            failed = mcp.call("acme_overlooks", {"kind": kind}, meta(server.address))
+            assert failed["isError"] and failed["content"][0]["text"] == f"{said} ({place})", failed
+        failed = mcp.call("acme_overlooksBlocking", {}, meta(server.address))
+        assert failed["isError"] and failed["content"][0]["text"].startswith(f"{words} ("), failed
+        assert mcp.call("acme_overlooks", {"kind": "nothing"}, meta(server.address))["content"][0]["text"] == "done"
+        assert server.requests == []
+    finally:
+        printed = mcp.close_and_read()
+    # Nothing of it is left to be printed during another call.
+    assert "never awaited" not in printed and "without `await`" not in printed, printed
+
+
+@pytest.mark.parametrize("part", ["python", "fastmcp2"])
+@pytest.mark.parametrize("level", ["", "DEBUG"])
+def test_fastmcp_does_not_print_the_traceback_of_a_failed_tool_unless_it_is_asked_to(part: str, level: str, server: FakeServer) -> None:
+    environment = {"TRAILBLAZE_BASE_URL": server.address, **({"FASTMCP_LOG_LEVEL": level} if level else {})}
+    mcp = Mcp(need(PARTS / part / "bin" / "python"), HERE / "servers" / "fastmcp_server.py", environment, stderr=subprocess.PIPE)
+    try:
+        failed = mcp.call("acme_warns", {}, meta(server.address))
+        line = line_of('raise ValueError("the shop is closed")')
+        assert failed["content"][0]["text"] == f"ValueError: the shop is closed ({line})", failed
+        assert "the shop is slow" in json.dumps(mcp.notifications)
+    finally:
+        printed = mcp.close_and_read()
+    if level:
+        assert "Error calling tool" in printed, printed
+    else:
+        assert printed.splitlines()[-1] == "a line of the log of the author", printed
+        for noise in ("Error calling tool", "Sending WARNING", "The logging capability is deprecated"):
+            assert noise not in printed, printed
+
+
+@pytest.mark.parametrize("part", ["python", "fastmcp2"])
 def test_what_a_tool_leaves_behind_fails_it_or_is_told_to_trailblaze(part: str, server: FakeServer) -> None:
     server.answer = lambda request, connection: refuse("not_found", "Unknown invocation ID: c-late.")
     mcp = Mcp(need(PARTS / part / "bin" / "python"), HERE / "servers" / "fastmcp_server.py", {}, stderr=subprocess.PIPE)
@@ -302,11 +367,16 @@ def test_a_result_that_json_does_not_have_fails_the_tool(part: str) -> None:
             failed = f"{words} ({path}:{int(line) - 1})\nhint: a tool returns a text, "
             refused = mcp.call(tool, arguments, {})
             assert refused["isError"] and refused["content"][0]["text"].startswith(failed), refused
+        path, _, line = line_of("async def returns_cycle()").rpartition(":")
+        failed = f"`acme_returnsCycle` returned a value that contains itself at `orders.0`, which JSON does not have ({path}:{int(line) - 1})"
+        refused = mcp.call("acme_returnsCycle", {}, {})
+        assert refused["isError"] and refused["content"][0]["text"].startswith(failed), refused
         assert mcp.call("acme_returnsAny", {"kind": "order"}, {})["content"][0]["text"] == '{"number":7}'
         for kind, lost in (
             ("set", "a set, which JSON does not have and whose order changes; return `sorted(…)`"),
             ("nan", "nan, which JSON does not have"),
             ("infinite", "inf at `sizes.0`, which JSON does not have"),
+            ("cycle", "a value that contains itself at `self`, which JSON does not have"),
         ):
             refused = mcp.call("acme_returnsAny", {"kind": kind}, {})
             path, _, line = line_of("def returns_any").rpartition(":")
@@ -315,6 +385,8 @@ def test_a_result_that_json_does_not_have_fails_the_tool(part: str) -> None:
         for kind, words, code in (
             ("nan", "`acme_result` returned nan at `sizes.1`, which JSON does not have", "return ToolResult(content=\"made\", structured"),
             ("memory", "`acme_result` returned inf at `trailblaze.memoryDelta.total`, which JSON does not have", 'return ToolResult(content="made", meta={"trailblaze": {"memoryDelta": {"total"'),
+            ("misspelled", "the result of `acme_result` is malformed: unknown key `memorydelta` in `_meta.trailblaze`; did you mean `memoryDelta`?", 'return ToolResult(content="made", meta={"trailblaze": {"memorydelta"'),
+            ("misplaced", "the result of `acme_result` is malformed: `memoryDelta` has no effect there; put it into `_meta.trailblaze`", 'return ToolResult(content="made", meta={"memoryDelta"'),
             ("reserved", "ValueError: `target.appId` cannot be changed in memory: names that begin with `target.` are set by Trailblaze", 'return ToolResult(content="made", meta={"trailblaze": {"memoryDelta": {"target'),
             ("helper", "ValueError: `args.x` cannot be changed in memory: names that begin with `args.` are set by Trailblaze", 'return result.success("made", remember'),
             ("set", "`acme_result` returned a set at `when`, which JSON does not have", 'return result.success("made", {"when"'),

@@ -10,11 +10,11 @@ import sys
 import threading
 from contextvars import ContextVar
 
-from ._place import explain
+from ._place import explain, place_of_frame, place_of_raised
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
 FAILED = "Trailblaze-Failed"
@@ -32,6 +32,8 @@ class ToolCall:
         self.tool = tool
         self.failures: list[BaseException] = []
         """What has failed while the tool ran."""
+        self.mistakes: list[tuple[str, str | None]] = []
+        """What the tool has overlooked while it ran, and where, if that is known."""
         self.has_ended = False
         self._about = about
 
@@ -44,7 +46,17 @@ class ToolCall:
         if not self.has_ended:
             self.failures.append(error)
             return
-        text = f"something failed after `{self.tool}` had ended, which had started it: {said}"
+        self._tell(f"something failed after `{self.tool}` had ended, which had started it: {said}")
+
+    def mistaken(self, text: str, place: str | None) -> None:
+        """The tool has overlooked something."""
+        if self.has_ended:
+            self._tell(f"something failed after `{self.tool}` had ended, which had started it: {at(text, place)}")
+        else:
+            self.mistakes.append((text, place))
+
+    def _tell(self, text: str) -> None:
+        """Tells people and Trailblaze of something that went wrong after the call."""
         print(text, file=sys.stderr, flush=True)
         if self._about is None:
             return
@@ -73,6 +85,24 @@ class ToolCall:
 
 current: ContextVar[ToolCall | None] = ContextVar("trailblaze_tool_call", default=None)
 """The call that the code belongs to."""
+
+listeners: list[Callable[[str], None]] = []
+"""Are told what code has overlooked that belongs to no call: that of a test, or of a server without our middleware."""
+
+
+def overlooked(text: str, place: str | None) -> bool:
+    """The code that runs has overlooked something, such as a coroutine that it did not await. Whether somebody has been told."""
+    call = current.get()
+    if call is not None:
+        call.mistaken(text, place)
+        return True
+    for listen in listeners:
+        listen(at(text, place))
+    return bool(listeners)
+
+
+def at(text: str, place: str | None) -> str:
+    return text if place is None else f"{text} ({place})"
 
 _CALL = "_trailblaze_tool_call"
 
@@ -106,6 +136,9 @@ def watch_callbacks(loop: asyncio.AbstractEventLoop) -> None:
         return
 
     def handle(loop: asyncio.AbstractEventLoop, about: dict[str, Any]) -> None:
+        future = about.get("future")
+        if future is not None and not isinstance(future, asyncio.Task) and _note_unread(future, about.get("exception")):
+            return
         loop.default_exception_handler(about)
         context: Any = getattr(about.get("handle"), "_context", None)
         call: ToolCall | None = None if context is None else context.get(current)
@@ -114,6 +147,20 @@ def watch_callbacks(loop: asyncio.AbstractEventLoop) -> None:
             call.failed(error)
 
     loop.set_exception_handler(handle)
+
+
+def _note_unread(future: asyncio.Future[Any], error: BaseException | None) -> bool:
+    """Notes that nothing has asked for the exception of a future. Whether it is a mistake of a tool or of its test."""
+    if error is None:
+        return False
+    place = place_of_raised(error)
+    # Libraries see to what their own code raised.
+    if place is None and error.__traceback__ is not None:
+        return False
+    # The line that dropped it. Not known if it was dropped because its function returned.
+    place = place or place_of_frame(sys._getframe(1))  # pyright: ignore[reportPrivateUsage]
+    said = f"{type(error).__name__}: {error}".removesuffix(": ")
+    return overlooked(f"a future that nothing awaited failed: {said}", place)
 
 
 def _report(about: Mapping[str, Any], text: str) -> None:

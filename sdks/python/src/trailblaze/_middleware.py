@@ -11,10 +11,11 @@ from . import result
 from ._context import context_of, progress_token_of
 from ._duplicates import duplicates
 from ._late import begin, end
-from ._late_failures import ToolCall
+from ._late_failures import ToolCall, at
 from ._log_messages import name_calls, progress_token
 from ._place import explain, is_of_author, place_of_frame, place_of_own_code, place_of_raised
-from ._returned import MAY_RETURN, Unsendable, function_of, refuse_unsendable
+from ._quiet import quieten
+from ._returned import MAY_RETURN, Malformed, Unsendable, function_of, refuse_unsendable
 from ._target import BASE_URL
 from ._tasks import WatchedTasks
 from .errors import TrailblazeError
@@ -32,12 +33,14 @@ def failure_middleware() -> Any:
     The message of an exception that a tool does not catch names the file and line of the tool's code, and a failed assertion is
     recorded as such; see `result.failure`. So does the exception of a task, thread or callback that the tool started and did not wait
     for, if it failed before the tool returned; if it fails later, Trailblaze is told, and the trail fails. A task or thread that is still
-    running when the tool returns is a warning, and what it calls afterwards is refused. So is a result that JSON does not have. Two tools with one name are an error. If Trailblaze started the server, what tools print
+    running when the tool returns is a warning, and what it calls afterwards is refused. So is a result that JSON does not have. A
+    coroutine that the tool never awaits, and a future that failed and that nothing awaits, fail it as well. Two tools with one name are an error. If Trailblaze started the server, what tools print
     goes to stderr, because stdout belongs to the protocol, and a server that Trailblaze stops because it hangs prints where.
     """
     base: Any = import_module("fastmcp.server.middleware").Middleware
     refuse_unsendable()
     name_calls()
+    quieten()
     if os.environ.get(BASE_URL):
         _print_place_on_sigterm()
 
@@ -61,9 +64,13 @@ def failure_middleware() -> Any:
                 with WatchedTasks(ToolCall(tool, _about(context))) as tasks:
                     returned = await call_next(context)
                     failure = tasks.failure()
+                    mistake = tasks.mistake()
                     left = tasks.left()
                 if failure is not None:
                     return _failed_task(failure)
+                if mistake is not None:
+                    text, place = mistake
+                    return result.error(at(text, place or await _definition_of(context, tool)))
                 for what in left:
                     await _warn(context, f"`{tool}` ended before {what}; wait for it")
                 return returned
@@ -91,6 +98,17 @@ def _with_place(tool: Any) -> Any:
     if place is None or not hasattr(tool, "model_copy"):
         return tool
     return tool.model_copy(update={"meta": {**(tool.meta or {}), "trailblaze/definedAt": place}})
+
+
+async def _definition_of(context: Any, tool: str) -> str | None:
+    """The line where the function of a tool begins."""
+    try:
+        found = await context.fastmcp_context.fastmcp.get_tool(tool)
+    # FastMCP decides what it raises for a tool that it does not know.
+    except Exception:
+        return None
+    code: Any = getattr(getattr(found, "fn", None), "__code__", None)
+    return None if code is None else place_of_own_code(code)
 
 
 def _print_place_on_sigterm() -> None:
@@ -170,6 +188,9 @@ def _failed(error: BaseException, tool: str) -> Any:
         place = place_of_raised(raised) or function_of(raised.__traceback__)
         where = "" if place is None else f" ({place})"
         return result.error(f"`{tool}` returned {raised}{where}\nhint: {MAY_RETURN}")
+    if isinstance(raised, Malformed):
+        text = f"the result of `{tool}` is malformed: {raised}"
+        return result.error(explain(raised, text) or at(text, function_of(raised.__traceback__)))
     if isinstance(raised, TrailblazeError):
         return result.failure(raised, explain(raised, str(raised)))
     kind, said = type(raised).__name__, str(raised)

@@ -37,13 +37,14 @@ _LIBRARIES = frozenset({"mcp", "fastmcp"})
 class PendingCall:
     """A call to be awaited once. It is a coroutine in all but its type, so that tasks can be made of it."""
 
-    __slots__ = ("_coroutine", "_line", "_path", "_start", "_target")
+    __slots__ = ("_coroutine", "_is_noted", "_line", "_path", "_start", "_target")
 
     def __init__(self, target: Target, path: str, start: Callable[[], Coroutine[Any, Any, Any]]) -> None:
         self._target = target
         self._path = path
         self._start = start
         self._coroutine: Coroutine[Any, Any, Any] | None = None
+        self._is_noted = False
         frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
         while frame is not None and str(frame.f_globals.get("__name__", "")).partition(".")[0] == "trailblaze":
             frame = frame.f_back
@@ -68,13 +69,37 @@ class PendingCall:
         self._started().close()
 
     def __bool__(self) -> bool:
+        self._note()
         raise for_libraries(TrailblazeError(mistake(self._path, None)))
+
+    def __getattr__(self, name: str) -> Any:
+        # Libraries ask for those to find out what it is.
+        if name.startswith(("_", "cr_", "gi_", "ag_")):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self._note()
+        method = method_of(self._path)
+        raise for_libraries(
+            _NoAttribute(
+                f"`{method}` was called without `await`, so it has no `{name}`: write `(await tb.{method}(…)).{name}`, "
+                "or use SyncTrailblazeClient"
+            )
+        )
+
+    def _note(self) -> None:
+        """Lets the call of the tool fail now, even if what the author's code does with this one is caught."""
+        late = sys.modules.get("trailblaze._late_failures")
+        caller = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]
+        from ._place import place_of_line
+
+        place = place_of_line(caller.f_code.co_filename, caller.f_lineno)
+        if late is not None and place is not None and not self._is_noted:
+            self._is_noted = late.overlooked(mistake(self._path, None), self._place() or place)
 
     def __repr__(self) -> str:
         return f"<call of {self._path.lstrip('/')}>"
 
     def __del__(self) -> None:
-        if getattr(self, "_coroutine", self) is not None or sys.is_finalizing():
+        if getattr(self, "_coroutine", self) is not None or self._is_noted or sys.is_finalizing():
             return
         from warnings import warn
 
@@ -105,6 +130,10 @@ class PendingCall:
         head = target.head(self._path, "application/json", _REPORT_TIMEOUT, f"{NEVER_AWAITED}: {value}\r\n")
         deadline = monotonic() + _REPORT_TIMEOUT
         exchange(connect(target, deadline), f"{head}{len(body)}\r\n\r\n".encode("ascii") + body, deadline, [])
+
+
+class _NoAttribute(TrailblazeError, AttributeError):
+    """The answer of a call was used, and the call had not been awaited."""
 
 
 def mistake(path: str, place: str | None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from math import isfinite
 
+from ._late_failures import current
 from ._place import place_of_code
 from ._target import is_object
 
@@ -29,6 +30,10 @@ class Unsendable(TypeError):
     """A tool returned something that JSON does not have."""
 
 
+class Malformed(ValueError):
+    """Trailblaze would refuse the result of a tool."""
+
+
 RESERVED = ("target.", "args.")
 """How the names in memory begin that Trailblaze sets itself."""
 
@@ -42,15 +47,18 @@ def refuse_reserved(names: Iterable[str]) -> None:
             raise ValueError(text)
 
 
-def unlike_json(value: object, path: str = "", depth: int = 0) -> str | None:
+def unlike_json(value: object, path: str = "", around: tuple[int, ...] = ()) -> str | None:
     """What of a value JSON would lose, and where. None if nothing."""
     at = f" at `{path}`" if path else ""
     if isinstance(value, float) and not isfinite(value):
         return f"{value}{at}, which JSON does not have"
     if isinstance(value, (set, frozenset)):
         return f"a set{at}, which JSON does not have and whose order changes; return `sorted(…)`"
-    # What is deeper, or contains itself, is an error of its own.
-    if depth > 100:
+    own_id = id(value)
+    if own_id in around:
+        return f"a value that contains itself{at}, which JSON does not have"
+    # What is deeper is an error of its own.
+    if len(around) > 100:
         return None
     items: Any = ()
     if isinstance(value, dict):
@@ -58,7 +66,7 @@ def unlike_json(value: object, path: str = "", depth: int = 0) -> str | None:
     elif isinstance(value, (list, tuple)):
         items = enumerate(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
     for name, item in items:
-        found = unlike_json(item, f"{path}.{name}" if path else str(name), depth + 1)
+        found = unlike_json(item, f"{path}.{name}" if path else str(name), (*around, own_id))
         if found is not None:
             return found
     return None
@@ -119,6 +127,10 @@ def _check_tool_results() -> None:
             deleted: Any = own.get("memoryDeletions")
             refuse_reserved(changed if is_object(changed) else ())
             refuse_reserved(deleted if type(deleted) in (list, tuple) else ())
+        # In a test without our middleware, the fake device says so.
+        problem = None if current.get() is None or not is_object(meta) else flaw(meta)
+        if problem is not None:
+            raise Malformed(problem)
         former(self, *args, **options)
 
     init.checks_json = True  # pyright: ignore[reportFunctionMemberAccess]

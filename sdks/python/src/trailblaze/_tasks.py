@@ -8,6 +8,7 @@ from contextvars import ContextVar
 
 from ._late_failures import ToolCall, current, watch_callbacks, watch_threads
 from ._place import place_of_own_code
+from ._unawaited import remember_origins, watch_coroutines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ class WatchedTasks:
         global n_calls
         n_calls += 1
         watch_threads()
+        watch_coroutines()
+        remember_origins()
         self._call_token = current.set(self._call)
         self._tasks: list[asyncio.Future[Any]] = []
         self._token = _created.set(self._tasks)
@@ -49,6 +52,10 @@ class WatchedTasks:
     def failure(self) -> BaseException | None:
         """The exception of a task that has failed and that nothing has awaited, or of a thread or callback."""
         return next(iter([*unseen_failures(self._tasks), *self._call.failures]), None)
+
+    def mistake(self) -> tuple[str, str | None] | None:
+        """What the tool has overlooked, such as a coroutine that it did not await, and where."""
+        return next(iter(self._call.mistakes), None)
 
     def left(self) -> list[str]:
         """What of the author's code is still running: kind and place of each task and thread. Daemon threads may be left."""

@@ -27,10 +27,12 @@ from ._generated.built_in_tools import BUILT_IN_TOOLS
 from ._generated.types import Element
 from ._late import CALLED_AT, begin, end, ended_tool, late_text
 from ._late_failures import FAILED
+from ._late_failures import listeners as overlooked_listeners
 from ._pending_call import NEVER_AWAITED, mistake
 from ._place import explain, place_of_frame
 from ._returned import flaw, refuse_unsendable
 from ._tasks import listeners, unseen_failures, watch_loop
+from ._unawaited import watch_coroutines
 
 __all__ = ["FakeCall", "FakeDevice"]
 
@@ -56,7 +58,7 @@ class FakeDevice:
     `AssertionFailed`, and a query returns what it found. A call by name of a built-in tool whose arguments a device would
     refuse is refused. Nothing waits: a timeout is over at once. Close it, or use it in a `with` statement; if a tool made a
     call and did not await it, which fails the tool under Trailblaze, that raises `AssertionError`, and so does `calls`. The same
-    goes for a task that failed and that nothing awaited, for a result of FastMCP whose `_meta` Trailblaze would refuse, and for
+    goes for a coroutine of your own that nothing awaited, for a task or future that failed and that nothing awaited, for a result of FastMCP whose `_meta` Trailblaze would refuse, and for
     what a tool that FastMCP's client called does after it has ended, which is refused.
     """
 
@@ -79,6 +81,8 @@ class FakeDevice:
         self._n_calls = 0
         device = self
         listeners.append(self._tasks.append)
+        overlooked_listeners.append(self._failed_late)
+        watch_coroutines()
         _check_results(self)
 
         class Handler(BaseHTTPRequestHandler):
@@ -185,6 +189,7 @@ class FakeDevice:
         if self in _open:
             _open.remove(self)
             listeners.remove(self._tasks.append)
+            overlooked_listeners.remove(self._failed_late)
         self._server.shutdown()
         self._server.server_close()
 

@@ -1,6 +1,7 @@
 """A server with FastMCP 2 or newer."""
 
 import asyncio
+import logging
 import sys
 import threading
 from dataclasses import dataclass
@@ -147,12 +148,47 @@ async def leaves(kind: str) -> str:
     return "done"
 
 
+async def pay() -> None:
+    raise ValueError("not paid")
+
+
+@server.tool(name="acme_overlooks")
+async def overlooks(kind: str, ctx: Context) -> str:
+    if kind == "coroutine":
+        pay()  # pyright: ignore[reportUnusedCoroutine]
+    elif kind == "kept coroutine":
+        paid = pay()
+        return type(paid).__name__
+    elif kind == "future":
+        asyncio.get_running_loop().create_future().set_exception(ValueError("lost"))
+    elif kind == "kept future":
+        kept = asyncio.get_running_loop().create_future()
+        kept.set_exception(ValueError("lost at the end"))
+    elif kind == "attribute":
+        tb: Any = TrailblazeClient.from_context(ctx)
+        return str(tb.capture_screen().elements)
+    elif kind == "caught attribute":
+        tb: Any = TrailblazeClient.from_context(ctx)
+        return str(getattr(tb.capture_screen(), "elements", None))
+    return "done"
+
+
+@server.tool(name="acme_overlooksBlocking")
+def overlooks_blocking() -> str:
+    pay()  # pyright: ignore[reportUnusedCoroutine]
+    return "done"
+
+
 @server.tool(name="acme_result")
 def made(kind: str) -> ToolResult:
     if kind == "nan":
         return ToolResult(content="made", structured_content={"sizes": [1.0, float("nan")]})
     if kind == "memory":
         return ToolResult(content="made", meta={"trailblaze": {"memoryDelta": {"total": float("inf")}}})
+    if kind == "misspelled":
+        return ToolResult(content="made", meta={"trailblaze": {"memorydelta": {"total": 1}}})
+    if kind == "misplaced":
+        return ToolResult(content="made", meta={"memoryDelta": {"total": 1}})
     if kind == "reserved":
         return ToolResult(content="made", meta={"trailblaze": {"memoryDelta": {"target.appId": "x"}}})
     if kind == "helper":
@@ -169,14 +205,31 @@ async def returns() -> ToolResult:
 @server.tool(name="acme_returnsAny")
 def returns_any(kind: str) -> Any:
     infinite = {"sizes": [float("inf")]}
+    cycle: dict[str, Any] = {}
+    cycle["self"] = cycle
     return {
         "nested": {"when": [object()]},
         "set": {1},
         "nan": float("nan"),
         "infinite": infinite,
+        "cycle": cycle,
         "none": None,
         "order": Order(number=7),
     }[kind]
+
+
+@server.tool(name="acme_returnsCycle")
+async def returns_cycle() -> dict[str, Any]:
+    cycle: dict[str, Any] = {}
+    cycle["orders"] = [cycle]
+    return cycle
+
+
+@server.tool(name="acme_warns")
+async def warns(ctx: Context) -> str:
+    logging.getLogger("acme").warning("a line of the log of the author")
+    await ctx.warning("the shop is slow")
+    raise ValueError("the shop is closed")
 
 
 @server.tool(name="acme_hangs")

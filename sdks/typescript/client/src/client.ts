@@ -17,7 +17,7 @@ import {
   type TrailblazeMemory,
   type TrailblazeSession,
 } from './generated.ts';
-import { readAnswer, readArguments, type CallOptions, type Json, type MethodSpec } from './method.ts';
+import { isQuery, readAnswer, readArguments, type CallOptions, type Json, type MethodSpec } from './method.ts';
 import { Sampling } from './sampling.ts';
 import { parseAddress } from './transport.ts';
 
@@ -113,7 +113,7 @@ export class TrailblazeClient {
     if (spec.answer === 'stream') {
       return this.#stream(spec, args);
     }
-    return this.#track(() => this.#unary(spec, args), { name: spec.name, isQuery: spec.answer === 'value' });
+    return this.#track(() => this.#unary(spec, args), { name: spec.name, isQuery: isQuery(spec) });
   }
 
   async #unary(spec: MethodSpec, args: readonly unknown[]): Promise<unknown> {

@@ -30,6 +30,11 @@ export type MethodSpec = {
   readonly bytes?: readonly (readonly string[])[];
 };
 
+/** Whether a method only answers, so that calling it without using the answer is a mistake. */
+export function isQuery({ name, answer }: MethodSpec): boolean {
+  return answer === 'value' || (answer === 'message' && name !== 'reloadTools');
+}
+
 export type Json = Readonly<Record<string, unknown>>;
 
 export type Arguments = { params: Record<string, unknown>; options: CallOptions };

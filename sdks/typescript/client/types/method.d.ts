@@ -25,6 +25,8 @@ export type MethodSpec = {
     /** The paths of fields that are base64 in JSON. */
     readonly bytes?: readonly (readonly string[])[];
 };
+/** Whether a method only answers, so that calling it without using the answer is a mistake. */
+export declare function isQuery({ name, answer }: MethodSpec): boolean;
 export type Json = Readonly<Record<string, unknown>>;
 export type Arguments = {
     params: Record<string, unknown>;

@@ -120,7 +120,7 @@ export class CallContext implements ToolContext {
   readonly #around: Surroundings;
   readonly #memory: SessionMemory;
   readonly #pending = new Set<Promise<void>>();
-  readonly #unawaited = new Set<QueryCall<unknown>>();
+  readonly #unawaited = new Set<FollowedCall<unknown>>();
   #ended: EndedTool | undefined;
   #commands: TrailblazeClient | undefined;
 
@@ -171,8 +171,7 @@ export class CallContext implements ToolContext {
     if (late !== undefined) {
       return Promise.reject(late);
     }
-    const followed = this.#follow(make());
-    return isQuery ? QueryCall.of(followed, name, this.#unawaited) : followed;
+    return FollowedCall.of(this.#follow(make()), { name, isQuery }, this.#unawaited);
   };
 
   /** From now on, what the code of the tool does in this context is refused. */
@@ -203,9 +202,14 @@ export class CallContext implements ToolContext {
   }
 
   /** The first query whose answer nothing has waited for: the handler went on as if a promise were the answer. */
-  overlooked(): { query: string; madeAt: string } | undefined {
+  overlooked(): MadeCall | undefined {
+    return [...this.#unawaited].map(({ made }) => made).find(({ isQuery }) => isQuery);
+  }
+
+  /** The first call that nothing has waited for: code that uses its promise as if it were the answer throws a `TypeError`. */
+  forgotten(): MadeCall | undefined {
     const [first] = this.#unawaited;
-    return first;
+    return first?.made;
   }
 
   async #follow<T>(call: Promise<T>): Promise<T> {
@@ -278,23 +282,28 @@ export class CallContext implements ToolContext {
   }
 }
 
-/** A call of a query. Knows whether anything waits for it: `await` and `Promise.all` ask for `then`. */
-class QueryCall<T> extends Promise<T> {
-  query = '';
-  madeAt = '';
-  #unawaited: Set<QueryCall<unknown>> | undefined;
+/** What a handler called, and the stack of the call. */
+export type MadeCall = { name: string; isQuery: boolean; stack: string };
+
+/** A call that knows whether anything waits for it: `await` and `Promise.all` ask for `then`. */
+class FollowedCall<T> extends Promise<T> {
+  #made: MadeCall = { name: '', isQuery: false, stack: '' };
+  #unawaited: Set<FollowedCall<unknown>> | undefined;
 
   static override get [Symbol.species](): PromiseConstructor {
     return Promise;
   }
 
   /** Is among the calls in `unawaited` until something waits for it. */
-  static of<T>(call: Promise<T>, query: string, unawaited: Set<QueryCall<unknown>>): QueryCall<T> {
-    const asked = new QueryCall<T>((resolve) => resolve(call));
-    asked.query = query;
-    asked.madeAt = String(new Error().stack ?? '');
-    asked.#unawaited = unawaited.add(asked);
-    return asked;
+  static of<T>(call: Promise<T>, about: Omit<MadeCall, 'stack'>, unawaited: Set<FollowedCall<unknown>>): FollowedCall<T> {
+    const followed = new FollowedCall<T>((resolve) => resolve(call));
+    followed.#made = { ...about, stack: String(new Error().stack ?? '') };
+    followed.#unawaited = unawaited.add(followed);
+    return followed;
+  }
+
+  get made(): MadeCall {
+    return this.#made;
   }
 
   override then<A = T, B = never>(

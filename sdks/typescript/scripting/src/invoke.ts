@@ -3,7 +3,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { ActionFailed, AssertionFailed, TrailblazeError } from '@trailblaze/client';
 
-import type { CallContext } from './context.ts';
+import type { CallContext, MadeCall } from './context.ts';
 import { contextOf, isRecord, withoutContext } from './envelope.ts';
 import { unlikeJson } from './json.ts';
 import { atPlace, explain } from './runtime.ts';
@@ -27,8 +27,8 @@ export async function invoke(tool: DefinedTool, args: unknown, ctx: CallContext)
       }
       const overlooked = ctx.overlooked();
       if (overlooked !== undefined) {
-        const message = `the tool did not wait for the answer of \`${overlooked.query}\`\nhint: write \`await\` before the call`;
-        return error(atPlace(message, ctx.runtime.placeOf(overlooked.madeAt)));
+        const message = `the tool did not wait for the answer of \`${overlooked.name}\`\nhint: write \`await\` before the call`;
+        return error(atPlace(message, ctx.runtime.placeOf(overlooked.stack)));
       }
       warnOfLeftovers(tool, ctx);
       return withMemory(toResult(tool, returned, ctx), ctx);
@@ -57,8 +57,12 @@ function warnOfLeftovers({ name }: DefinedTool, ctx: CallContext): void {
 }
 
 /** An exception as a result. The failure of a command keeps its kind, because some are never retried or repaired. */
-function failure(thrown: unknown, { definedAt }: DefinedTool, { runtime }: CallContext): CallToolResult {
-  const message = explain(thrown, runtime, definedAt);
+function failure(thrown: unknown, { definedAt }: DefinedTool, ctx: CallContext): CallToolResult {
+  const { runtime } = ctx;
+  const said = explain(thrown, runtime, definedAt);
+  const forgotten = thrown instanceof TypeError && !said.includes('\nhint: ') ? ctx.forgotten() : undefined;
+  const hint = ({ name, stack }: MadeCall) => `\nhint: ${atPlace(`write \`await\` before the call of \`${name}\``, runtime.placeOf(stack))}`;
+  const message = forgotten === undefined ? said : said + hint(forgotten);
   if (thrown instanceof AssertionFailed) {
     return assertionFailed(message);
   }

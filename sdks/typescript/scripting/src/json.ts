@@ -1,4 +1,4 @@
-/** What JSON cannot hold. `JSON.stringify` changes some of it without a word: NaN becomes null, a Map becomes `{}`. */
+/** What JSON cannot hold. `JSON.stringify` changes some of it without a word: NaN becomes null, a Map becomes `{}`, bytes become an object. */
 
 /** What of a value JSON would lose or refuse, and where; `undefined` if nothing. Fields that are undefined are absent. */
 export function unlikeJson(value: unknown, path = '', around: object[] = []): string | undefined {
@@ -15,7 +15,14 @@ export function unlikeJson(value: unknown, path = '', around: object[] = []): st
     default:
       return undefined;
   }
-  if (value === null || typeof (value as { toJSON?: unknown }).toJSON === 'function') {
+  if (value === null) {
+    return undefined;
+  }
+  // A `Buffer` becomes an object with a list of numbers, and the others one with a key for each byte.
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
+    return `it has bytes (${value.constructor.name})${at}, which JSON does not have; use base64 text`;
+  }
+  if (typeof (value as { toJSON?: unknown }).toJSON === 'function') {
     return undefined;
   }
   if (value instanceof Map || value instanceof Set) {

@@ -64,6 +64,11 @@ tool('mistaken', { description: 'Has a mistake.' }, async (args) => {
   return `${orders.length}`;
 });
 
+tool('forgetsScreen', { description: 'Uses the screen without waiting for it.' }, (_args, { screen }) => {
+  const seen: unknown = screen();
+  return `${(seen as { elements: unknown[] }).elements.length}`;
+});
+
 tool('forgets', { description: 'Does not wait for a call.', input: { id: z.string() } }, ({ id }, { client }) => {
   void client.callTool('tap', { id });
   return 'done';

@@ -226,6 +226,10 @@ describe('a server of tools', () => {
     const text = textOf(await call('mistaken'));
     assert.match(text, /^TypeError: .*undefined.* \(/);
     assert.ok(text.endsWith(` (${lineOf('orders.length')})`), text);
+    const forgotten = textOf(await call('forgetsScreen', {}, meta()));
+    const hint = `hint: write \`await\` before the call of \`captureScreen\` (${lineOf('= screen()')})`;
+    assert.match(forgotten, /^TypeError: .*undefined.* \(/);
+    assert.ok(forgotten.endsWith(` (${lineOf('{ elements: unknown[] }')})\n${hint}`), forgotten);
   });
 
   test('fails a call that left something rejected, and no other', async () => {

@@ -102,6 +102,10 @@ test('a result that JSON would change is refused', async () => {
   };
   await starts('nan', [1, NaN], 'it has NaN at `structuredContent.value.1`');
   await starts('map', new Map(), 'it has a Map at `structuredContent.value`');
+  for (const bytes of [Uint8Array.of(1), Buffer.of(1), Float32Array.of(1), new ArrayBuffer(1), new DataView(new ArrayBuffer(1))]) {
+    const kind = bytes.constructor.name;
+    await starts(kind, bytes, `it has bytes (${kind}) at \`structuredContent.value\`, which JSON does not have; use base64 text`);
+  }
   await starts('bigint', 1n, 'it has a bigint at `structuredContent.value`');
   const circle: Record<string, unknown> = {};
   circle['again'] = circle;
@@ -216,6 +220,7 @@ test('memory shows the changes of the call, and sends only those', async () => {
     assert.deepEqual([memory.has('gone'), memory.has('kept'), memory.get('back')], [false, true, null]);
     assert.throws(() => memory.set('x', undefined), /`x` cannot be remembered: JSON has no undefined/);
     assert.throws(() => memory.set('x', { total: NaN }), /`x` cannot be remembered: it has NaN at `total`/);
+    assert.throws(() => memory.set('x', { picture: Buffer.of(1) }), /`x` cannot be remembered: it has bytes \(Buffer\) at `picture`, .*use base64 text/);
   });
   const called = await callTool(remember, {}, fakeContext({ memory }));
   assert.equal(called.text, '');
@@ -248,7 +253,7 @@ test('a cancelled call calls nothing more', async () => {
 });
 
 test('a query whose answer nothing waits for fails the call', async () => {
-  const tools = { isVisible: () => false, tap: () => {} };
+  const tools = { isVisible: () => false, tap: () => {}, captureScreen: () => fakeScreen('Paid') };
   const called = async (name: string, handler: (ctx: Context) => string | Promise<string>) =>
     callTool(tool(name, { description: '' }, (_args, ctx) => handler(ctx)), {}, fakeContext({ tools }));
   // `tsc` would refuse the promise as a condition.
@@ -263,6 +268,17 @@ test('a query whose answer nothing waits for fails the call', async () => {
     return seen ? 'paid' : 'not paid';
   });
   assert.equal(early.isError, true);
+  // `tsc` would refuse the fields of a promise.
+  const field = await called('acme_forgets_field', ({ screen }) => `${(screen() as any).elements.length} elements`);
+  assert.equal(field.isError, true);
+  assert.match(field.text, /^TypeError: .*\nhint: write `await` before the call of `captureScreen`$/);
+  const undefinedField = await called('acme_forgets_undefined', ({ screen }) => `${(screen() as any).elements}`);
+  assert.deepEqual(
+    [undefinedField.isError, undefinedField.text],
+    [true, 'the tool did not wait for the answer of `captureScreen`\nhint: write `await` before the call'],
+  );
+  const text = await called('acme_forgets_text', ({ client }) => (client.callTool('tap', { text: 'Pay' }) as any).text.trim());
+  assert.match(text.text, /^TypeError: .*\nhint: write `await` before the call of `tap`$/);
   const waits = await called('acme_waits', async ({ isVisible, tap }) => {
     void tap({ text: 'Pay' });
     const [first, second] = await Promise.all([isVisible('a'), isVisible('b')]);

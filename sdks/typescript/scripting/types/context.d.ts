@@ -107,10 +107,9 @@ export declare class CallContext implements ToolContext {
     /** Tells people of something that happened after the call had ended. */
     warnLate(message: string): void;
     /** The first query whose answer nothing has waited for: the handler went on as if a promise were the answer. */
-    overlooked(): {
-        query: string;
-        madeAt: string;
-    } | undefined;
+    overlooked(): MadeCall | undefined;
+    /** The first call that nothing has waited for: code that uses its promise as if it were the answer throws a `TypeError`. */
+    forgotten(): MadeCall | undefined;
     /** Waits for the calls that the handler did not wait for: they end with its own call. */
     settled(): Promise<void>;
     get screen(): TrailblazeCommands['captureScreen'];
@@ -120,6 +119,12 @@ export declare class CallContext implements ToolContext {
     readonly progress: (text: string) => void;
     memoryChanges(): MemoryChanges;
 }
+/** What a handler called, and the stack of the call. */
+export type MadeCall = {
+    name: string;
+    isQuery: boolean;
+    stack: string;
+};
 /** The type of a handler's context. Also a value, because runtimes that only strip types import it. */
 export type Context = ToolContext;
 export declare const Context: typeof CallContext;
