@@ -47,11 +47,11 @@ pub async fn watch(context: &Context, args: RunArgs) -> Result<Exit, Refusal> {
             stop.cancel();
         }
     }));
-    let (mut trails, mut updates) = (WatchedTrails::All, None);
+    let (mut trails, mut once) = (WatchedTrails::All, None);
     while !stop.is_cancelled() {
         // Only the run that a person asked for writes them.
-        let updates: Option<RunArgs> = updates.take();
-        if let Err(refusal) = run(context, updates.as_ref().unwrap_or(&args), &trails, &mut watch).await {
+        let asked: Option<RunArgs> = once.take();
+        if let Err(refusal) = run(context, asked.as_ref().unwrap_or(&args), &trails, &mut watch).await {
             refusal.show();
         }
         if stop.is_cancelled() {
@@ -60,7 +60,7 @@ pub async fn watch(context: &Context, args: RunArgs) -> Result<Exit, Refusal> {
         tokio::select! {
             wanted = next(&mut watch, &trails) => match wanted {
                 Some(Wanted::Trails(wanted)) => trails = wanted,
-                Some(Wanted::Snapshots) => updates = Some(args.updating_snapshots()),
+                Some(Wanted::Snapshots) => once = Some(args.updating_snapshots()),
                 None => break,
             },
             () = stop.cancelled() => {}

@@ -88,7 +88,10 @@ fn each_mistake_has_its_message() {
             "return { a: new Uint8Array(2) }",
             "TypeError: the result cannot be passed on: it has bytes (Uint8Array) at `a`, which JSON does not",
         ),
-        ("memory.set('a', new DataView(new ArrayBuffer(1)))", "TypeError: `a` cannot be remembered: it has bytes (DataView)"),
+        (
+            "memory.set('a', new DataView(new ArrayBuffer(1)))",
+            "TypeError: `a` cannot be remembered: it has bytes (DataView)",
+        ),
         (
             "const a = {}; a.b = { a }; return a",
             "TypeError: the result cannot be passed on: it contains itself at `b.a`",
