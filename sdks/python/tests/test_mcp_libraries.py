@@ -288,12 +288,17 @@ def test_fastmcp_does_not_print_the_traceback_of_a_failed_tool_unless_it_is_aske
         line = line_of('raise ValueError("the shop is closed")')
         assert failed["content"][0]["text"] == f"ValueError: the shop is closed ({line})", failed
         assert "the shop is slow" in json.dumps(mcp.notifications)
+        # A warning of our own, about a task that is still running.
+        assert mcp.call("acme_late", {"kind": "task"}, meta(server.address, "c-late"))["content"][0]["text"] == "done"
+        assert "ended before a task" in json.dumps(mcp.notifications)
+        # Otherwise the server would wait for the task when it ends.
+        assert mcp.call("acme_release", {}, meta(server.address))["content"][0]["text"] == "released"
     finally:
         printed = mcp.close_and_read()
     if level:
         assert "Error calling tool" in printed, printed
     else:
-        assert printed.splitlines()[-1] == "a line of the log of the author", printed
+        assert "a line of the log of the author\n" in printed, printed
         for noise in ("Error calling tool", "Sending WARNING", "The logging capability is deprecated"):
             assert noise not in printed, printed
 

@@ -10,7 +10,7 @@ import sys
 import threading
 from contextvars import ContextVar
 
-from ._place import explain, place_of_frame, place_of_raised
+from ._place import explain, place_of_frame, place_of_raised, tool_of_frame
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -157,8 +157,9 @@ def _note_unread(future: asyncio.Future[Any], error: BaseException | None) -> bo
     # Libraries see to what their own code raised.
     if place is None and error.__traceback__ is not None:
         return False
-    # The line that dropped it. Not known if it was dropped because its function returned.
-    place = place or place_of_frame(sys._getframe(1))  # pyright: ignore[reportPrivateUsage]
+    # The line that dropped it; that is not known if it was dropped because its function returned.
+    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    place = place or place_of_frame(frame) or tool_of_frame(frame)
     said = f"{type(error).__name__}: {error}".removesuffix(": ")
     return overlooked(f"a future that nothing awaited failed: {said}", place)
 

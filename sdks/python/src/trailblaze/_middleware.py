@@ -69,8 +69,7 @@ def failure_middleware() -> Any:
                 if failure is not None:
                     return _failed_task(failure)
                 if mistake is not None:
-                    text, place = mistake
-                    return result.error(at(text, place or await _definition_of(context, tool)))
+                    return result.error(at(*mistake))
                 for what in left:
                     await _warn(context, f"`{tool}` ended before {what}; wait for it")
                 return returned
@@ -98,17 +97,6 @@ def _with_place(tool: Any) -> Any:
     if place is None or not hasattr(tool, "model_copy"):
         return tool
     return tool.model_copy(update={"meta": {**(tool.meta or {}), "trailblaze/definedAt": place}})
-
-
-async def _definition_of(context: Any, tool: str) -> str | None:
-    """The line where the function of a tool begins."""
-    try:
-        found = await context.fastmcp_context.fastmcp.get_tool(tool)
-    # FastMCP decides what it raises for a tool that it does not know.
-    except Exception:
-        return None
-    code: Any = getattr(getattr(found, "fn", None), "__code__", None)
-    return None if code is None else place_of_own_code(code)
 
 
 def _print_place_on_sigterm() -> None:

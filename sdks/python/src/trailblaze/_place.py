@@ -8,6 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import CodeType, FrameType, TracebackType
+    from typing import Any
 
 PROJECT_DIR = "TRAILBLAZE_PROJECT_DIR"
 """The folder of the project, for a server that Trailblaze started."""
@@ -43,6 +44,16 @@ def place_of_frame(frame: FrameType | None, *, is_loading: bool = False) -> str 
         is_meant = is_loading or frame.f_code.co_name != "<module>"
         if is_meant and _is_own(frame.f_code.co_filename, foreign):
             return f"{_from_project(frame.f_code.co_filename)}:{frame.f_lineno}"
+        frame = frame.f_back
+    return None
+
+
+def tool_of_frame(frame: FrameType | None) -> str | None:
+    """Where the function of the tool begins that FastMCP is calling."""
+    while frame is not None:
+        code: Any = getattr(getattr(frame.f_locals.get("self"), "fn", None), "__code__", None)
+        if code is not None:
+            return place_of_own_code(code)
         frame = frame.f_back
     return None
 

@@ -23,7 +23,7 @@ def quieten() -> None:
         for name in _OF_TOOLS:
             _add(logging.getLogger(name), _is_not_of_failed_tool)
     if not _is_set_to_debug():
-        _add(logging.getLogger(_TO_CLIENT), _is_not_of_call)
+        _add(logging.getLogger(_TO_CLIENT), _is_no_repetition)
     if not sys.warnoptions:
         # Last, so that filters of the author come first.
         warnings.filterwarnings("ignore", message="The logging capability is deprecated", module=r"fastmcp\.", append=True)
@@ -42,5 +42,6 @@ def _is_not_of_failed_tool(record: logging.LogRecord) -> bool:
     return current.get() is None or not record.getMessage().startswith(_FAILED)
 
 
-def _is_not_of_call(record: logging.LogRecord) -> bool:
-    return current.get() is None
+def _is_no_repetition(record: logging.LogRecord) -> bool:
+    # All that is logged there is sent to the client as well.
+    return False
