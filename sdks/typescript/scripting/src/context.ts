@@ -96,7 +96,8 @@ export type Surroundings = {
   commands: () => TrailblazeClient;
   client: (session: () => ToolSession) => AnyToolClient;
   signal: AbortSignal;
-  log: (level: LoggingLevel, message: string) => void;
+  /** `isDoubt`: the tool may not have done what it says, although it passes. */
+  log: (level: LoggingLevel, message: string, isDoubt?: boolean) => void;
   progress: (text: string) => void;
   /** Tells people of something that happened after the call had ended, to which its log does not belong. */
   warnLate: (message: string) => void;
@@ -177,6 +178,11 @@ export class CallContext implements ToolContext {
   /** From now on, what the code of the tool does in this context is refused. */
   end(tool: EndedTool): void {
     this.#ended = tool;
+  }
+
+  /** Warns that the tool may not have done what it says, although it passes. */
+  doubt(message: string): void {
+    this.#around.log('warning', message, true);
   }
 
   /** Tells people of something that happened after the call had ended. */

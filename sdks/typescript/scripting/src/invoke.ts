@@ -49,10 +49,10 @@ function notAwaited(reason: unknown, tool: DefinedTool, { runtime }: CallContext
 /** What a timer or the end of a process does after the call is not part of it, and lost if the server ends first. */
 function warnOfLeftovers({ name }: DefinedTool, ctx: CallContext): void {
   for (const place of ctx.runtime.timers(ctx)) {
-    ctx.log('warning', `\`${name}\` ended before its timer fired; wait for it, or clear it (${place})`);
+    ctx.doubt(`\`${name}\` ended before its timer fired; wait for it, or clear it (${place})`);
   }
   for (const place of ctx.runtime.processes(ctx)) {
-    ctx.log('warning', `\`${name}\` ended before a process that it had started; wait for it (${place})`);
+    ctx.doubt(`\`${name}\` ended before a process that it had started; wait for it (${place})`);
   }
 }
 

@@ -175,9 +175,10 @@ class Notices {
     this.#isWanted = isWanted;
   }
 
-  readonly log = (level: LoggingLevel, message: string): void => {
-    if (this.#isWanted(level)) {
-      this.#send(this.#extra.sendNotification({ method: 'notifications/message', params: this.#message(level, message) }));
+  readonly log = (level: LoggingLevel, message: string, isDoubt = false): void => {
+    if (isDoubt || this.#isWanted(level)) {
+      const params = this.#message(level, message, isDoubt);
+      this.#send(this.#extra.sendNotification({ method: 'notifications/message', params }));
     }
   };
 
@@ -190,10 +191,12 @@ class Notices {
     this.#send(this.#server.notification({ method: 'notifications/message', params: { ...params, _meta: about } }));
   };
 
-  #message(level: LoggingLevel, data: string) {
+  #message(level: LoggingLevel, data: string, isDoubt = false) {
     const progressToken = this.#extra._meta?.progressToken;
     // The protocol has no place for the call that a message belongs to.
-    return { level, logger: this.#tool, data, ...(progressToken === undefined ? {} : { _meta: { progressToken } }) };
+    const call = progressToken === undefined ? {} : { progressToken };
+    const about = isDoubt ? { ...call, trailblazeDoubt: true } : call;
+    return { level, logger: this.#tool, data, ...(Object.keys(about).length === 0 ? {} : { _meta: about }) };
   }
 
   readonly progress = (text: string): void => {

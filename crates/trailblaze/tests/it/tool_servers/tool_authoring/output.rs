@@ -56,6 +56,9 @@ fn a_typescript_tool_says_what_it_does_and_where_it_failed() {
         let warning = "leaves: `leaves` ended before its timer fired; wait for it, or clear it (tools/says.ts:19:";
         assert!(left.contains(warning), "{runtime}: {left}");
     }
+    lab.calls(&["leaves: {}"]);
+    let ran = lab.go(&["run"]).exits(0).stderr;
+    assert!(ran.contains("leaves: `leaves` ended before its timer fired"), "a run says so too: {ran}");
     lab.calls(&["says: {}"]);
     let said = "says: printed red\n";
     assert!(!lab.go(&["run"]).exits(1).stderr.contains(said), "only if asked");
