@@ -53,8 +53,8 @@ fn a_new_project_is_sound_and_runs_at_once() {
     trails/hello.trail.yaml
     .gitignore
     .trailblaze/schemas/trail.schema.json
-    .trailblaze/schemas/stretch.schema.json
     .trailblaze/schemas/folder.schema.json
+    .trailblaze/schemas/stretch.schema.json
     .trailblaze/schemas/project.schema.json
     .trailblaze/schemas/target.schema.json
     .trailblaze/schemas/toolset.schema.json
