@@ -35,6 +35,7 @@ const SOURCES: &[(&str, &str)] = sources![
     "_middleware.py",
     "_pending_call.py",
     "_place.py",
+    "_quiet.py",
     "_registry.py",
     "_returned.py",
     "_sampling.py",
@@ -42,6 +43,7 @@ const SOURCES: &[(&str, &str)] = sources![
     "_sync_client.py",
     "_target.py",
     "_tasks.py",
+    "_unawaited.py",
     "_wire.py",
     "errors.py",
     "py.typed",
@@ -54,4 +56,22 @@ const SOURCES: &[(&str, &str)] = sources![
 pub fn files() -> impl Iterator<Item = (String, &'static str)> {
     let manifest = ("pyproject.toml", include_str!("templates/python.pyproject.toml"));
     std::iter::once(manifest).chain(SOURCES.iter().copied()).map(|(path, text)| (format!("{FOLDER}/{path}"), text))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    #[test]
+    fn every_source_of_the_package_is_copied() {
+        let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sdks/python/src/trailblaze");
+        let copied: Vec<&str> = super::SOURCES.iter().map(|(path, _)| *path).collect();
+        for folder in ["", "_generated/"] {
+            for entry in std::fs::read_dir(package.join(folder)).expect("a folder").flatten() {
+                let name = entry.file_name().into_string().expect("a name");
+                let path = format!("src/trailblaze/{folder}{name}");
+                assert!(!name.ends_with(".py") || copied.contains(&&*path), "{path} is not in the list");
+            }
+        }
+    }
 }

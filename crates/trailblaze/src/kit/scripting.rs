@@ -112,3 +112,20 @@ pub fn install_command() -> String {
     let folders = PACKAGES.iter().map(|package| format!(" ./{}", package.folder));
     format!("npm install zod{}", folders.collect::<String>())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    #[test]
+    fn every_source_of_the_packages_is_copied() {
+        for package in super::PACKAGES {
+            let name = package.folder.trim_start_matches(".trailblaze/");
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sdks/typescript").join(name).join("src");
+            for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+                let path = format!("src/{}", entry.file_name().to_string_lossy());
+                assert!(package.sources.iter().any(|(copied, _)| *copied == path), "{name}: {path} is not in the list");
+            }
+        }
+    }
+}
