@@ -74,7 +74,8 @@ export type Surroundings = {
     commands: () => TrailblazeClient;
     client: (session: () => ToolSession) => AnyToolClient;
     signal: AbortSignal;
-    log: (level: LoggingLevel, message: string) => void;
+    /** `isDoubt`: the tool may not have done what it says, although it passes. */
+    log: (level: LoggingLevel, message: string, isDoubt?: boolean) => void;
     progress: (text: string) => void;
     /** Tells people of something that happened after the call had ended, to which its log does not belong. */
     warnLate: (message: string) => void;
@@ -104,6 +105,8 @@ export declare class CallContext implements ToolContext {
     readonly track: Track;
     /** From now on, what the code of the tool does in this context is refused. */
     end(tool: EndedTool): void;
+    /** Warns that the tool may not have done what it says, although it passes. */
+    doubt(message: string): void;
     /** Tells people of something that happened after the call had ended. */
     warnLate(message: string): void;
     /** The first query whose answer nothing has waited for: the handler went on as if a promise were the answer. */
