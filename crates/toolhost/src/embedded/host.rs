@@ -31,12 +31,9 @@ impl ScriptHost for EmbeddedCallHost {
         let text = |name: &str| payload[name].as_str().unwrap_or_default().to_string();
         match operation {
             "log" => {
-                self.router.notified(
-                    "notifications/message",
-                    json!({
-                        "level": text("level"), "data": payload["message"].take(), "_meta": {"progressToken": self.token},
-                    }),
-                );
+                let about = json!({"progressToken": self.token, "trailblazeDoubt": payload["isDoubt"]});
+                let message = json!({"level": text("level"), "data": payload["message"].take(), "_meta": about});
+                self.router.notified("notifications/message", message);
                 return Ok(Value::Null);
             }
             "progress" => {

@@ -56,7 +56,7 @@ async function serve(options: ServeOptions): Promise<RunningServer> {
         commands: () => TrailblazeClient.fromContext(ctx),
         client: () => toolClient(engine, invocationId, signal),
         signal,
-        log: (level, message) => tell(engine.request(invocationId, 'log', { level, message })),
+        log: (level, message, isDoubt = false) => tell(engine.request(invocationId, 'log', { level, message, isDoubt })),
         progress: (message) => tell(engine.request(invocationId, 'progress', { message })),
         // Trailblaze shows what is wrong when no call is in progress.
         warnLate: (message) => console.error(message),
