@@ -20,6 +20,7 @@ use trailblaze::project::compiled_in::CompiledIn;
 use trailblaze::project::devices::DeviceSet;
 use trailblaze::project::loaded::Loaded;
 use trailblaze::project::sim::SimOptions;
+use trailblaze::run::history::History;
 use trailblaze::run::job::{Healing, Job, Replay, Rules};
 use trailblaze::run::queue::{self, DeviceKind, SharedRun, about};
 use trailblaze::run::record::effects_file::EffectsFile;
@@ -385,6 +386,7 @@ fn devices(n_devices: &str, pictures: &str, settings: &[&str]) {
     let shared = Arc::new(SharedRun {
         wiring,
         jobs: vec![Job { trail, args: Map::new(), kept }],
+        history: History::default(),
         memory: Vec::new(),
         rules: Rules::default(),
         replay: Replay::Intent,
