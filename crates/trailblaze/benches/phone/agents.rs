@@ -23,7 +23,11 @@ pub fn rows(server: &TestAdbServer, phone: &StandInPhone) {
         return;
     }
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (mut own, mut theirs) = (ours(server, phone, folder.path()), mobile_mcp(server, phone, program));
+    let mut theirs = match mobile_mcp(server, phone, program) {
+        Ok(times) => times,
+        Err(said) => return println!("mobile-mcp could not look at the phone: {said}"),
+    };
+    let mut own = ours(server, phone, folder.path());
     let (own, theirs) = (quantile(&mut own, 0.5), quantile(&mut theirs, 0.5));
     Row {
         what: "an agent looks and taps ten times",
@@ -75,7 +79,8 @@ fn ours(server: &TestAdbServer, phone: &StandInPhone, folder: &Path) -> Vec<Dura
     times
 }
 
-fn mobile_mcp(server: &TestAdbServer, phone: &StandInPhone, program: PathBuf) -> Vec<Duration> {
+/// The error is what it says instead of what is on the screen: its errors look like answers.
+fn mobile_mcp(server: &TestAdbServer, phone: &StandInPhone, program: PathBuf) -> Result<Vec<Duration>, String> {
     let node = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.parts/node/node_modules/.bin/node");
     let mut command = Command::new(node);
     let adb = server.adb();
@@ -89,12 +94,16 @@ fn mobile_mcp(server: &TestAdbServer, phone: &StandInPhone, program: PathBuf) ->
     let mut client = Client::start(command);
     client.initialize();
     let device = phone.serial();
-    timed(|| {
+    let seen = client.call("mobile_list_elements_on_screen", json!({"device": device}));
+    if !seen.contains("email") {
+        return Err(seen);
+    }
+    Ok(timed(|| {
         for index in 0..ACTIONS {
             client.call("mobile_list_elements_on_screen", json!({"device": device}));
             let at = FIELDS[index % 2];
             let args = json!({"device": device, "x": at.x, "y": at.y});
             client.call("mobile_click_on_screen_at_coordinates", args);
         }
-    })
+    }))
 }
