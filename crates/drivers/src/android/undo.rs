@@ -2,7 +2,7 @@
 //!
 //! The commands that do so are kept by a shell on the phone itself. It runs them when its input ends: when the session is closed, and also
 //! when this program is killed, the cable is pulled or the adb server ends. Android ends that shell too if it starts the daemon of adb
-//! anew or the phone restarts; therefore it has them in a file as well, which the next session runs.
+//! again or the phone restarts; therefore it has them in a file as well, which the next session runs.
 
 use tokio::sync::Mutex;
 use trailblaze_core::driver::{Budget, DriverError};

@@ -9,7 +9,7 @@ use super::locator::Locator;
 use super::value::{Scope, whole};
 use crate::naming::picture_name;
 
-/// `toHaveScreenshot(name, options)` of the page, or of an element. The expected picture is written anew.
+/// `toHaveScreenshot(name, options)` of the page, or of an element. Its expected picture has to be written again.
 pub fn screenshot(
     scope: &Scope,
     (subject, locator): (&TestCode, Option<&Locator>),

@@ -14,7 +14,7 @@ use crate::support::{Measure, Row, quantile};
 /// How many of each are made within one call; a call may cause a limited number.
 const ROUNDS: usize = 200;
 const CALLS: usize = 10;
-/// Servers that are started anew.
+/// Servers that are started for each run.
 const STARTS: usize = 5;
 const WARM_UP: usize = 3;
 

@@ -10,7 +10,7 @@ use crate::pipe::Pipe;
 use crate::stage::{BenchSession, Script, Stage, runtime};
 use crate::support::{Measure, Row, quantile};
 
-/// Servers that are started anew: what a runtime makes of the same script differs from start to start.
+/// Servers that are started for each run: what a runtime makes of the same script differs from start to start.
 const ROUNDS: usize = 7;
 /// How many calls each has in its turn.
 const CALLS: usize = 100;
