@@ -4,10 +4,11 @@ use serde_json::{Value, json};
 use trailblaze_protocol::event::StepKind;
 
 use super::Step;
-use super::step::kind_and_text;
+use super::step::{RawStep, kind_and_text};
 use super::stretch::RawUse;
+use crate::nearest::misspelled;
 use crate::table;
-use crate::yaml::{Decode, Problems, Span, Spanned, YamlKind, YamlNode};
+use crate::yaml::{Decode, Problems, Span, Spanned, Table, YamlKind, YamlNode};
 
 /// The steps of a trail or of a stretch. Each part of `together:` is a step of its own.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,8 +64,24 @@ fn steps_of(item: &YamlNode, problems: &mut Problems) -> Option<Vec<Step>> {
     match (item.get("together"), item.get("use")) {
         (Some(_), _) => parts(RawGroup::decode(item, problems)?, problems),
         (None, Some(_)) => Some(vec![RawUse::decode(item, problems)?.step(problems)]),
-        (None, None) => Step::decode(item, problems).map(|step| vec![step]),
+        (None, None) => match misspelled_form(item) {
+            Some((key, form)) => {
+                let unknown = format!("unknown key `{}`", key.raw().unwrap_or_default());
+                problems.error_with_hint(key.span, unknown, format!("did you mean `{form}`?"));
+                None
+            }
+            None => Step::decode(item, problems).map(|step| vec![step]),
+        },
     }
+}
+
+/// A key that is meant to be `together` or `use`: the item is no ordinary step, and nothing else can be said about it.
+fn misspelled_form(item: &YamlNode) -> Option<(&YamlNode, &'static str)> {
+    item.entries()?.iter().find_map(|(key, _)| {
+        let name = key.raw().filter(|name| !RawStep::KEYS.contains(name))?;
+        let form = misspelled(name, RawStep::KEYS.iter().copied().chain(["together", "use"]))?;
+        (!RawStep::KEYS.contains(&form)).then_some((key, form))
+    })
 }
 
 fn parts(group: RawGroup, problems: &mut Problems) -> Option<Vec<Step>> {

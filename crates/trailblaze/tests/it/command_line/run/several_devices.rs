@@ -59,6 +59,15 @@ fn roles(events: &[Event]) -> BTreeMap<String, String> {
     found
 }
 
+/// Where the calls of each step of the newest run came from.
+pub(super) fn plans(project: &Project) -> Vec<Plan> {
+    let plan = |event| match event {
+        Event::StepStarted { plan, .. } => Some(plan),
+        _ => None,
+    };
+    project.last_run().events().into_iter().filter_map(plan).collect()
+}
+
 #[test]
 fn each_step_runs_on_the_device_of_its_role_and_all_share_one_memory() {
     let project = Project::counter().with(TRAIL, COUNTING);
@@ -127,15 +136,7 @@ trail:
 
     let ran = project.run(&["run", TRAIL]).exits(0);
     assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);
-    let plans: Vec<Plan> = project
-        .last_run()
-        .events()
-        .into_iter()
-        .filter_map(|event| match event {
-            Event::StepStarted { plan, .. } => Some(plan),
-            _ => None,
-        })
-        .collect();
+    let plans = plans(&project);
     let by = |classifier: &str| Plan::Recording { classifier: classifier.into() };
     assert_eq!(plans, [by("android"), by("ios")]);
     project.run(&["run", TRAIL, "--replay", "effects"]).exits(0);

@@ -2,6 +2,7 @@
 
 use trailblaze_protocol::event::{Event, HeadingKind, Plan};
 
+use super::several_devices::plans;
 use crate::support::{Project, parcels};
 
 const TRAIL: &str = "trails/a.trail.yaml";
@@ -152,6 +153,10 @@ fn what_cannot_run_at_the_same_time_is_refused_at_its_place() {
         &["unknown key `optional`", ":11:5"],
     );
     check(
+        "  - step: Both\n    togehter: [{on: alice, tools: []}]\n",
+        &["unknown key `togehter`", "did you mean `together`?"],
+    );
+    check(
         "after:\n  - step: Both\n    together: [{on: alice, tools: []}, {on: bob, tools: []}]\n",
         &["unknown key `together`"],
     );
@@ -187,15 +192,7 @@ trail:
     let beside = project.read("trails/a.effects.yaml");
     assert!(beside.contains("alice@android:") && beside.contains("bob@ios:"), "{beside}");
     project.run(&["run", TRAIL]).exits(0);
-    let plans: Vec<Plan> = project
-        .last_run()
-        .events()
-        .into_iter()
-        .filter_map(|event| match event {
-            Event::StepStarted { plan, .. } => Some(plan),
-            _ => None,
-        })
-        .collect();
+    let plans = plans(&project);
     let by = |classifier: &str| Plan::Recording { classifier: classifier.into() };
     assert_eq!(plans, [by("android"), by("ios"), Plan::Authored]);
     project.run(&["run", TRAIL, "--replay", "effects"]).exits(0);
