@@ -128,9 +128,9 @@ impl InUse {
     }
 
     /// What it printed in earlier calls is no evidence of what goes wrong in this one, unless others are in progress.
-    pub fn begin_call(&self) -> ToolCall {
+    pub fn begin_call(&self) -> ToolCallInFlight {
         self.0.tool_calls.begin();
-        let call = ToolCall(Arc::clone(&self.0));
+        let call = ToolCallInFlight(Arc::clone(&self.0));
         if call.is_only() {
             self.0.stderr.begin_call();
         }
@@ -139,15 +139,15 @@ impl InUse {
 }
 
 /// Counts a call of a tool for as long as it takes.
-pub(crate) struct ToolCall(Arc<Instance>);
+pub(crate) struct ToolCallInFlight(Arc<Instance>);
 
-impl ToolCall {
+impl ToolCallInFlight {
     pub fn is_only(&self) -> bool {
         self.0.tool_calls.is_one()
     }
 }
 
-impl Drop for ToolCall {
+impl Drop for ToolCallInFlight {
     fn drop(&mut self) {
         self.0.tool_calls.end();
     }

@@ -28,7 +28,7 @@ enum WatchedTrails {
 }
 
 /// What is to run next.
-enum Wanted {
+enum NextWatchedRun {
     Trails(WatchedTrails),
     /// The same trails, which write expected pictures.
     Snapshots,
@@ -59,8 +59,8 @@ pub async fn watch(context: &Context, args: RunArgs) -> Result<Exit, Refusal> {
         }
         tokio::select! {
             wanted = next(&mut watch, &trails) => match wanted {
-                Some(Wanted::Trails(wanted)) => trails = wanted,
-                Some(Wanted::Snapshots) => once = Some(args.updating_snapshots()),
+                Some(NextWatchedRun::Trails(wanted)) => trails = wanted,
+                Some(NextWatchedRun::Snapshots) => once = Some(args.updating_snapshots()),
                 None => break,
             },
             () = stop.cancelled() => {}
@@ -81,7 +81,7 @@ async fn run(context: &Context, args: &RunArgs, trails: &WatchedTrails, watch: &
 }
 
 /// What runs next, after a change or a key. `None` to stop.
-async fn next(watch: &mut Watch, last: &WatchedTrails) -> Option<Wanted> {
+async fn next(watch: &mut Watch, last: &WatchedTrails) -> Option<NextWatchedRun> {
     let mut keyboard = Keyboard::open();
     print::say(match keyboard {
         Some(_) => format!("\nwatching for changes; {LEGEND}"),
@@ -93,18 +93,18 @@ async fn next(watch: &mut Watch, last: &WatchedTrails) -> Option<Wanted> {
                 keyboard.iter_mut().for_each(Keyboard::clear_line);
                 print::say(changed(&change));
                 match change.next {
-                    NextRun::All => return Some(Wanted::Trails(WatchedTrails::All)),
-                    NextRun::Some(trails) => return Some(Wanted::Trails(WatchedTrails::Some(trails))),
+                    NextRun::All => return Some(NextWatchedRun::Trails(WatchedTrails::All)),
+                    NextRun::Some(trails) => return Some(NextWatchedRun::Trails(WatchedTrails::Some(trails))),
                     NextRun::Nothing => print::say("none of the trails that ran uses a changed tool"),
                 }
             }
             key = pressed(&mut keyboard) => match key {
-                WatchKey::All => return Some(Wanted::Trails(WatchedTrails::All)),
-                WatchKey::Again => return Some(Wanted::Trails(last.clone())),
-                WatchKey::UpdateSnapshots => return Some(Wanted::Snapshots),
-                WatchKey::Pattern(words) => return Some(Wanted::Trails(WatchedTrails::Pattern(words))),
+                WatchKey::All => return Some(NextWatchedRun::Trails(WatchedTrails::All)),
+                WatchKey::Again => return Some(NextWatchedRun::Trails(last.clone())),
+                WatchKey::UpdateSnapshots => return Some(NextWatchedRun::Snapshots),
+                WatchKey::Pattern(words) => return Some(NextWatchedRun::Trails(WatchedTrails::Pattern(words))),
                 WatchKey::Failed if watch.failed().is_empty() => print::say("no trail failed when it last ran"),
-                WatchKey::Failed => return Some(Wanted::Trails(WatchedTrails::Some(watch.failed()))),
+                WatchKey::Failed => return Some(NextWatchedRun::Trails(WatchedTrails::Some(watch.failed()))),
                 WatchKey::Quit => return None,
             },
         }

@@ -58,7 +58,7 @@ pub async fn picture(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let ask = |_| compare(cx, expected, last).boxed();
     match cx.session.device.await_answer(cx, wait, ask).await {
         Err(Stop::Failed(mut outcome)) => {
-            let last = last.lock().take().map(|seen: Seen| seen.taken);
+            let last = last.lock().take().map(|seen: LastPicture| seen.taken);
             if let Some(taken) = last {
                 outcome.attachments = cx.session.expected_pictures.evidence(&taken).await;
             }
@@ -75,7 +75,7 @@ pub async fn picture(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
 }
 
 /// The picture of the last look.
-struct Seen {
+struct LastPicture {
     taken: Box<TakenPicture>,
     fingerprint: String,
 }
@@ -93,7 +93,7 @@ fn holds(text: String) -> Answer {
 async fn compare(
     cx: &Cx,
     expected: &Expected<'_>,
-    last: &Mutex<Option<Seen>>,
+    last: &Mutex<Option<LastPicture>>,
 ) -> Result<Result<Answer, Box<Outcome>>, Stop> {
     let taken = match take(cx, expected).await? {
         Ok(taken) => Box::new(taken),
@@ -118,7 +118,7 @@ async fn compare(
     if let (PictureResult::Missing { .. }, false) = (&result, pictures.are_renewed()) {
         return Ok(Ok(Answer::Missing(taken, missing(cx, &file, &result, no))));
     }
-    *last.lock() = Some(Seen { taken, fingerprint });
+    *last.lock() = Some(LastPicture { taken, fingerprint });
     Ok(Err(no))
 }
 

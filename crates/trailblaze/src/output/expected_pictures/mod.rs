@@ -30,14 +30,14 @@ struct PictureFolders {
 }
 
 /// A picture as it is compared: masked, and only the part that counts.
-struct Prepared {
+struct ComparedPart {
     grid: PixelGrid,
     /// The size of the whole picture.
     whole: Size,
 }
 
 /// What is known of the expected picture.
-enum Kept {
+enum ExpectedPictureState {
     Missing,
     /// With another size.
     Resized(Size),
@@ -79,31 +79,31 @@ impl PictureFolders {
         }
     }
 
-    fn kept(&self, file: &str, actual: Size) -> Result<Kept, String> {
-        let Some(bytes) = self.read(file)? else { return Ok(Kept::Missing) };
+    fn kept(&self, file: &str, actual: Size) -> Result<ExpectedPictureState, String> {
+        let Some(bytes) = self.read(file)? else { return Ok(ExpectedPictureState::Missing) };
         let not_a_picture =
             |error: std::io::Error| format!("`{file}` is not a picture: {error}; `--update-snapshots` writes it again");
         // The size comes first: a file that is not ours may unpack to anything.
         let size = match picture_size(&bytes) {
             Ok(size) if size == actual => size,
-            Ok(size) => return Ok(Kept::Resized(size)),
-            Err(_) if self.are_renewed => return Ok(Kept::Missing),
+            Ok(size) => return Ok(ExpectedPictureState::Resized(size)),
+            Err(_) if self.are_renewed => return Ok(ExpectedPictureState::Missing),
             Err(error) => return Err(not_a_picture(error)),
         };
         match decode(&bytes) {
-            Ok((pixels, _)) => Ok(Kept::Pixels(PixelGrid { size, pixels })),
-            Err(_) if self.are_renewed => Ok(Kept::Missing),
+            Ok((pixels, _)) => Ok(ExpectedPictureState::Pixels(PixelGrid { size, pixels })),
+            Err(_) if self.are_renewed => Ok(ExpectedPictureState::Missing),
             Err(error) => Err(not_a_picture(error)),
         }
     }
 
     fn compared(&self, taken: &TakenPicture) -> Result<PictureComparison, String> {
-        let Prepared { grid, whole } = prepared(taken)?;
+        let ComparedPart { grid, whole } = prepared(taken)?;
         let file = file_of(taken, whole);
         let result = match self.kept(&file, grid.size)? {
-            Kept::Missing => PictureResult::Missing { others: self.others(taken) },
-            Kept::Resized(expected) => PictureResult::Resized { expected, actual: grid.size },
-            Kept::Pixels(kept) => {
+            ExpectedPictureState::Missing => PictureResult::Missing { others: self.others(taken) },
+            ExpectedPictureState::Resized(expected) => PictureResult::Resized { expected, actual: grid.size },
+            ExpectedPictureState::Pixels(kept) => {
                 let difference = kept.difference(&grid, taken.tolerance);
                 let total = u64::from(grid.size.width) * u64::from(grid.size.height);
                 PictureResult::Compared { differing: difference.count, total, area: difference.area }
@@ -131,7 +131,7 @@ impl PictureFolders {
     }
 
     fn renewed(&self, taken: &TakenPicture) -> Result<String, String> {
-        let Prepared { grid, whole } = prepared(taken)?;
+        let ComparedPart { grid, whole } = prepared(taken)?;
         let file = file_of(taken, whole);
         let mut written = self.written.lock();
         pack_small(&grid.pixels, grid.size)
@@ -142,7 +142,7 @@ impl PictureFolders {
     }
 
     fn shown(&self, taken: &TakenPicture) -> Vec<Attachment> {
-        let Ok(Prepared { grid, whole }) = prepared(taken) else { return Vec::new() };
+        let Ok(ComparedPart { grid, whole }) = prepared(taken) else { return Vec::new() };
         let file = file_of(taken, whole);
         let attachment = |what: &str, bytes: Vec<u8>| Attachment {
             name: format!("{} ({what})", taken.name),
@@ -153,13 +153,13 @@ impl PictureFolders {
         let kept = self.kept(&file, grid.size).ok();
         let mut shown = Vec::new();
         // A file that is no picture is not passed on.
-        if matches!(kept, Some(Kept::Resized(_) | Kept::Pixels(_)))
+        if matches!(kept, Some(ExpectedPictureState::Resized(_) | ExpectedPictureState::Pixels(_)))
             && let Ok(Some(bytes)) = self.read(&file)
         {
             shown.push(attachment("expected", bytes));
         }
         shown.extend(pack(&grid.pixels, grid.size).ok().map(|png| attachment("actual", png)));
-        if let Some(Kept::Pixels(kept)) = kept {
+        if let Some(ExpectedPictureState::Pixels(kept)) = kept {
             let marked = grid.marked(&kept.difference(&grid, taken.tolerance));
             shown.extend(pack(&marked.pixels, marked.size).ok().map(|png| attachment("difference", png)));
         }
@@ -186,7 +186,7 @@ impl ExpectedPictures for ExpectedPictureFiles {
     }
 }
 
-fn prepared(taken: &TakenPicture) -> Result<Prepared, String> {
+fn prepared(taken: &TakenPicture) -> Result<ComparedPart, String> {
     let (mut pixels, size) =
         unpacked(&taken.picture).map_err(|error| format!("the device's picture cannot be read: {error}"))?;
     cover(&mut pixels, size, &scaled(&taken.masks, taken.screen, size));
@@ -198,7 +198,7 @@ fn prepared(taken: &TakenPicture) -> Result<Prepared, String> {
     if grid.pixels.is_empty() {
         return Err("the element has no pixels on the screen".to_string());
     }
-    Ok(Prepared { grid, whole: size })
+    Ok(ComparedPart { grid, whole: size })
 }
 
 /// A part of the screen in the pixels of its picture: all that it touches.
