@@ -10,6 +10,7 @@ mod dialogs;
 mod finding;
 mod fresh;
 mod live;
+mod network;
 mod person;
 mod phone;
 mod refs;
@@ -20,6 +21,7 @@ mod snapshots;
 mod tools;
 mod trouble;
 mod typing;
+mod world;
 
 use std::process::Command;
 
