@@ -4,6 +4,7 @@ mod abilities;
 mod audit;
 mod browse;
 mod command;
+mod documents;
 mod events;
 mod live;
 mod person;
@@ -30,6 +31,7 @@ pub use self::abilities::{
 pub use self::audit::{AccessibilityAuditor, AccessibilityFault, AuditScope};
 pub use self::browse::Browse;
 pub use self::command::DeviceCommand;
+pub use self::documents::DocumentSnapshots;
 pub use self::events::{DeviceEvents, cut};
 pub use self::live::ScreenFrame;
 pub use self::person::{ObservedAction, Person, PersonAction};
@@ -132,6 +134,10 @@ pub trait Driver: Send + Sync {
     }
 
     fn auditor(&self) -> Option<&dyn AccessibilityAuditor> {
+        None
+    }
+
+    fn documents(&self) -> Option<&dyn DocumentSnapshots> {
         None
     }
 

@@ -10,8 +10,8 @@ use tokio::sync::watch;
 use trailblaze_core::device_source::DeviceSpec;
 use trailblaze_core::driver::{
     AccessibilityAuditor, Action, ActionOutput, ActionTarget, AppControl, BrowserControl, Budget, ClipboardControl,
-    DeviceDescription, DeviceEvents, DialogAnswer, DisplayedText, Driver, DriverError, NetworkControl, ObserveOptions,
-    Person, ScreenFrame, TrailStart,
+    DeviceDescription, DeviceEvents, DialogAnswer, DisplayedText, DocumentSnapshots, Driver, DriverError,
+    NetworkControl, ObserveOptions, Person, ScreenFrame, TrailStart,
 };
 use trailblaze_core::query::{Checks, Find, Found, Query, Reason, WhyNot};
 use trailblaze_core::screen::{Picture, Pixels, Screen, Shape, SnapshotId};
@@ -24,6 +24,7 @@ use super::acting::Acting;
 use super::audit::AxeFile;
 use super::backend::BrowserConnector;
 use super::browse::{restart, restore};
+use super::documents::KnownSheets;
 use super::emulation::Emulation;
 use super::look::{PagePart, Ready, screen_of};
 use super::page::Page;
@@ -59,6 +60,8 @@ pub struct Web {
     pub(super) clipboard: Mutex<String>,
     screencast: Arc<Screencast>,
     events: Arc<DeviceEvents>,
+    /// The style sheets of its pages.
+    pub(super) sheets: KnownSheets,
 }
 
 impl Web {
@@ -78,6 +81,7 @@ impl Web {
             clipboard: Mutex::default(),
             screencast: Arc::default(),
             events: Arc::default(),
+            sheets: KnownSheets::default(),
         }
     }
 
@@ -258,6 +262,10 @@ impl Driver for Web {
     }
 
     fn browser(&self) -> Option<&dyn BrowserControl> {
+        Some(self)
+    }
+
+    fn documents(&self) -> Option<&dyn DocumentSnapshots> {
         Some(self)
     }
 

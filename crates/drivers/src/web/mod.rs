@@ -13,6 +13,7 @@ mod audit;
 pub mod backend;
 mod browse;
 mod devtools;
+mod documents;
 mod driver;
 mod emulation;
 mod events;

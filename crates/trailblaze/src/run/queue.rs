@@ -543,6 +543,7 @@ impl DeviceWorker<'_> {
             message,
             failure,
             place,
+            just_before: ended.just_before,
             tries: task.number,
             millis: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
             recording,

@@ -18,6 +18,7 @@ mod secrets;
 mod shop;
 mod snapshots;
 mod tools;
+mod trace;
 mod trouble;
 mod typing;
 
