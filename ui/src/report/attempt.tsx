@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Data, Fact, Long, Said, State, Tag } from '../shared/text.tsx';
 import { cut, plural, time, visible } from '../shared/words.ts';
 import { CallBox, TurnBox } from './calls.tsx';
-import { FailureCard } from './failures.tsx';
+import { FailureCard, PassedLate } from './failures.tsx';
 import type { Attempt, Call, Detail, Heal, Picture as Taken, Plan, Step, Suggestion, Touch } from '../generated/data.ts';
 import { NoteLine, Standing } from './overview.tsx';
 import { Picture, type Shown } from './pictures.tsx';
@@ -141,6 +141,7 @@ export function AttemptView({
           <Long text={attempt.message} />
         </p>
       ) : null}
+      {attempt.state === 'passed' && <PassedLate attempt={attempt} />}
       {detail && (
         <>
           <div class="steps-head">

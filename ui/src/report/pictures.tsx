@@ -58,7 +58,7 @@ export function Picture({ taken, caption, touches, box, onClick }: Props): VNode
     return () => nearing.unobserve(node);
   }, [file]);
 
-  const size = { width: `${w}px`, height: `${h}px` };
+  const size = { aspectRatio: `${w} / ${h}` };
   return (
     <figure class={'picture' + (taken.isAttached ? ' attached' : '')} style={{ width: `${w}px` }}>
       <figcaption title={caption}>{visible(caption)}</figcaption>
