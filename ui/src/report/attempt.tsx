@@ -42,7 +42,7 @@ export function AttemptView({
   listed: Attempt[];
   onShown: (id: string | undefined) => void;
 }): VNode {
-  const { run, link, isLive } = useView();
+  const { run, link, traceLink, isLive } = useView();
   const detail = useDetail(attempt);
   // What the user opened or closed; everything else follows how it went.
   const [toggled, setToggled] = useState<ReadonlyMap<number, boolean>>(new Map());
@@ -149,6 +149,11 @@ export function AttemptView({
               {plural(steps.length, 'step')}
               <span class="faint">{` with ${plural(attempt.nCalls, 'call')}`}</span>
             </h3>
+            {detail.trace && (
+              <a class="open-trace" href={traceLink(attempt)}>
+                Open the trace
+              </a>
+            )}
             {steps.length > 1 && (
               <>
                 <button class="link" type="button" onClick={() => setAll(true)}>

@@ -166,7 +166,7 @@ export function FailureCard({ attempt, withTitle, above, below, onStep }: CardPr
           taken={trouble.picture}
           caption={trouble.picture.moment === 'failure' ? 'At failure' : 'Last picture'}
           touches={[]}
-          box={{ width: 600, height: 480 }}
+          box={{ width: 560, height: 460 }}
         />
       )}
       {below}
