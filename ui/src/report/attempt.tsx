@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Data, Fact, Long, Said, State, Tag } from '../shared/text.tsx';
 import { cut, plural, time, visible } from '../shared/words.ts';
 import { CallBox, TurnBox } from './calls.tsx';
-import { FailureCard } from './failures.tsx';
+import { FailureCard, PassedLate } from './failures.tsx';
 import type { Attempt, Call, Detail, Heal, Picture as Taken, Plan, Step, Suggestion, Touch } from '../generated/data.ts';
 import { NoteLine, Standing } from './overview.tsx';
 import { Picture, type Shown } from './pictures.tsx';
@@ -42,7 +42,7 @@ export function AttemptView({
   listed: Attempt[];
   onShown: (id: string | undefined) => void;
 }): VNode {
-  const { run, link, isLive } = useView();
+  const { run, link, traceLink, isLive } = useView();
   const detail = useDetail(attempt);
   // What the user opened or closed; everything else follows how it went.
   const [toggled, setToggled] = useState<ReadonlyMap<number, boolean>>(new Map());
@@ -141,6 +141,7 @@ export function AttemptView({
           <Long text={attempt.message} />
         </p>
       ) : null}
+      {attempt.state === 'passed' && <PassedLate attempt={attempt} />}
       {detail && (
         <>
           <div class="steps-head">
@@ -148,6 +149,11 @@ export function AttemptView({
               {plural(steps.length, 'step')}
               <span class="faint">{` with ${plural(attempt.nCalls, 'call')}`}</span>
             </h3>
+            {detail.trace && (
+              <a class="open-trace" href={traceLink(attempt)}>
+                Open the trace
+              </a>
+            )}
             {steps.length > 1 && (
               <>
                 <button class="link" type="button" onClick={() => setAll(true)}>

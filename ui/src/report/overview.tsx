@@ -4,6 +4,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Data, Long, Said, State, Tag } from '../shared/text.tsx';
 import { count, cut, plural, time, visible } from '../shared/words.ts';
 import { Failures } from './failures.tsx';
+import { byForm } from './forms.ts';
 import type { Attempt, Note, Server } from '../generated/data.ts';
 import { Now } from './now.tsx';
 import { STATES } from './verdict.ts';
@@ -15,13 +16,16 @@ export const HEALED = 'Passed after the previous attempt repaired calls of the t
 export function Overview({ listed, wanted, onWanted }: ListProps): VNode {
   const { run } = useView();
   // Problems of the run as a whole come first, such as why it was refused.
+  const retried = useMemo(() => byForm(run.retried, run.attempts), [run]);
   const isSevere = (note: Note) => note.level === 'warning' || note.level === 'error';
   return (
     <>
       <Notes title="About the run" notes={run.notes.filter(isSevere)} />
       <Now />
       <Failures title="Failures" groups={run.failures} />
-      <Failures title="Retried" groups={run.retried} />
+      <Failures title="Healed" groups={retried.healed} />
+      <Failures title="Flaky" groups={retried.flaky} />
+      <Failures title="Retried" groups={retried.retried} />
       <Timeline />
       <List listed={listed} wanted={wanted} onWanted={onWanted} />
       {run.servers.length > 0 && (
