@@ -29,6 +29,7 @@ use super::emulation::Emulation;
 use super::look::{PagePart, Ready, screen_of};
 use super::page::Page;
 use super::person;
+use super::provider::BrowserEngine;
 use super::screencast::Screencast;
 use super::want::{needed, want};
 
@@ -44,6 +45,8 @@ pub struct InitialState {
     pub dialogs: Option<DialogAnswer>,
     /// What audits pages.
     pub axe: AxeFile,
+    /// Which browser it is.
+    pub engine: BrowserEngine,
 }
 
 pub struct Web {

@@ -11,6 +11,7 @@ mod act;
 mod acting;
 mod audit;
 pub mod backend;
+mod bidi;
 mod browse;
 mod devtools;
 mod documents;
@@ -20,6 +21,7 @@ mod events;
 #[cfg(test)]
 mod fake;
 mod fallbacks;
+mod firefox;
 mod frames;
 pub mod input;
 mod keys;

@@ -20,13 +20,16 @@ use super::devtools::browser::{BrowserOptions, find};
 use super::devtools::browsers::Browsers;
 use super::driver::{InitialState, Web};
 use super::emulation::Emulation;
+use super::firefox::browser::{self as firefox, FirefoxOptions};
+use super::firefox::connector::FirefoxConnector;
 use crate::provider::{ConfigKeys, DeviceProvider, Machine, ProjectPart, ProviderConfig, WantedDevice};
 
 const DRIVER: &str = "playwright-native";
 /// The browser that needs no entry in a project.
 const CHROMIUM: &str = "web/chromium";
-/// Browsers that are not based on Chromium.
-const OTHER_BROWSERS: [&str; 3] = ["firefox", "safari", "webkit"];
+const FIREFOX: &str = "web/firefox";
+/// Browsers that this build does not drive.
+const OTHER_BROWSERS: [&str; 2] = ["safari", "webkit"];
 
 pub const PROVIDER: DeviceProvider = DeviceProvider {
     name: "chromium",
@@ -45,6 +48,8 @@ table! {
         "dialogs" => dialogs: Option<DialogAnswer> = None,
         /// The browser for web devices.
         "browser" => browser: Option<BrowserEntry> = None,
+        /// How Firefox is started, for web devices whose browser it is.
+        "firefox" => firefox: Option<FirefoxEntry> = None,
         /// The file of axe-core with which assertAccessible audits web pages; by default that of the npm package in node_modules.
         "axe" => axe: Option<String> = None,
     }
@@ -69,8 +74,34 @@ table! {
 }
 
 table! {
+    /// How Firefox is started.
+    pub struct FirefoxEntry {
+        /// The path of Firefox; searched for by default.
+        "program" => program: Option<String> = None,
+        /// Whether its window is shown.
+        "headed" => headed: bool = false,
+        /// Open pages with invalid certificates.
+        "ignoreCertificateErrors" => ignore_certificate_errors: bool = false,
+        /// Additional command-line arguments for Firefox.
+        "args" => args: Vec<String> = Vec::new(),
+    }
+}
+
+words! {
+    /// The browser of a web device.
+    #[derive(Default)]
+    pub enum BrowserEngine {
+        #[default]
+        "chromium" => Chromium,
+        "firefox" => Firefox,
+    }
+}
+
+table! {
     /// What the entry of a device says if it is a web device.
     pub struct WebEntry {
+        /// The browser of a web device; web/firefox is Firefox, and any other name Chromium.
+        "browser" => browser: Option<BrowserEngine> = None,
         /// The phone or tablet that a web device emulates: iPhone 14.
         "emulate" => emulate: Option<EmulatedDevice> = None,
         /// The size of a web device's window: 1280x800.
@@ -164,6 +195,7 @@ impl Decode for ColorScheme {
 struct WebConfig {
     root: PathBuf,
     browser: Option<BrowserEntry>,
+    firefox: Option<FirefoxEntry>,
     dialogs: Option<DialogAnswer>,
     axe: AxeFile,
     entries: HashMap<String, WebEntry>,
@@ -172,10 +204,10 @@ struct WebConfig {
 impl WebConfig {
     fn read(part: &ProjectPart<'_>, found: &mut Vec<Problem>) -> WebConfig {
         let (project, entries) = part.decode::<WebProject, WebEntry>(found);
-        let (browser, dialogs, axe) =
-            project.map(|project| (project.browser, project.dialogs, project.axe)).unwrap_or_default();
+        let parts = |project: WebProject| (project.browser, project.firefox, project.dialogs, project.axe);
+        let (browser, firefox, dialogs, axe) = project.map(parts).unwrap_or_default();
         let axe = AxeFile::of(part.root, axe.as_deref());
-        WebConfig { root: part.root.to_path_buf(), browser, dialogs, axe, entries }
+        WebConfig { root: part.root.to_path_buf(), browser, firefox, dialogs, axe, entries }
     }
 
     fn spec(&self, wanted: &WantedDevice<'_>) -> DeviceSpec {
@@ -186,6 +218,7 @@ impl WebConfig {
             storage_state: entry.and_then(|entry| entry.storage_state.as_ref()).map(|file| self.root.join(&file.value)),
             is_shared: entry.is_some_and(|entry| entry.storage == StorageRule::Shared),
             axe: self.axe.clone(),
+            engine: entry.and_then(|entry| entry.browser).unwrap_or_else(|| BrowserEngine::named(wanted.name)),
         };
         let id = DeviceId::new(format!("{}/{}", wanted.platform, wanted.name));
         let driver = wanted.driver.filter(|driver| driver.as_str() != DriverKey::SIM);
@@ -207,6 +240,33 @@ impl WebConfig {
             is_root: machine.is_root,
         }
     }
+
+    fn firefox_options(&self, machine: &Machine) -> FirefoxOptions {
+        let entry = self.firefox.as_ref();
+        let program = entry.and_then(|entry| entry.program.clone()).map(PathBuf::from);
+        FirefoxOptions {
+            program: machine.var("TRAILBLAZE_FIREFOX").map(PathBuf::from).or(program),
+            is_headed: machine.is_headed || entry.is_some_and(|entry| entry.headed),
+            ignores_certificates: entry.is_some_and(|entry| entry.ignore_certificate_errors),
+            args: entry.map(|entry| entry.args.clone()).unwrap_or_default(),
+            path: machine.var("PATH").unwrap_or_default().to_os_string(),
+        }
+    }
+}
+
+impl BrowserEngine {
+    /// The browser of a device whose entry does not say it.
+    fn named(device: &str) -> BrowserEngine {
+        let is_firefox = device.eq_ignore_ascii_case("firefox");
+        if is_firefox { BrowserEngine::Firefox } else { BrowserEngine::Chromium }
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            BrowserEngine::Chromium => "Chromium",
+            BrowserEngine::Firefox => "Firefox",
+        }
+    }
 }
 
 impl ProviderConfig for WebConfig {
@@ -219,7 +279,7 @@ impl ProviderConfig for WebConfig {
         // A browser that only has such a name would be mistaken for the real one.
         if OTHER_BROWSERS.iter().any(|other| name.eq_ignore_ascii_case(other)) {
             return Some(Err(format!(
-                "`{id}` cannot be driven: this build drives Chromium and browsers based on it; write {CHROMIUM}"
+                "`{id}` cannot be driven: this build drives Firefox, Chromium and browsers based on it; write {CHROMIUM} or {FIREFOX}"
             )));
         }
         Some(Ok(self.spec(wanted)))
@@ -228,7 +288,9 @@ impl ProviderConfig for WebConfig {
     fn open(&self, machine: &Machine) -> Result<Arc<dyn DeviceSource>, String> {
         let options = self.options(machine);
         let browsers = Browsers::new(options.clone(), machine.supervisor.clone());
-        Ok(Arc::new(WebDevices { options, browsers, machine: machine.clone() }))
+        let firefox_options = self.firefox_options(machine);
+        let firefox = Arc::new(FirefoxConnector::new(firefox_options.clone(), machine.supervisor.clone()));
+        Ok(Arc::new(WebDevices { options, browsers, firefox_options, firefox, machine: machine.clone() }))
     }
 }
 
@@ -243,7 +305,7 @@ pub fn web_device(id: DeviceId, driver: Option<&DriverKey>, classifiers: &[Strin
         provider: PROVIDER.name,
         classifiers: all,
         size: start.emulation.size,
-        summary: "Chromium".to_string(),
+        summary: start.engine.title().to_string(),
         follows_person: true,
         machine_id: None,
         settings: DeviceSettings::new(start),
@@ -264,18 +326,29 @@ fn emulation(entry: &WebEntry) -> Emulation {
 struct WebDevices {
     options: BrowserOptions,
     browsers: Arc<Browsers>,
+    firefox_options: FirefoxOptions,
+    firefox: Arc<FirefoxConnector>,
     machine: Machine,
 }
 
 #[async_trait]
 impl DeviceSource for WebDevices {
     async fn discover(&self, _: &Budget) -> Result<Vec<DeviceSpec>, DriverError> {
-        Ok(vec![web_device(DeviceId::new(CHROMIUM), None, &[], InitialState::default())])
+        let mut devices = vec![web_device(DeviceId::new(CHROMIUM), None, &[], InitialState::default())];
+        if firefox::find(&self.firefox_options).is_ok() {
+            let start = InitialState { engine: BrowserEngine::Firefox, ..InitialState::default() };
+            devices.push(web_device(DeviceId::new(FIREFOX), None, &[], start));
+        }
+        Ok(devices)
     }
 
     /// The browser is started by the first command.
     async fn acquire(&self, device: &DeviceSpec, _: &Budget) -> Result<Arc<dyn Driver>, DriverError> {
-        Ok(Arc::new(Web::new(device, Arc::clone(&self.browsers))))
+        let engine = device.settings.get::<InitialState>().map(|start| start.engine).unwrap_or_default();
+        Ok(match engine {
+            BrowserEngine::Chromium => Arc::new(Web::new(device, Arc::clone(&self.browsers))),
+            BrowserEngine::Firefox => Arc::new(Web::new(device, Arc::clone(&self.firefox))),
+        })
     }
 
     async fn check(&self, budget: &Budget, is_needed: bool) -> Vec<Finding> {
@@ -301,5 +374,6 @@ impl DeviceSource for WebDevices {
 
     async fn close(&self) {
         self.browsers.close().await;
+        self.firefox.close().await;
     }
 }
