@@ -74,7 +74,7 @@ export function Film(): VNode {
             .map((entry) => (
               <span
                 key={entry.key}
-                class={`bar-of-entry ${entry.call ? 'of-call' : 'of-step'}${entry.call ? (isWrong(entry.call) ? ' failed' : '') : ` ${entry.step!.state}`}${entry.key === chosen?.key ? ' is-chosen' : ''}`}
+                class={`bar-of-entry ${entry.call ? 'is-call' : 'is-step'}${entry.call ? (isWrong(entry.call) ? ' failed' : '') : ` ${entry.step!.state}`}${entry.key === chosen?.key ? ' is-chosen' : ''}`}
                 title={visible(entryWords(entry))}
                 style={{ left: left(entry.at), width: `calc(${left(entry.until)} - ${left(entry.at)})` }}
               />

@@ -57,7 +57,7 @@ function Line({ entry, isChosen }: { entry: Entry; isChosen: boolean }): VNode {
   const status = call ? (isWrong(call) ? 'failed' : '') : step!.isTolerated ? 'skipped' : step!.state;
   const nTroubles = call || isFolded ? activityOf(control.model, entry).filter((one) => one.isTrouble).length : 0;
   return (
-    <li class={`trace-line ${status} ${call ? 'of-call' : 'of-step'}`} style={{ '--depth': String(Math.min(entry.depth, 8)) }}>
+    <li class={`trace-line ${status} ${call ? 'is-call' : 'is-step'}`} style={{ '--depth': String(Math.min(entry.depth, 8)) }}>
       {!call && step!.calls.length > 0 ? (
         <button
           class="fold"
