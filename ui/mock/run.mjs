@@ -1,5 +1,7 @@
 // A made-up run with failures of every form, and the trace of one attempt in a web shop.
 
+import { HOSTILE, hostileTrace } from './hostile.mjs';
+
 const SIZE = { width: 1280, height: 800 };
 const T0 = 1_200_000;
 
@@ -400,6 +402,25 @@ export function madeUp() {
       }),
     ),
   ];
+  const hostile = other({
+    step: HOSTILE,
+    stepNumber: 1,
+    stepKind: 'step',
+    message: HOSTILE,
+    expected: HOSTILE,
+    saw: `\`${HOSTILE}\`, \`${HOSTILE} 2\``,
+    picture: picture(5, 'failure'),
+    justBefore: [HOSTILE],
+    place: HOSTILE,
+    excerpt: { line: 99998, text: `${HOSTILE}\n${HOSTILE}` },
+    commands: [HOSTILE, `${HOSTILE} again`],
+  });
+  attempts.push(
+    attempt('a11', { ...trail('hostile', HOSTILE, [HOSTILE]), path: HOSTILE }, 1, 1, 'failed', 'counts', 9_000_000, 900_000, {
+      message: HOSTILE,
+      trouble: hostile,
+    }),
+  );
   const empty = { steps: [], loose: [], failingStep: null, activity: [], sources: [], trace: null };
   const healed = step(
     1,
@@ -424,6 +445,24 @@ export function madeUp() {
       ],
     },
   );
+  const hostileCall = call(HOSTILE, 9_010_000, 400_000, 0, {
+    args: [[HOSTILE, HOSTILE]],
+    place: { path: HOSTILE, line: 99_999 },
+    waits: [{ what: HOSTILE, micros: 10, met: false, saw: HOSTILE }],
+    notes: [{ level: 'error', text: HOSTILE }],
+    touches: [touch(9_100_000, HOSTILE, -9e9, 9e9, 9e9, -9e9)],
+  });
+  const hostileDetail = {
+    steps: [step(1, 'step', HOSTILE, 9_000_000, 800_000, 1, [hostileCall], { state: 'failed', message: HOSTILE })],
+    loose: [call(HOSTILE, 9_800_000, null, 0, { answer: null })],
+    failingStep: 0,
+    activity: [said(9_100_000, 'error', HOSTILE), request(9_200_000, HOSTILE, `/${HOSTILE}`, 500, HOSTILE, 1000, { failure: HOSTILE })],
+    sources: [
+      { path: HOSTILE, file: HOSTILE, kept: { embedded: 0 } },
+      { path: 'gone', file: 'gone', kept: { missing: 'is not in the run folder' } },
+    ],
+    trace: { file: 'traces/a11/trace.js', kept: 'nextToPage' },
+  };
   const many = Array.from({ length: 200 }, (_, nth) =>
     step(
       nth + 1,
@@ -440,7 +479,15 @@ export function madeUp() {
     ),
   );
   const details = attempts.map(({ id }) =>
-    id === 'a1' ? detail : id === 'a4' ? { ...empty, steps: [healed], failingStep: 0 } : id === 'a7' ? { ...empty, steps: many } : empty,
+    id === 'a1'
+      ? detail
+      : id === 'a4'
+        ? { ...empty, steps: [healed], failingStep: 0 }
+        : id === 'a7'
+          ? { ...empty, steps: many }
+          : id === 'a11'
+            ? hostileDetail
+            : empty,
   );
   const lane = (id, platform, driver, size, classifiers) => ({
     name: id,
@@ -485,7 +532,7 @@ export function madeUp() {
     leakedProcesses: 0,
     notes: [],
     attempts,
-    failures: [[0], [5], [7, 8, 9]],
+    failures: [[0], [5], [7, 8, 9], [10]],
     retried: [[1], [3]],
   };
   return { index, details, trees: [YAML], files: files(calls) };
@@ -557,5 +604,6 @@ function files(calls) {
     },
   ];
   all.set('traces/a1/trace.js', `trailblazeTrace("a1",${JSON.stringify({ frames, documents, exchanges })});\n`);
+  all.set('traces/a11/trace.js', hostileTrace(frames, SIZE, T0 + 9_400_000));
   return all;
 }

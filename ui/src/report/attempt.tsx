@@ -6,7 +6,9 @@ import { cut, plural, time, visible } from '../shared/words.ts';
 import { CallBox, TurnBox } from './calls.tsx';
 import { FailureCard, PassedLate } from './failures.tsx';
 import type { Attempt, Call, Detail, Heal, Picture as Taken, Plan, Step, Suggestion, Touch } from '../generated/data.ts';
+import { Outline } from './outline.tsx';
 import { NoteLine, Standing } from './overview.tsx';
+import { OUTLINED } from './parts.ts';
 import { Picture, type Shown } from './pictures.tsx';
 import { isBad, KINDS, useView } from './view.ts';
 
@@ -75,15 +77,14 @@ export function AttemptView({
     toggled.get(place) ?? (steps.length <= 25 || (isBad(step.state) && !step.isTolerated) || place === detail?.failingStep);
   const setAll = (opens: boolean) => setToggled(new Map(steps.map((_, place) => [place, opens])));
   const failing = detail?.failingStep;
-  const goToFailing =
-    failing == null || steps.length <= 2
-      ? undefined
-      : () => {
-          setToggled(new Map(toggled).set(failing, true));
-          const item = list.current?.children[failing];
-          item?.querySelector('button')?.focus({ preventScroll: true });
-          item?.scrollIntoView({ block: 'start' });
-        };
+  const goTo = (place: number) => {
+    setToggled(new Map(toggled).set(place, true));
+    const item = list.current?.children[place];
+    item?.querySelector('button')?.focus({ preventScroll: true });
+    item?.scrollIntoView({ block: 'start' });
+  };
+  const goToFailing = failing == null || steps.length <= 2 ? undefined : () => goTo(failing);
+  const isOutlined = steps.length >= OUTLINED;
 
   return (
     <>
@@ -165,16 +166,19 @@ export function AttemptView({
               </>
             )}
           </div>
-          <ol ref={list}>
-            {steps.map((step, place) => (
-              <StepBox
-                key={place}
-                step={step}
-                isOpen={isOpen(step, place)}
-                onToggle={(opens) => setToggled(new Map(toggled).set(place, opens))}
-              />
-            ))}
-          </ol>
+          <div class={isOutlined ? 'outlined' : ''}>
+            {isOutlined && <Outline steps={steps} failingStep={failing ?? null} onStep={goTo} />}
+            <ol ref={list}>
+              {steps.map((step, place) => (
+                <StepBox
+                  key={place}
+                  step={step}
+                  isOpen={isOpen(step, place)}
+                  onToggle={(opens) => setToggled(new Map(toggled).set(place, opens))}
+                />
+              ))}
+            </ol>
+          </div>
           {detail.loose.length > 0 && (
             <>
               <div class="steps-head">

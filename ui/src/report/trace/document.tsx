@@ -77,7 +77,7 @@ function Snapshot({ found, touches }: { found: FoundDocument; touches: Touch[] }
     pick(next);
   };
   return (
-    <div class="document-room" ref={room}>
+    <div class="document-room" ref={room} style={{ '--ratio': String(document.width / Math.max(1, document.height)) }}>
       <div class="document-sheet" style={{ width: `${document.width * scale}px`, height: `${document.height * scale}px` }}>
         <iframe
           ref={iframe}

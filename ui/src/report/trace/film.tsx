@@ -1,6 +1,7 @@
 /** The film strip with its scrubber: the whole attempt from left to right. */
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { use } from '../../shared/store.ts';
 import { time, visible } from '../../shared/words.ts';
 import { isWrong } from '../calls.tsx';
 import { useView } from '../view.ts';
@@ -13,7 +14,8 @@ const HEIGHT = 58;
 
 export function Film(): VNode {
   const { control, state, chosen } = useTrace();
-  const { model } = control;
+  const { model, hovered } = control;
+  const hover = use(hovered);
   const strip = useRef<HTMLDivElement>(null);
   const width = useWidth(strip);
   const { from, to, frames } = model;
@@ -33,7 +35,6 @@ export function Film(): VNode {
     Home: () => control.moveTo(from),
     End: () => control.moveTo(to),
   };
-  const shown = state.hover ?? state.at;
   return (
     <div class="film">
       <div
@@ -49,13 +50,14 @@ export function Film(): VNode {
         onPointerDown={(event) => {
           if (event.button !== 0) return;
           strip.current!.setPointerCapture(event.pointerId);
+          hovered.set(null);
           control.moveTo(timeAt(event));
         }}
         onPointerMove={(event) => {
           if (event.buttons & 1 && strip.current!.hasPointerCapture(event.pointerId)) control.moveTo(timeAt(event));
-          else control.hover(timeAt(event));
+          else hovered.set(timeAt(event));
         }}
-        onPointerLeave={() => control.hover(null)}
+        onPointerLeave={() => hovered.set(null)}
         onKeyDown={(event) => {
           const act = keys[event.key];
           if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -74,7 +76,7 @@ export function Film(): VNode {
             .map((entry) => (
               <span
                 key={entry.key}
-                class={`bar-of-entry ${entry.call ? 'of-call' : 'of-step'}${entry.call ? (isWrong(entry.call) ? ' failed' : '') : ` ${entry.step!.state}`}${entry.key === chosen?.key ? ' is-chosen' : ''}`}
+                class={`bar-of-entry ${entry.call ? 'is-call' : 'is-step'}${entry.call ? (isWrong(entry.call) ? ' failed' : '') : ` ${entry.step!.state}`}${entry.key === chosen?.key ? ' is-chosen' : ''}`}
                 title={visible(entryWords(entry))}
                 style={{ left: left(entry.at), width: `calc(${left(entry.until)} - ${left(entry.at)})` }}
               />
@@ -91,9 +93,9 @@ export function Film(): VNode {
             style={{ left: left(chosen.at), width: `calc(${left(Math.max(chosen.until, chosen.at + 1))} - ${left(chosen.at)})` }}
           />
         )}
-        {state.hover !== null && <span class="needle is-hover" style={{ left: left(state.hover) }} />}
+        {hover !== null && <span class="needle is-hover" style={{ left: left(hover) }} />}
         <span class="needle" style={{ left: left(state.at) }} />
-        {state.hover !== null && <Preview at={shown} left={left(shown)} />}
+        {hover !== null && <Preview at={hover} left={left(hover)} />}
       </div>
       <div class="film-times" aria-hidden="true">
         <span>0</span>

@@ -6,7 +6,7 @@ import { cut, time, visible } from '../../shared/words.ts';
 import { isWrong } from '../calls.tsx';
 import { isBad, KINDS } from '../view.ts';
 import { useTrace } from './context.ts';
-import { activityOf, type Entry } from './model.ts';
+import type { Entry } from './model.ts';
 import { listed } from './state.ts';
 import { entryWords, sumOf } from './words.ts';
 
@@ -55,9 +55,9 @@ function Line({ entry, isChosen }: { entry: Entry; isChosen: boolean }): VNode {
   const { step, call } = entry;
   const isFolded = entry.nthStep !== null && state.folded.has(entry.nthStep);
   const status = call ? (isWrong(call) ? 'failed' : '') : step!.isTolerated ? 'skipped' : step!.state;
-  const nTroubles = call || isFolded ? activityOf(control.model, entry).filter((one) => one.isTrouble).length : 0;
+  const nTroubles = call || isFolded ? entry.nTroubles : 0;
   return (
-    <li class={`trace-line ${status} ${call ? 'of-call' : 'of-step'}`} style={{ '--depth': String(Math.min(entry.depth, 8)) }}>
+    <li class={`trace-line ${status} ${call ? 'is-call' : 'is-step'}`} style={{ '--depth': String(Math.min(entry.depth, 8)) }}>
       {!call && step!.calls.length > 0 ? (
         <button
           class="fold"

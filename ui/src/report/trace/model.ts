@@ -16,6 +16,8 @@ export interface Entry {
   until: number;
   /** When what follows it began, which is after all that it caused at once. */
   next: number;
+  /** How many requests failed and errors were written until then. */
+  nTroubles: number;
 }
 
 export interface TraceModel {
@@ -51,7 +53,8 @@ const endOf = (call: Call, otherwise: number): number => (call.micros === null ?
 
 function entriesOf(detail: Detail, from: number, to: number): Entry[] {
   const entries: Entry[] = [];
-  const entry = (more: Pick<Entry, 'key' | 'nthStep' | 'step' | 'call' | 'depth' | 'at' | 'until'>) => entries.push({ ...more, next: to });
+  const entry = (more: Pick<Entry, 'key' | 'nthStep' | 'step' | 'call' | 'depth' | 'at' | 'until'>) =>
+    entries.push({ ...more, next: to, nTroubles: 0 });
   let last = from;
   const loose = [...detail.loose];
   const addLoose = (before: number) => {
@@ -71,9 +74,11 @@ function entriesOf(detail: Detail, from: number, to: number): Entry[] {
     last = until;
   });
   addLoose(Infinity);
+  const troubles = (detail.activity ?? []).filter((said) => said.isTrouble);
   entries.forEach((one, place) => {
     const next = entries.slice(place + 1).find((other) => other.depth <= one.depth);
     one.next = Math.max(one.until, next?.at ?? to);
+    one.nTroubles = troubles.filter((said) => isDuring(said, one)).length;
   });
   return entries;
 }
@@ -168,8 +173,10 @@ export function documentOf(model: TraceModel, entry: Entry | null, side: Side, a
 /** What a device said from the start of an entry until the next one. */
 export function activityOf(model: TraceModel, entry: Entry | null): Activity[] {
   if (!entry) return model.activity;
-  return model.activity.filter(({ at }) => at >= entry.at && at < Math.max(entry.next, entry.at + 1));
+  return model.activity.filter((said) => isDuring(said, entry));
 }
+
+const isDuring = ({ at }: Activity, entry: Entry): boolean => at >= entry.at && at < Math.max(entry.next, entry.at + 1);
 
 /** The entry that was going on at a time: the innermost that had begun last. */
 export function entryAt(model: TraceModel, at: number): Entry | null {

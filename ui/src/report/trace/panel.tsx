@@ -44,8 +44,8 @@ export function Panel(): VNode {
     setTimeout(() => box.current?.querySelector<HTMLElement>('[role=tab][aria-selected=true]')?.focus());
   };
   return (
-    <section class="panel" aria-label="Details" ref={box}>
-      <div class="tabs" role="tablist" onKeyDown={move}>
+    <section class="trace-panel" aria-label="Details" ref={box}>
+      <div class="trace-tabs" role="tablist" onKeyDown={move}>
         {tabs.map((one) => (
           <button
             key={one}
@@ -199,7 +199,7 @@ function ElementTab(): VNode {
       <ul class="selectors">
         {selectors.map((selector) => (
           <li key={selector.way}>
-            <span class="way">{selector.way}</span>
+            <span class="selector-way">{selector.way}</span>
             <code class="data">{visible(selector.written)}</code>
             <Tag text={selector.matches === 1 ? 'only this one' : `finds ${selector.matches}`} cls={selector.matches === 1 ? '' : 'warn'} />
             <CopyButton text={selector.written} what={selector.way} />

@@ -214,6 +214,12 @@ export class DocumentIndex {
         `ref: ${scalar(`${own.role} "${own.name}"`)}`,
         count((other) => other.role === own.role && other.name === own.name),
       );
+    if (hasRole && !own.name)
+      add(
+        'role',
+        `ref: ${own.role}`,
+        count((other) => other.role === own.role),
+      );
     const text = own.text || own.name;
     if (text && text.length <= LONGEST)
       add(

@@ -29,7 +29,7 @@ export function Stage(): VNode {
   );
   const hasDocuments = model.documents.length > 0;
   return (
-    <section class="stage" aria-label="Screen">
+    <section class="trace-stage" aria-label="Screen">
       <div class="stage-head">
         <div class="choices" role="group" aria-label="What is shown">
           {stageButton('picture', 'Picture')}
@@ -54,18 +54,20 @@ export function Stage(): VNode {
 function OfPictures(): VNode {
   const { control, state, chosen } = useTrace();
   const { model } = control;
-  if (!model.frames.length) return <Nothing>No picture was taken.</Nothing>;
+  const first = model.frames[0];
+  if (!first) return <Nothing>No picture was taken.</Nothing>;
+  const ratio = { '--ratio': String(first.width / Math.max(1, first.height)) };
   if (state.isAtTime || !chosen) {
     const frame = model.frames[frameAt(model.frames, state.at)] ?? null;
     return (
-      <div class="shots">
+      <div class="shots" style={ratio}>
         <Shot frame={frame} touches={touchesAt(model, state.at)} caption={`At ${time(state.at - model.from)}`} />
       </div>
     );
   }
   const sides: Side[] = state.stage === 'both' ? ['before', 'after'] : [state.side];
   return (
-    <div class={sides.length > 1 ? 'shots two' : 'shots'}>
+    <div class={sides.length > 1 ? 'shots both' : 'shots'} style={ratio}>
       {sides.map((side) => (
         <Shot
           key={side}

@@ -11,8 +11,6 @@ export interface TraceState {
   chosen: string | null;
   /** Where the scrubber is. */
   at: number;
-  /** Where the pointer is on the film. */
-  hover: number | null;
   /** Whether the stage shows what was there at `at`, rather than a side of the entry. */
   isAtTime: boolean;
   stage: 'picture' | 'both' | 'document';
@@ -38,7 +36,6 @@ export function firstState(model: TraceModel, failingStep: number | null): Trace
   const state: TraceState = {
     chosen: null,
     at: model.from,
-    hover: null,
     isAtTime: false,
     stage: 'picture',
     side: 'after',
@@ -76,6 +73,8 @@ export const listed = (model: TraceModel, state: TraceState): Entry[] =>
 export interface TraceControl {
   model: TraceModel;
   state: Store<TraceState>;
+  /** Where the pointer is on the film. It moves often, and only the film shows it. */
+  hovered: Store<number | null>;
   choose(key: string): void;
   /** Chooses the entry so many lines further down. */
   chooseBy(by: number): void;
@@ -83,7 +82,6 @@ export interface TraceControl {
   moveTo(at: number): void;
   /** Shows the picture so many pictures later. */
   moveBy(by: number): void;
-  hover(at: number | null): void;
   showSide(side: Side): void;
   fold(nthStep: number): void;
   foldAll(isFolded: boolean): void;
@@ -99,11 +97,12 @@ export function traceControl(model: TraceModel, failingStep: number | null): Tra
   };
   const moveTo = (time: number) => {
     const at = Math.min(Math.max(time, model.from), model.to);
-    set({ at, isAtTime: true, hover: null, chosen: entryAt(model, at)?.key ?? null, picked: null });
+    set({ at, isAtTime: true, chosen: entryAt(model, at)?.key ?? null, picked: null });
   };
   return {
     model,
     state,
+    hovered: store<number | null>(null),
     choose,
     chooseBy(by) {
       const lines = listed(model, state.value);
@@ -119,7 +118,6 @@ export function traceControl(model: TraceModel, failingStep: number | null): Tra
       const next = frames[Math.min(Math.max(frameAt(frames, state.value.at) + by, 0), frames.length - 1)];
       if (next) moveTo(next.at);
     },
-    hover: (at) => set({ hover: at }),
     showSide(side) {
       const entry = model.entries.find((one) => one.key === state.value.chosen);
       const kept = { ...state.value, side, isSideKept: true, isAtTime: false };

@@ -18,7 +18,7 @@ import { Stage } from './stage.tsx';
 import { traceControl } from './state.ts';
 
 export function TraceView({ attempt }: { attempt: Attempt }): VNode {
-  const { source, link, run } = useView();
+  const { source, link, run, isLive } = useView();
   const detail = useDetail(attempt);
   const [read, setRead] = useState<{ data: TraceData | null; problem: string } | null>(null);
   const trace = detail?.trace ?? null;
@@ -34,6 +34,7 @@ export function TraceView({ attempt }: { attempt: Attempt }): VNode {
       isCurrent = false;
     };
   }, [detail !== undefined, trace?.file]);
+  const isRunning = isLive && attempt.state === 'unfinished';
   const form = attempt.trouble ? formOf(attempt, run.attempts).form : null;
   return (
     <div class="trace" id="trace" data-shown={read ? attempt.id : undefined}>
@@ -57,7 +58,9 @@ export function TraceView({ attempt }: { attempt: Attempt }): VNode {
       )}
       {read && !read.problem && trace === null && (
         <p class="trace-problem">
-          {rich('No trace of this attempt was kept; `run --trace on` keeps those of all attempts. Below is what the report has.')}
+          {isRunning
+            ? 'The trace is there when the attempt has ended. Below is what is known so far.'
+            : rich('No trace of this attempt was kept; `run --trace on` keeps those of all attempts. Below is what the report has.')}
         </p>
       )}
       {detail && read ? (
