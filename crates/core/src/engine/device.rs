@@ -18,7 +18,8 @@ use trailblaze_protocol::outcome::Outcome;
 
 use crate::driver::{
     Action, ActionOutput, ActionTarget, BrowserControl, Budget, DeviceCommand, DeviceDescription, DeviceEvents, Driver,
-    DriverError, LaunchMode, ObserveOptions, ObservedAction, Person, PersonAction, ScreenFrame, TrailStart,
+    DriverError, LaunchMode, NetworkExchange, ObserveOptions, ObservedAction, Person, PersonAction, Redact,
+    ScreenFrame, TrailStart, WorldControl,
 };
 use crate::engine::attempt_trace::AttemptTrace;
 use crate::engine::cx::Cx;
@@ -534,6 +535,38 @@ impl Device {
             let text = format!("the device could not be prepared for the trail: {error}");
             session.emit(Event::note(None, Level::Warning, text));
         }
+    }
+
+    /// Puts back what a trail has changed on the device.
+    pub async fn end_trail(&self, session: &Session, cancel: &CancellationToken) {
+        let budget = Budget::new(Instant::now() + limits::DRIVER_COMMAND, cancel.clone());
+        let ended = {
+            let _lease = self.lease.lock().await;
+            self.driver.end_trail(&budget).await
+        };
+        self.emit_events_of_no_call(session);
+        match ended {
+            // What is gone has nothing to put back.
+            Ok(()) | Err(DriverError::Lost { .. } | DriverError::Cancelled) => {}
+            Err(error) => {
+                let text = format!("what the trail changed on the device could not be put back: {error}");
+                session.emit(Event::note(None, Level::Warning, text));
+            }
+        }
+    }
+
+    /// The requests of the device's pages since the trail began, redacted, for those who show them. Bounded.
+    pub fn exchanges(&self) -> Vec<NetworkExchange> {
+        let mut exchanges = self.driver.world().map(WorldControl::exchanges).unwrap_or_default();
+        let redact = |text: &mut String| self.secrets.redact_in_place(text);
+        exchanges.iter_mut().for_each(|exchange| exchange.redact(&redact));
+        exchanges
+    }
+
+    /// Removes the values of this session's secrets.
+    pub(crate) fn redacting(&self) -> Redact {
+        let secrets = Arc::clone(&self.secrets);
+        Redact(Arc::new(move |text| secrets.redact_in_place(text)))
     }
 
     async fn before_touch(&self, cx: &Cx, target: &ActionTarget) -> Result<(), Stop> {

@@ -10,6 +10,7 @@ mod dialogs;
 mod finding;
 mod fresh;
 mod live;
+mod network;
 mod person;
 mod phone;
 mod refs;
@@ -21,6 +22,7 @@ mod tools;
 mod trace;
 mod trouble;
 mod typing;
+mod world;
 
 use std::process::Command;
 
