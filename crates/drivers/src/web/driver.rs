@@ -28,8 +28,10 @@ use super::emulation::Emulation;
 use super::look::{PagePart, Ready, screen_of};
 use super::page::Page;
 use super::person;
+use super::provider::BrowserEngine;
 use super::screencast::Screencast;
 use super::want::{needed, want};
+use super::webdriver::EndpointEntry;
 
 /// The initial state of a device.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -43,6 +45,10 @@ pub struct InitialState {
     pub dialogs: Option<DialogAnswer>,
     /// What audits pages.
     pub axe: AxeFile,
+    /// Which browser it is.
+    pub engine: BrowserEngine,
+    /// Where it is, unless it is on this machine.
+    pub endpoint: Option<EndpointEntry>,
 }
 
 pub struct Web {
@@ -312,6 +318,7 @@ impl Driver for Web {
         if let Some(page) = self.opened() {
             page.close().await;
         }
+        self.connector.close().await;
     }
 }
 

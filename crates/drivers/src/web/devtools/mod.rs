@@ -27,6 +27,7 @@ use trailblaze_protocol::geometry::Size;
 use self::browser::Browser;
 use self::browsers::Browsers;
 use self::cdp::{CdpError, CdpListener};
+pub(super) use self::emulation::commands as emulation_commands;
 use self::emulation::commands;
 use super::backend::{
     Backend, BackendError, BrowserEvent, BrowserEventSink, BrowserEvents, Contexts, ExecutionWorld, FrameId, FrameInfo,
