@@ -120,6 +120,12 @@ pub trait ProviderConfig: Send + Sync {
         format!("{}/{name}-{}", device.platform, number + 1)
     }
 
+    /// How many devices like this one a run may use at a time without being told so, each with a session of its own.
+    fn slots(&self, device: &DeviceSpec) -> u32 {
+        let _ = device;
+        1
+    }
+
     /// Whether the seed decides what its devices do.
     fn uses_seed(&self, machine: &Machine) -> bool {
         let _ = machine;

@@ -32,6 +32,7 @@ use super::person;
 use super::provider::BrowserEngine;
 use super::screencast::Screencast;
 use super::want::{needed, want};
+use super::webdriver::EndpointEntry;
 use super::world::World;
 
 /// The initial state of a device.
@@ -48,6 +49,8 @@ pub struct InitialState {
     pub axe: AxeFile,
     /// Which browser it is.
     pub engine: BrowserEngine,
+    /// Where it is, unless it is on this machine.
+    pub endpoint: Option<EndpointEntry>,
 }
 
 pub struct Web {
@@ -342,6 +345,7 @@ impl Driver for Web {
         if let Some(page) = self.opened() {
             page.close().await;
         }
+        self.connector.close().await;
     }
 }
 

@@ -42,9 +42,12 @@ mod typing;
 mod want;
 mod world;
 mod world_control;
+mod webdriver;
+mod webkit;
 
 pub use devtools::browser::{Browser, BrowserError, BrowserOptions};
 pub use devtools::browsers::Browsers;
 pub use driver::{InitialState, Web};
 pub use emulation::Emulation;
 pub use provider::{PROVIDER, web_device};
+pub use webdriver::end_sessions_main;
