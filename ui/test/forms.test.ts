@@ -75,6 +75,8 @@ test('the part is marked in which two texts differ', () => {
   assert.deepEqual([marked(expected), marked(saw)], ['Total: 12.[50] EUR', 'Total: 12.[05] EUR']);
   assert.equal(difference('Thank you', 'Not found'), null);
   assert.equal(difference('same', 'same'), null);
+  const [login, other] = difference('login', 'log-in')!;
+  assert.deepEqual([marked(login), marked(other)], ['login', 'log[-]in']);
   const inserted = difference('Pay the bill', 'Pay the very large bill')!;
   assert.equal(marked(inserted[1]), 'Pay the [very large ]bill');
 });

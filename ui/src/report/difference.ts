@@ -7,35 +7,44 @@ export interface Part {
 
 /** Longer texts are not compared word by word. */
 const MOST = 400;
-/** How much two texts must have in common for the rest to be marked. */
+/** How much two texts must have in common for the rest to be marked, in words and, if they are short, in letters. */
 const ALIKE = 0.35;
+const ALIKE_LETTERS = 0.6;
+const SHORT = 80;
 
 const words = (text: string): string[] => text.match(/\s+|[\p{L}\p{M}\p{N}_]+|[^\s\p{L}\p{M}\p{N}_]/gu) ?? [];
 
 /** The parts of two texts, those marked that the other does not have; `null` if they have too little in common. */
 export function difference(expected: string, saw: string): [expected: Part[], saw: Part[]] | null {
   if (expected === saw) return null;
-  const [a, b] = [words(expected), words(saw)];
+  return (
+    compared(words(expected), words(saw), ALIKE) ??
+    (Math.max(expected.length, saw.length) <= SHORT ? compared([...expected], [...saw], ALIKE_LETTERS) : null)
+  );
+}
+
+function compared(a: string[], b: string[], least: number): [Part[], Part[]] | null {
   if (!a.length || !b.length || a.length > MOST || b.length > MOST) return null;
   const common = longestCommon(a, b);
-  if (weight(common.map(([i]) => a[i]!)) < ALIKE * Math.max(weight(a), weight(b))) return null;
-  return [
-    parts(
-      a,
-      common.map(([i]) => i),
-    ),
-    parts(
-      b,
-      common.map(([, j]) => j),
-    ),
-  ];
+  if (share(a, b, common) < least) return null;
+  const places = (side: 0 | 1) => common.map((pair) => pair[side]);
+  return [parts(a, places(0)), parts(b, places(1))];
+}
+
+/** How much of the longer text the other has too, from 0 to 1. */
+function share(a: string[], b: string[], common: [number, number][]): number {
+  const whole = Math.max(weight(a), weight(b));
+  return whole ? weight(common.map(([i]) => a[i]!)) / whole : 0;
 }
 
 /** How much two texts have in common, from 0 to 1, whatever the case of their letters. */
 export function likeness(one: string, other: string): number {
-  const [a, b] = [words(one.toLowerCase()).slice(0, MOST), words(other.toLowerCase()).slice(0, MOST)];
-  const whole = Math.max(weight(a), weight(b));
-  return whole ? weight(longestCommon(a, b).map(([i]) => a[i]!)) / whole : 0;
+  const [a, b] = [one.toLowerCase(), other.toLowerCase()];
+  const of = (a: string[], b: string[]) => share(a, b, longestCommon(a, b));
+  const inWords = of(words(a).slice(0, MOST), words(b).slice(0, MOST));
+  if (Math.max(a.length, b.length) > SHORT) return inWords;
+  const inLetters = of([...a], [...b]);
+  return Math.max(inWords, inLetters >= ALIKE_LETTERS ? inLetters : 0);
 }
 
 /** Space and punctuation say little. */
