@@ -327,7 +327,7 @@ export function madeUp() {
     justBefore: ['POST /api/payments → 503, 1.1 s before', 'console.error: payment failed: 503 {"reason":"no provider"}'],
     place: `${PATH}:25`,
     excerpt: { line: 23, text: YAML.split('\n').slice(22, 25).join('\n') },
-    commands: [`trailblaze run ${PATH} -d web/chromium --show`, `trailblaze trail edit ${PATH}:25`],
+    commands: [`trailblaze run ${PATH} -d web/chromium --show`, `trailblaze check ${PATH}`],
   };
   const other = (more) => ({
     ...trouble,

@@ -75,27 +75,33 @@ test('the part is marked in which two texts differ', () => {
   assert.deepEqual([marked(expected), marked(saw)], ['Total: 12.[50] EUR', 'Total: 12.[05] EUR']);
   assert.equal(difference('Thank you', 'Not found'), null);
   assert.equal(difference('same', 'same'), null);
+  const [login, other] = difference('login', 'log-in')!;
+  assert.deepEqual([marked(login), marked(other)], ['login', 'log[-]in']);
   const inserted = difference('Pay the bill', 'Pay the very large bill')!;
   assert.equal(marked(inserted[1]), 'Pay the [very large ]bill');
 });
 
 test('of several candidates the nearest comes first, with its difference marked', () => {
-  const found = compare('text `Your cart is empty`', '`1 item`, `Your basket is empty`, `Check out`');
-  assert.equal(marked(found.expected), 'text `Your [cart] is empty`');
+  const shown = (expected: string, saw: string) => {
+    const found = compare(expected, saw);
+    return [found.kind, marked(found.expected), ...found.saw.map(({ parts, isNearest }) => (isNearest ? '> ' : '') + marked(parts))];
+  };
+  assert.deepEqual(shown('text `Your cart is empty`', '`1 item, or more`, `Your basket is empty`, `Check out`'), [
+    'nearest',
+    'text `Your [cart] is empty`',
+    '> Your [basket] is empty',
+    '1 item, or more',
+    'Check out',
+  ]);
+  assert.deepEqual(shown('text `Your cart is empty`', '`1 item`, `Fern`'), ['instead', 'text `Your cart is empty`', '1 item', 'Fern']);
   assert.deepEqual(
-    found.saw.map((one) => [marked(one.parts), one.isNearest]),
-    [
-      ['Your [basket] is empty', true],
-      ['1 item', false],
-      ['Check out', false],
-    ],
+    shown('text "pay now"', 'nothing on the screen has the text "pay now"; the nearest are Button "Pay, now" [id=p], Link "Other"'),
+    ['none', 'text "[pay] now"', '> Button "[Pay,] now" [id=p]', 'Link "Other"'],
   );
-  const none = compare('text `Your cart is empty`', '`1 item`, `Fern`');
-  assert.deepEqual(
-    none.saw.map((one) => [one.text, one.isNearest]),
-    [
-      ['1 item', false],
-      ['Fern', false],
-    ],
-  );
+  assert.deepEqual(shown('text "Thanks"', 'nothing on the screen has the text "Thanks"'), [
+    'none',
+    'text "Thanks"',
+    'nothing on the screen has the text "Thanks"',
+  ]);
+  assert.deepEqual(shown('id "total" with the text "12.50"', '"12.05"'), ['instead', 'id "total" with the text "12.[50]"', '"12.[05]"']);
 });

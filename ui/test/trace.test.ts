@@ -114,9 +114,9 @@ test('what was said belongs to the call after which it was said, until the next 
   assert.equal(entryAt(model, 0)!.key, 'step 0');
 });
 
-test('a side of a call shows its own document, or the nearest one', () => {
-  const steps = [step(1, 1900, 2000, [call('one', 2000, 500), call('two', 3000, 500)])];
-  const documents = [document(2600, 'one', 'after'), document(1990, 'one', 'before')];
+test('a side of a call shows its own document, that before the next call, or the nearest one', () => {
+  const steps = [step(1, 1900, 2000, [call('one', 2000, 500), call('two', 3000, 500), call('three', 4000, 500)])];
+  const documents = [document(2990, 'two', 'before'), document(1990, 'one', 'before'), document(3600, 'two', 'after')];
   const model = modelOf(attempt, detail(steps), data({ documents }));
   const shown = (key: string, side: 'before' | 'after') => {
     const found = documentOf(
@@ -125,12 +125,14 @@ test('a side of a call shows its own document, or the nearest one', () => {
       side,
       0,
     )!;
-    return [found.document.at, found.nth, found.isExact];
+    return [found.document.at, found.nth, found.taken];
   };
-  assert.deepEqual(shown('call one', 'before'), [1990, 1, true]);
-  assert.deepEqual(shown('call one', 'after'), [2600, 0, true]);
-  assert.deepEqual(shown('call two', 'after'), [2600, 0, false]);
-  assert.deepEqual(shown('step 0', 'after'), [2600, 0, true]);
+  assert.deepEqual(shown('call one', 'before'), [1990, 1, 'own']);
+  assert.deepEqual(shown('call one', 'after'), [2990, 0, 'next']);
+  assert.deepEqual(shown('call two', 'after'), [3600, 2, 'own']);
+  assert.deepEqual(shown('call three', 'before'), [3600, 2, 'nearest']);
+  assert.deepEqual(shown('call three', 'after'), [3600, 2, 'nearest']);
+  assert.deepEqual(shown('step 0', 'after'), [3600, 2, 'own']);
 });
 
 test('repeated nodes are known by their numbers in later documents', () => {

@@ -95,6 +95,11 @@ export function AttemptView({
         {go(nth >= 0 ? listed[nth + 1] : undefined, 'Next', 'j')}
       </nav>
       <div class="title-line">
+        {detail?.trace && (
+          <a class="open-trace" href={traceLink(attempt)}>
+            Open the trace
+          </a>
+        )}
         <State name={attempt.state} text={isLive && attempt.state === 'unfinished' ? 'Running' : ''} /> <Standing attempt={attempt} />
         <h2 tabIndex={-1} id="attempt-title">
           <Data text={cut(attempt.name, 300)} />
@@ -150,11 +155,6 @@ export function AttemptView({
               {plural(steps.length, 'step')}
               <span class="faint">{` with ${plural(attempt.nCalls, 'call')}`}</span>
             </h3>
-            {detail.trace && (
-              <a class="open-trace" href={traceLink(attempt)}>
-                Open the trace
-              </a>
-            )}
             {steps.length > 1 && (
               <>
                 <button class="link" type="button" onClick={() => setAll(true)}>

@@ -7,35 +7,44 @@ export interface Part {
 
 /** Longer texts are not compared word by word. */
 const MOST = 400;
-/** How much two texts must have in common for the rest to be marked. */
+/** How much two texts must have in common for the rest to be marked, in words and, if they are short, in letters. */
 const ALIKE = 0.35;
+const ALIKE_LETTERS = 0.6;
+const SHORT = 80;
 
 const words = (text: string): string[] => text.match(/\s+|[\p{L}\p{M}\p{N}_]+|[^\s\p{L}\p{M}\p{N}_]/gu) ?? [];
 
 /** The parts of two texts, those marked that the other does not have; `null` if they have too little in common. */
 export function difference(expected: string, saw: string): [expected: Part[], saw: Part[]] | null {
   if (expected === saw) return null;
-  const [a, b] = [words(expected), words(saw)];
+  return (
+    compared(words(expected), words(saw), ALIKE) ??
+    (Math.max(expected.length, saw.length) <= SHORT ? compared([...expected], [...saw], ALIKE_LETTERS) : null)
+  );
+}
+
+function compared(a: string[], b: string[], least: number): [Part[], Part[]] | null {
   if (!a.length || !b.length || a.length > MOST || b.length > MOST) return null;
   const common = longestCommon(a, b);
-  if (weight(common.map(([i]) => a[i]!)) < ALIKE * Math.max(weight(a), weight(b))) return null;
-  return [
-    parts(
-      a,
-      common.map(([i]) => i),
-    ),
-    parts(
-      b,
-      common.map(([, j]) => j),
-    ),
-  ];
+  if (share(a, b, common) < least) return null;
+  const places = (side: 0 | 1) => common.map((pair) => pair[side]);
+  return [parts(a, places(0)), parts(b, places(1))];
+}
+
+/** How much of the longer text the other has too, from 0 to 1. */
+function share(a: string[], b: string[], common: [number, number][]): number {
+  const whole = Math.max(weight(a), weight(b));
+  return whole ? weight(common.map(([i]) => a[i]!)) / whole : 0;
 }
 
 /** How much two texts have in common, from 0 to 1, whatever the case of their letters. */
 export function likeness(one: string, other: string): number {
-  const [a, b] = [words(one.toLowerCase()).slice(0, MOST), words(other.toLowerCase()).slice(0, MOST)];
-  const whole = Math.max(weight(a), weight(b));
-  return whole ? weight(longestCommon(a, b).map(([i]) => a[i]!)) / whole : 0;
+  const [a, b] = [one.toLowerCase(), other.toLowerCase()];
+  const of = (a: string[], b: string[]) => share(a, b, longestCommon(a, b));
+  const inWords = of(words(a).slice(0, MOST), words(b).slice(0, MOST));
+  if (Math.max(a.length, b.length) > SHORT) return inWords;
+  const inLetters = of([...a], [...b]);
+  return Math.max(inWords, inLetters >= ALIKE_LETTERS ? inLetters : 0);
 }
 
 /** Space and punctuation say little. */
@@ -70,50 +79,93 @@ function parts(all: string[], common: number[]): Part[] {
 }
 
 export interface Candidate {
-  text: string;
   parts: Part[];
   isNearest: boolean;
 }
 
 export interface Compared {
   expected: Part[];
-  /** What was there: one text, or several candidates of which one may be the nearest. */
+  /** What was there: one text, or several candidates, the nearest first. */
   saw: Candidate[];
-  isList: boolean;
+  kind:
+    /** What was there. */
+    | 'instead'
+    /** All that was there, of which the first is alike. */
+    | 'nearest'
+    /** Nothing was there, only what is alike, or not even that. */
+    | 'none';
 }
 
-/** Compares what was expected with what was there, which may be a list of names such as `` `Fern`, `Check out` ``. */
+const plain = (text: string): Part[] => (text ? [{ text, isDifferent: false }] : []);
+
+/** Compares what was expected with what was there: a value, names such as `` `Fern`, `Check out` ``, or that nothing was there. */
 export function compare(expected: string, saw: string): Compared {
-  const plain = (text: string): Part[] => [{ text, isDifferent: false }];
-  const names = listed(saw);
-  if (!names) {
-    const both = difference(expected, saw);
-    return {
-      expected: both?.[0] ?? plain(expected),
-      saw: [{ text: saw, parts: both?.[1] ?? plain(saw), isNearest: false }],
-      isList: false,
-    };
+  const none = /^nothing on the screen [\s\S]*; the nearest (?:is|are) ([\s\S]+)$/.exec(saw);
+  if (none) return withCandidates(expected, separated(none[1]!), 'none');
+  if (/^nothing on the screen /.test(saw))
+    return { expected: plain(expected), saw: [{ parts: plain(saw), isNearest: false }], kind: 'none' };
+  const names = separated(saw);
+  const isQuoted = names.every((name) => /^([`"])[^`"]*\1$/.test(name));
+  if (isQuoted && names.length > 1)
+    return withCandidates(
+      expected,
+      names.map((name) => name.slice(1, -1)),
+      'instead',
+    );
+  const [before, value, after] = lastQuoted(expected);
+  if (isQuoted && after !== null) {
+    const both = difference(value, saw.slice(1, -1));
+    if (both)
+      return {
+        expected: [...plain(before), ...both[0], ...plain(after)],
+        saw: [{ parts: [...plain(saw[0]!), ...both[1], ...plain(saw.at(-1)!)], isNearest: false }],
+        kind: 'instead',
+      };
   }
-  const quoted = /^([^`]*`)([^`]+)(`[^`]*)$/.exec(expected);
-  const value = quoted ? quoted[2]! : expected;
-  let [nearest, most] = [-1, ALIKE];
-  names.forEach((name, place) => {
-    const alike = likeness(value, name);
-    if (alike > most) [nearest, most] = [place, alike];
+  const both = difference(expected, saw);
+  return { expected: both?.[0] ?? plain(expected), saw: [{ parts: both?.[1] ?? plain(saw), isNearest: false }], kind: 'instead' };
+}
+
+function withCandidates(expected: string, texts: string[], kind: 'instead' | 'none'): Compared {
+  const [before, value, after] = lastQuoted(expected);
+  const candidates = texts.map((text) => ({ text, ...inside(text, value) }));
+  let nearest = -1;
+  candidates.forEach(({ alike }, place) => {
+    if (alike > (candidates[nearest]?.alike ?? ALIKE)) nearest = place;
   });
-  const both = nearest < 0 ? null : difference(value, names[nearest]!);
-  const around = (inner: Part[]): Part[] => (quoted ? [...plain(quoted[1]!), ...inner, ...plain(quoted[3]!)] : inner);
-  const candidates = names.map((text, place) => ({
-    text,
-    parts: place === nearest && both ? both[1] : plain(text),
+  const found = candidates[nearest];
+  const saw = candidates.map(({ text, both, start, end }, place) => ({
+    parts: place === nearest && both ? [...plain(text.slice(0, start)), ...both[1], ...plain(text.slice(end))] : plain(text),
     isNearest: place === nearest,
   }));
-  candidates.sort((a, b) => Number(b.isNearest) - Number(a.isNearest));
-  return { expected: around(both?.[0] ?? plain(value)), saw: candidates, isList: true };
+  saw.sort((a, b) => Number(b.isNearest) - Number(a.isNearest));
+  return {
+    expected: found?.both ? [...plain(before), ...found.both[0], ...plain(after ?? '')] : plain(expected),
+    saw,
+    kind: kind === 'none' ? 'none' : found ? 'nearest' : 'instead',
+  };
 }
 
-/** The names of a list of quoted names; `null` if the text is something else. */
-function listed(text: string): string[] | null {
-  if (!/^`[^`]*`(?:, `[^`]*`)+$/.test(text.trim())) return null;
-  return text.match(/`[^`]*`/g)!.map((name) => name.slice(1, -1));
+/** The part of a candidate that is most like a value: one of its quoted parts, or all of it. */
+function inside(text: string, value: string): { alike: number; both: [Part[], Part[]] | null; start: number; end: number } {
+  const quoted = [...text.matchAll(/([`"])([^`"]*)\1/g)].map((match) => ({
+    start: match.index + 1,
+    end: match.index + match[0].length - 1,
+  }));
+  const all = (quoted.length ? quoted : [{ start: 0, end: text.length }]).map(({ start, end }) => ({
+    start,
+    end,
+    alike: likeness(value, text.slice(start, end)),
+  }));
+  const best = all.reduce((a, b) => (b.alike > a.alike ? b : a));
+  return { ...best, both: difference(value, text.slice(best.start, best.end)) };
 }
+
+/** A text before, within and after its last quotes; all of it, if there are none. */
+function lastQuoted(text: string): [before: string, value: string, after: string | null] {
+  const match = /^([\s\S]*)([`"])([^`"]+)\2([^`"]*)$/.exec(text);
+  return match ? [match[1]! + match[2]!, match[3]!, match[2]! + match[4]!] : ['', text, null];
+}
+
+/** The parts of a list, whose commas within quotes separate nothing. */
+const separated = (text: string): string[] => (text.match(/(?:`[^`]*`|"[^"]*"|(?!, )[\s\S])+/g) ?? [text]).map((part) => part.trim());

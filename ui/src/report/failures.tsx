@@ -5,7 +5,7 @@ import { CopyButton } from '../shared/copy.tsx';
 import { Data, Long, Said, State } from '../shared/text.tsx';
 import { count, cut, plural, time, visible } from '../shared/words.ts';
 import { useDetail } from './attempt.tsx';
-import { compare, type Part } from './difference.ts';
+import { compare, type Compared, type Part } from './difference.ts';
 import { alikeWords, attemptsOf, formOf, messageOf, softFailures, type CardForm } from './forms.ts';
 import type { Attempt, Trouble } from '../generated/data.ts';
 import { Picture } from './pictures.tsx';
@@ -199,6 +199,14 @@ function Message({ text }: { text: string }): VNode | null {
   );
 }
 
+function sawWords(compared: Compared | null): string {
+  if (compared?.kind === 'nearest') return 'Was there instead, the nearest first';
+  if (compared?.kind !== 'none') return 'Was there instead';
+  return compared.saw.some((candidate) => candidate.parts.some((part) => part.isDifferent)) || compared.saw.length > 1
+    ? 'Was not there; the nearest'
+    : 'Was there instead';
+}
+
 function Versus({ trouble }: { trouble: Trouble }): VNode | null {
   const { expected, saw } = trouble;
   if (expected == null && saw == null) return null;
@@ -213,13 +221,11 @@ function Versus({ trouble }: { trouble: Trouble }): VNode | null {
       )}
       {saw != null && (
         <div class="saw">
-          <dt class="label">
-            {compared?.isList && compared.saw[0]?.isNearest ? 'Was there instead, the nearest first' : 'Was there instead'}
-          </dt>
+          <dt class="label">{sawWords(compared)}</dt>
           <dd>
             {!compared ? (
               <Long text={saw} />
-            ) : !compared.isList ? (
+            ) : compared.saw.length === 1 ? (
               <Marked parts={compared.saw[0]!.parts} />
             ) : (
               <ul class="candidates">

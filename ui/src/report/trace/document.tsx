@@ -11,17 +11,19 @@ import { useAddress } from './film.tsx';
 import { frameAt, type FoundDocument } from './model.ts';
 import { EMPTY_DOCUMENT, SANDBOX, showDocument, type Box, type ShownDocument } from './snapshot.ts';
 
+const TAKEN = { own: '', next: ' (before the next call)', nearest: ' (the nearest document that was kept)' };
+
 export function DocumentStage({ found, touches }: { found: FoundDocument; touches: Touch[] }): VNode {
   const { control } = useTrace();
   const { document } = found;
   return (
     <div class="document-stage">
       <p class="document-address">
-        <span class="label">{`${document.moment === 'before' ? 'Before' : 'After'}, at ${time(document.at - control.model.from)}`}</span>{' '}
+        <span class="label">{`At ${time(document.at - control.model.from)}`}</span>{' '}
         <span class="data mono" title={visible(document.url)}>
           {visible(cut(document.url, 200))}
         </span>
-        {!found.isExact && <span class="faint"> (the nearest document that was kept)</span>}
+        {TAKEN[found.taken] && <span class="faint">{TAKEN[found.taken]}</span>}
       </p>
       <Snapshot key={found.nth} found={found} touches={touches} />
     </div>

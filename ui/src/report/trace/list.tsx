@@ -31,9 +31,17 @@ export function List(): VNode {
     setTimeout(() => box.current?.querySelector<HTMLElement>('[aria-current=true]')?.focus({ preventScroll: true }));
   };
   return (
-    <div class="trace-list" onKeyDown={keys}>
+    <div class={state.isListFolded ? 'trace-list is-folded' : 'trace-list'} onKeyDown={keys}>
       <div class="trace-list-head">
         <span class="label">Steps and calls</span>
+        <button
+          class="fold-list"
+          type="button"
+          aria-expanded={!state.isListFolded}
+          onClick={() => control.set({ isListFolded: !state.isListFolded })}
+        >
+          Steps and calls
+        </button>
         <button class="link" type="button" onClick={() => control.foldAll(false)}>
           Open all
         </button>

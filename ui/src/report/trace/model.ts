@@ -148,26 +148,27 @@ const isOwn = (document: TraceDocument, entry: Entry): boolean =>
 export interface FoundDocument {
   nth: number;
   document: TraceDocument;
-  /** Whether it was taken for this entry and side, rather than being the nearest one in time. */
-  isExact: boolean;
+  /** Whether it was taken for this entry and side, before the next call, or is only the nearest one. */
+  taken: 'own' | 'next' | 'nearest';
 }
 
-/** The document of a side of an entry, or else the nearest that was there then. */
+/**
+ * The document of a side of an entry. What followed a call is often taken only before the next one, which is the same. Else the
+ * nearest document that was there then.
+ */
 export function documentOf(model: TraceModel, entry: Entry | null, side: Side, at: number): FoundDocument | null {
+  const { documents } = model;
   if (entry) {
-    const own = model.documents.filter(({ document }) => isOwn(document, entry) && (document.moment === 'before') === (side === 'before'));
+    const own = documents.filter(({ document }) => isOwn(document, entry) && (document.moment === 'before') === (side === 'before'));
     const exact = side === 'before' ? own[0] : own.at(-1);
-    if (exact) return { ...exact, isExact: true };
+    if (exact) return { ...exact, taken: 'own' };
+    const next = side === 'after' && documents.find(({ document }) => document.at >= entry.until && !isOwn(document, entry));
+    if (next) return { ...next, taken: 'next' };
   }
-  const time = entry ? (side === 'before' ? entry.at : Math.max(entry.until, entry.next - 1)) : at;
-  const near =
-    model.documents[
-      frameAt(
-        model.documents.map(({ document }) => document),
-        time,
-      )
-    ];
-  return near ? { ...near, isExact: false } : null;
+  const time = entry ? (side === 'before' ? entry.at : entry.until) : at;
+  const times = documents.map(({ document }) => document);
+  const near = documents[frameAt(times, time)];
+  return near ? { ...near, taken: 'nearest' } : null;
 }
 
 /** What a device said from the start of an entry until the next one. */

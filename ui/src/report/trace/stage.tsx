@@ -104,7 +104,7 @@ function OfDocument(): VNode {
   const entry = state.isAtTime ? null : chosen;
   const found = documentOf(control.model, entry, state.side, state.at);
   if (!found) return <Nothing>No document was kept. Documents are those of web pages.</Nothing>;
-  const touches = state.side === 'before' && entry && found.isExact ? touchesOf(entry) : [];
+  const touches = state.side === 'before' && entry && found.taken === 'own' ? touchesOf(entry) : [];
   return <DocumentStage found={found} touches={touches} />;
 }
 

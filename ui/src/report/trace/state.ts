@@ -22,6 +22,8 @@ export interface TraceState {
   isEverything: boolean;
   /** The element of the document that was picked. */
   picked: Placed | null;
+  /** Whether the list is hidden, where the window is narrow. */
+  isListFolded: boolean;
   /** The places of steps whose calls are not listed. */
   folded: ReadonlySet<number>;
 }
@@ -43,6 +45,7 @@ export function firstState(model: TraceModel, failingStep: number | null): Trace
     tab: 'call',
     isEverything: false,
     picked: null,
+    isListFolded: false,
     folded: new Set(isLong ? steps.filter((nth) => nth !== failingStep) : []),
   };
   return chosen ? withChosen(state, model, chosen) : state;
