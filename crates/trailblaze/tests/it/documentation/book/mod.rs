@@ -57,6 +57,7 @@ pages! {
     guide_firefox_and_webkit: "docs/guide/firefox-and-webkit.md",
     guide_first_trail: "docs/guide/first-trail.md",
     guide_in_ci: "docs/guide/in-ci.md",
+    guide_network: "docs/guide/network.md",
     guide_real_browser: "docs/guide/real-browser.md",
     guide_recording: "docs/guide/recording.md",
     guide_your_iphone: "docs/guide/your-iphone.md",
