@@ -126,6 +126,12 @@ pub trait ProviderConfig: Send + Sync {
         1
     }
 
+    /// Whether a device that was lost can be had again, because it is a session of which there can be many.
+    fn is_renewed(&self, device: &DeviceSpec) -> bool {
+        let _ = device;
+        false
+    }
+
     /// Whether the seed decides what its devices do.
     fn uses_seed(&self, machine: &Machine) -> bool {
         let _ = machine;

@@ -213,6 +213,20 @@ impl Decode for ColorScheme {
     }
 }
 
+impl WebEntry {
+    /// A key that only a device behind an endpoint has, if there is no endpoint.
+    fn without_endpoint(&self) -> Option<&'static str> {
+        let own = [
+            ("capabilities", self.capabilities.is_some()),
+            ("credentials", self.credentials.is_some()),
+            ("slots", self.slots.is_some()),
+            ("sessionWait", self.session_wait.is_some()),
+        ];
+        let given = own.into_iter().find(|(_, is_given)| *is_given).map(|(key, _)| key);
+        given.filter(|_| self.webdriver.is_none())
+    }
+}
+
 struct WebConfig {
     root: PathBuf,
     browser: Option<BrowserEntry>,
@@ -331,6 +345,9 @@ impl ProviderConfig for WebConfig {
                  {FIREFOX} or {WEBKIT}"
             )));
         }
+        if let Some(key) = self.entries.get(id).and_then(WebEntry::without_endpoint) {
+            return Some(Err(format!("`{id}` has `{key}:`, but no `webdriver:` with the address of an endpoint")));
+        }
         if let Some(Err(why)) = self.endpoint(id).map(|endpoint| endpoint.check()) {
             return Some(Err(format!("`{id}` cannot be used: {why}")));
         }
@@ -340,6 +357,10 @@ impl ProviderConfig for WebConfig {
     fn slots(&self, device: &DeviceSpec) -> u32 {
         let start = device.settings.get::<InitialState>();
         start.and_then(|start| start.endpoint.as_ref()).map_or(1, |endpoint| endpoint.slots)
+    }
+
+    fn is_renewed(&self, device: &DeviceSpec) -> bool {
+        device.settings.get::<InitialState>().is_some_and(|start| start.endpoint.is_some())
     }
 
     fn open(&self, machine: &Machine) -> Result<Arc<dyn DeviceSource>, String> {

@@ -97,6 +97,8 @@ pub struct Done {
     pub is_device_lost: bool,
     /// Whether the trail started at all: it does not if its servers are not running.
     pub is_begun: bool,
+    /// Whether its device or tool servers did not start.
+    pub is_unopened: bool,
 }
 
 /// A device that a trail ran on, and all tools of its session.

@@ -9,6 +9,8 @@ use super::http::{EndpointAddress, EndpointKey};
 
 /// The number of sessions of an endpoint, if its entry does not say it.
 pub const SLOTS: u32 = 1;
+/// The most sessions that one run may have at an endpoint.
+const MOST_SLOTS: u32 = 5000;
 /// How long a session may take to get, if its entry does not say it.
 pub const SESSION_WAIT: Duration = Duration::from_secs(120);
 
@@ -55,8 +57,14 @@ impl std::fmt::Debug for EndpointEntry {
 }
 
 impl EndpointEntry {
-    /// What is wrong with the address, as far as that can be said without variables.
+    /// What is wrong with the entry, as far as that can be said without variables.
     pub fn check(&self) -> Result<(), String> {
+        if !(1..=MOST_SLOTS).contains(&self.slots) {
+            return Err(format!("its `slots` is a number from 1 to {MOST_SLOTS}"));
+        }
+        if !self.capabilities.is_object() {
+            return Err("its `capabilities:` must be a mapping".to_string());
+        }
         match self.url.contains("{{") {
             true => Ok(()),
             false => address(&self.url, None).map(drop),

@@ -13,6 +13,7 @@ pub mod skip;
 pub mod stage;
 pub mod terminal;
 pub mod web_shop;
+pub mod webdriver;
 
 use std::collections::HashSet;
 use std::io::Write;
