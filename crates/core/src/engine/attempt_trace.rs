@@ -16,7 +16,7 @@ use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 use trailblaze_protocol::event::Moment;
 use trailblaze_protocol::ids::{AttemptId, CallId};
 
-use crate::driver::{Budget, Driver, ScreenFrame};
+use crate::driver::{Budget, Driver, NetworkExchange, ScreenFrame};
 use crate::record::artifacts::ArtifactStore;
 use crate::record::trace::{DocumentContent, TraceEntry};
 use crate::values::secret::Secrets;
@@ -122,6 +122,12 @@ impl AttemptTrace {
             && let Some(traces) = self.store.traces()
         {
             traces.add(&self.attempt, TraceEntry::Document { call, moment, content });
+        }
+    }
+
+    pub(crate) fn add_exchanges(&self, exchanges: Vec<NetworkExchange>) {
+        if let Some(traces) = self.store.traces().filter(|_| !exchanges.is_empty()) {
+            traces.add(&self.attempt, TraceEntry::Exchanges(exchanges));
         }
     }
 

@@ -211,6 +211,7 @@ impl Session {
         let trace = self.trace.lock().take();
         if let Some(trace) = trace {
             trace.end().await;
+            trace.add_exchanges(self.device.exchanges());
         }
     }
 

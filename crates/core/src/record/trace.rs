@@ -5,7 +5,7 @@ use serde_json::Value;
 use trailblaze_protocol::event::Moment;
 use trailblaze_protocol::ids::{AttemptId, CallId};
 
-use crate::driver::ScreenFrame;
+use crate::driver::{NetworkExchange, ScreenFrame};
 
 /// Where traces are collected. Implementations must not block, and bound what they hold. What they are given has been redacted.
 pub trait TraceStore: Send + Sync {
@@ -29,6 +29,8 @@ pub enum TraceEntry {
         moment: Moment,
         content: DocumentContent,
     },
+    /// What its pages sent and what they got.
+    Exchanges(Vec<NetworkExchange>),
 }
 
 /// The documents of a page: the main one and those of its frames.

@@ -48,6 +48,8 @@ pub enum ActivityKind {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExchangeView {
+    /// Its number, by which the trace has its headers and bodies.
+    pub request: u64,
     pub method: String,
     pub url: String,
     /// `null` if there was no answer.
@@ -87,15 +89,17 @@ fn view(at: u64, happened: &DeviceEvent) -> ActivityView {
     let (kind, exchange) = match happened {
         DeviceEvent::Console { .. } => (ActivityKind::Console, None),
         DeviceEvent::Exception { .. } => (ActivityKind::Exception, None),
-        DeviceEvent::Request { method, url, kind, .. } => {
+        DeviceEvent::Request { request, method, url, kind, .. } => {
+            let request = *request;
             let (method, url, kind) = (method.clone(), short(url), kind.clone());
-            let exchange = ExchangeView { method, url, status: None, kind, micros: None, failure: None };
+            let exchange = ExchangeView { request, method, url, status: None, kind, micros: None, failure: None };
             (ActivityKind::Request, Some(exchange))
         }
-        DeviceEvent::Response { method, url, kind, status, failure, micros, .. } => {
+        DeviceEvent::Response { request, method, url, kind, status, failure, micros } => {
+            let request = *request;
             let (method, url, kind) = (method.clone(), short(url), kind.clone());
             let failure = failure.as_deref().map(short);
-            let exchange = ExchangeView { method, url, status: *status, kind, micros: *micros, failure };
+            let exchange = ExchangeView { request, method, url, status: *status, kind, micros: *micros, failure };
             (ActivityKind::Request, Some(exchange))
         }
         DeviceEvent::Dialog { .. } | DeviceEvent::SystemDialog { .. } => (ActivityKind::Dialog, None),

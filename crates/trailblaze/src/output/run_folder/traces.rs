@@ -11,6 +11,7 @@ use std::thread::JoinHandle;
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
+use trailblaze_core::driver::NetworkExchange;
 use trailblaze_core::record::trace::{DocumentContent, TraceEntry, TraceStore};
 use trailblaze_protocol::event::Moment;
 use trailblaze_protocol::geometry::Size;
@@ -24,6 +25,8 @@ const FRAMES: usize = 200;
 const FRAME_BYTES: usize = 4 << 20;
 /// The bytes of documents and style sheets of an attempt.
 const DOCUMENT_BYTES: usize = 16 << 20;
+/// The bytes of requests and responses of an attempt.
+const EXCHANGE_BYTES: usize = 2 << 20;
 /// The least length of a node that others can refer to.
 const SHARED: usize = 48;
 
@@ -58,6 +61,9 @@ struct CollectedTrace {
     /// By their files.
     sheets: HashMap<String, Arc<str>>,
     document_bytes: usize,
+    /// Each as an entry of a HAR file.
+    exchanges: Vec<String>,
+    exchange_bytes: usize,
 }
 
 struct KeptFrame {
@@ -89,6 +95,7 @@ impl TraceStore for RunTraces {
         let trace = collected.entry(attempt.clone()).or_default();
         match entry {
             TraceEntry::Frame(frame) => trace.add_frame(KeptFrame { at, size: frame.size, jpeg: frame.jpeg }),
+            TraceEntry::Exchanges(exchanges) => exchanges.iter().for_each(|exchange| trace.add_exchange(exchange)),
             TraceEntry::Document { call, moment, content } => trace.add_document(at, &call, moment, content),
         }
     }
@@ -132,6 +139,26 @@ impl CollectedTrace {
                 nth % 2 == 1 || nth > last
             });
             self.frame_bytes = self.frames.iter().map(|frame| frame.jpeg.len()).sum();
+        }
+    }
+
+    /// Adds a request and its response; without their bodies if these are no text, or if there were many.
+    fn add_exchange(&mut self, exchange: &NetworkExchange) {
+        let mut entry = exchange.har_entry();
+        let is_text = entry.pointer("/response/content/encoding").is_none();
+        let text = entry.to_string();
+        let text = if is_text && self.exchange_bytes + text.len() <= EXCHANGE_BYTES {
+            text
+        } else {
+            entry["request"].as_object_mut().map(|request| request.remove("postData"));
+            if let Some(content) = entry.pointer_mut("/response/content").and_then(Value::as_object_mut) {
+                content.retain(|name, _| !matches!(name.as_str(), "text" | "encoding"));
+            }
+            entry.to_string()
+        };
+        if self.exchange_bytes <= 2 * EXCHANGE_BYTES {
+            self.exchange_bytes += text.len();
+            self.exchanges.push(text);
         }
     }
 
@@ -192,9 +219,10 @@ impl CollectedTrace {
         }
         let id = Value::from(attempt.as_str());
         let text = format!(
-            "trailblazeTrace({id}, {{\"frames\":{},\"documents\":[{}]}});\n",
+            "trailblazeTrace({id}, {{\"frames\":{},\"documents\":[{}],\"exchanges\":[{}]}});\n",
             Value::from(frames),
-            self.documents.join(",\n")
+            self.documents.join(",\n"),
+            self.exchanges.join(",\n")
         );
         // Last, so that all that it names is there.
         put(&trace_file(attempt), text.as_bytes())

@@ -120,6 +120,15 @@ fn a_failure_keeps_pictures_and_documents_before_and_after_calls() {
     let sheet = std::fs::read_to_string(run.path.join(sheet)).expect("a style sheet");
     assert!(sheet.contains("rgb(1, 2, 3)"), "{sheet}");
     assert!(run.text("report.html").contains("trace.js\",\"kept\":\"nextToPage\""), "the report knows it");
+    let exchanges = trace["exchanges"].as_array().expect("a list");
+    let paid =
+        exchanges.iter().find(|exchange| exchange["request"]["url"].as_str().is_some_and(|url| url.ends_with("/pay")));
+    let paid = paid.unwrap_or_else(|| panic!("no request: {trace}"));
+    assert_eq!(
+        (&paid["response"]["status"], &paid["response"]["content"]["text"]),
+        (&404.into(), &"no".into()),
+        "{paid}"
+    );
     for file in files(&run.path.join("traces")) {
         let bytes = std::fs::read(&file).expect("a file");
         assert!(!String::from_utf8_lossy(&bytes).contains("open-sesame-42"), "a password in {}", file.display());
