@@ -51,6 +51,8 @@ export type Sheet = string | { text: string };
 
 /** An entry of a HAR, as far as it is shown. */
 export interface HarEntry {
+  /** The number of the request. */
+  _request?: number;
   at?: number;
   startedDateTime?: string;
   time?: number;

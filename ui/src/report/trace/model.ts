@@ -200,10 +200,12 @@ export function filmOf(model: TraceModel, n: number): { frame: TraceFrame; from:
   return film;
 }
 
-/** The headers and bodies of a request: those of the same address that began nearest to it. */
+/** The headers and bodies of a request: those of its number, else those of the same address that began nearest to it. */
 export function harOf(model: TraceModel, activity: Activity): HarEntry | null {
   const { exchange } = activity;
   if (!exchange) return null;
+  const own = model.exchanges.find((one) => one._request !== undefined && one._request === exchange.request);
+  if (own) return own;
   const same = model.exchanges.filter((one) => one.request?.url === exchange.url && one.request?.method === exchange.method);
   const far = (one: HarEntry) => (one.at === undefined ? 0 : Math.abs(one.at - activity.at));
   return same.reduce<HarEntry | null>((best, one) => (!best || far(one) < far(best) ? one : best), null);
