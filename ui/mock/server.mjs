@@ -10,7 +10,7 @@ import { shop } from './shop.mjs';
 const pages = join(import.meta.dirname, '../../crates/trailblaze/src/api/pages');
 const KEY = 'mock';
 const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; font-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const TYPES = {
   'studio.html': 'text/html; charset=utf-8',
   'studio.js': 'text/javascript; charset=utf-8',

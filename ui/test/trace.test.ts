@@ -3,7 +3,18 @@ import { test } from 'node:test';
 import type { Attempt, Call, Detail, Step } from '../src/generated/data.ts';
 import { parseTrace, type TraceData } from '../src/report/trace/data.ts';
 import { decodeDocuments, elementsOf, placed, type SnapshotElement } from '../src/report/trace/decode.ts';
-import { activityOf, documentOf, entryAt, filmOf, frameAt, frameOf, modelOf, placeOf, resolvedArgs } from '../src/report/trace/model.ts';
+import {
+  activityOf,
+  documentOf,
+  entryAt,
+  filmOf,
+  frameAt,
+  frameOf,
+  harOf,
+  modelOf,
+  placeOf,
+  resolvedArgs,
+} from '../src/report/trace/model.ts';
 import { isLeftOut, safeAttributes } from '../src/report/trace/safety.ts';
 import { DocumentIndex, scalar } from '../src/report/trace/selectors.ts';
 import { listed, traceControl } from '../src/report/trace/state.ts';
@@ -56,6 +67,21 @@ const document = (at: number, of: string, moment: 'before' | 'after', node: unkn
   height: 100,
   frames: [{ url: '', base: '', scroll: [0, 0] as [number, number], sheets: [], node }],
   root: 0,
+});
+
+test('a request is shown with the headers and bodies of the one that began nearest to it', () => {
+  const url = 'https://shop.example/api';
+  const entry = (startedDateTime: string, more: object = {}) => ({ startedDateTime, request: { method: 'GET', url, ...more } });
+  const exchanges = [
+    entry('2026-01-01T00:00:01Z'),
+    entry('2026-01-01T00:00:05Z'),
+    entry('2026-01-01T00:00:04Z', { method: 'POST' }),
+    entry('2026-01-01T00:00:04Z', { url: `${url}/2` }),
+  ];
+  const model = modelOf(attempt, detail([]), data({ exchanges }), Date.parse('2026-01-01T00:00:00Z'));
+  const said = { at: 4_100_000, exchange: { method: 'GET', url } } as Detail['activity'][number];
+  assert.equal(harOf(model, said), exchanges[1]);
+  assert.equal(harOf(model, { ...said, exchange: { ...said.exchange!, url: 'https://other.example/' } }), null);
 });
 
 test('a trace is read from its statement without evaluating it', () => {

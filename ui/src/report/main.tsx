@@ -29,7 +29,13 @@ const source: Source = {
   tree: async (file, kept) => (isEmbedded(kept) ? stored<string>(`tree-${kept.embedded}`) : `See ${visible(file)} in the run folder.`),
   trace: (attempt, { file, kept }) => {
     if (typeof kept === 'object' && kept.missing !== undefined) return Promise.reject(new Error(`${file} ${kept.missing}`));
-    return isFromDisk ? loadFromDisk(attempt, pathOf(file)) : loadFromServer(pathOf(file)).catch(() => loadFromDisk(attempt, pathOf(file)));
+    if (isFromDisk) return loadFromDisk(attempt, pathOf(file));
+    // The studio serves reports without an origin, since they may come from elsewhere.
+    if (self.origin === 'null')
+      return Promise.reject(
+        new Error('this copy of the report may not read its files; open the trace on the page of the run, or report.html from its folder'),
+      );
+    return loadFromServer(pathOf(file)).catch(() => loadFromDisk(attempt, pathOf(file)));
   },
   // A page from disk cannot read its neighbours, but what it shows can refer to them.
   sheet: async (file) => {

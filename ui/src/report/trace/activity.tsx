@@ -7,7 +7,7 @@ import { count, cut, time, visible } from '../../shared/words.ts';
 import type { Activity } from '../../generated/data.ts';
 import { Pairs, type Entry as Pair } from '../calls.tsx';
 import { useTrace } from './context.ts';
-import type { HarPair } from './data.ts';
+import type { HarBody, HarPair } from './data.ts';
 import { harOf } from './model.ts';
 
 /** Chooses between what the chosen entry caused and everything. */
@@ -183,9 +183,9 @@ function Request({ activity }: { activity: Activity }): VNode {
   ];
   if (exchange.micros !== null) facts.push(['took', time(exchange.micros), 'plain']);
   if (exchange.failure) facts.push(['failure', <Long text={exchange.failure} />, 'plain']);
+  if (har?._rule) facts.push(['by the trail', visible(har._rule), 'plain']);
   const timings = Object.entries(har?.timings ?? {}).filter(([, ms]) => ms >= 0);
   if (timings.length) facts.push(['timing', timings.map(([name, ms]) => `${name} ${count(Math.round(ms))} ms`).join(', '), 'plain']);
-  const body = har?.response?.content;
   return (
     <div class="request">
       <p>
@@ -196,9 +196,9 @@ function Request({ activity }: { activity: Activity }): VNode {
       </p>
       <Pairs entries={facts} />
       <Headers title="Request headers" pairs={har?.request?.headers} />
-      <Body title="Request body" text={har?.request?.postData?.text} mime={har?.request?.postData?.mimeType} />
+      <Body title="Request body" body={har?.request?.postData} />
       <Headers title="Response headers" pairs={har?.response?.headers} />
-      <Body title="Response body" text={body?.encoding === 'base64' ? undefined : body?.text} mime={body?.mimeType} />
+      <Body title="Response body" body={har?.response?.content} />
       {!har && <p class="faint">Headers and bodies were not kept.</p>}
     </div>
   );
@@ -214,14 +214,24 @@ function Headers({ title, pairs }: { title: string; pairs: HarPair[] | undefined
   );
 }
 
-function Body({ title, text, mime }: { title: string; text: string | undefined; mime: string | undefined }): VNode | null {
-  if (!text) return null;
+function Body({ title, body }: { title: string; body: HarBody | undefined }): VNode | null {
+  if (!body?.text) return null;
+  const mime = body.mimeType ?? '';
+  const isBinary = body.encoding === 'base64';
+  const isPicture = isBinary && /^image\/[\w.+-]+$/.test(mime);
+  const words = [mime && cut(mime, 60), body.size ? `${count(body.size)} bytes` : '', body._cut ? 'cut' : ''].filter(Boolean);
   return (
     <details>
-      <summary>{`${title}${mime ? ` (${visible(cut(mime, 60))})` : ''}`}</summary>
-      <pre class="pre" tabIndex={0}>
-        {visible(cut(readable(text, mime), 100_000))}
-      </pre>
+      <summary>{`${title}${words.length ? ` (${visible(words.join(', '))})` : ''}`}</summary>
+      {isPicture ? (
+        <img class="body-picture" alt="" src={`data:${mime};base64,${body.text}`} />
+      ) : isBinary ? (
+        <p class="faint">It is not text.</p>
+      ) : (
+        <pre class="pre" tabIndex={0}>
+          {visible(cut(readable(body.text, mime), 100_000))}
+        </pre>
+      )}
     </details>
   );
 }

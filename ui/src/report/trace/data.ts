@@ -49,21 +49,32 @@ export interface DocumentFrame {
 /** A style sheet: a file of the run folder, or its text. */
 export type Sheet = string | { text: string };
 
-/** An entry of a HAR, as far as it is shown. */
+/** An entry of a HAR, as far as it is shown. What begins with `_` is our own. */
 export interface HarEntry {
   /** The number of the request. */
   _request?: number;
   at?: number;
   startedDateTime?: string;
+  /** What a rule of the trail did to it, such as `mocked`. */
+  _rule?: string;
   time?: number;
-  request?: { method?: string; url?: string; headers?: HarPair[]; postData?: { mimeType?: string; text?: string } };
+  request?: { method?: string; url?: string; headers?: HarPair[]; postData?: HarBody };
   response?: {
     status?: number;
     statusText?: string;
     headers?: HarPair[];
-    content?: { mimeType?: string; size?: number; text?: string; encoding?: string };
+    content?: HarBody;
   };
   timings?: Record<string, number>;
+}
+
+export interface HarBody {
+  mimeType?: string;
+  size?: number;
+  text?: string;
+  encoding?: string;
+  /** Whether the rest of it was left out. */
+  _cut?: boolean;
 }
 
 export interface HarPair {

@@ -28,12 +28,14 @@ export interface TraceModel {
   documents: { document: TraceDocument; nth: number }[];
   activity: Activity[];
   exchanges: HarEntry[];
+  /** When the run started, in milliseconds since 1970; `NaN` if that is unknown. */
+  startedAt: number;
   /** The part of the run that is shown. */
   from: number;
   to: number;
 }
 
-export function modelOf(attempt: Attempt, detail: Detail, data: TraceData | null): TraceModel {
+export function modelOf(attempt: Attempt, detail: Detail, data: TraceData | null, startedAt = NaN): TraceModel {
   const from = attempt.at;
   const to = Math.max(attempt.at + attempt.micros, from + 1);
   const entries = entriesOf(detail, from, to);
@@ -44,6 +46,7 @@ export function modelOf(attempt: Attempt, detail: Detail, data: TraceData | null
     documents: (data?.documents ?? []).map((document, nth) => ({ document, nth })).sort((a, b) => a.document.at - b.document.at),
     activity: detail.activity ?? [],
     exchanges: data?.exchanges ?? [],
+    startedAt,
     from,
     to,
   };
@@ -207,7 +210,8 @@ export function harOf(model: TraceModel, activity: Activity): HarEntry | null {
   const own = model.exchanges.find((one) => one._request !== undefined && one._request === exchange.request);
   if (own) return own;
   const same = model.exchanges.filter((one) => one.request?.url === exchange.url && one.request?.method === exchange.method);
-  const far = (one: HarEntry) => (one.at === undefined ? 0 : Math.abs(one.at - activity.at));
+  const at = (one: HarEntry) => one.at ?? (Date.parse(one.startedDateTime ?? '') - model.startedAt) * 1000;
+  const far = (one: HarEntry) => (isNaN(at(one)) ? 0 : Math.abs(at(one) - activity.at));
   return same.reduce<HarEntry | null>((best, one) => (!best || far(one) < far(best) ? one : best), null);
 }
 

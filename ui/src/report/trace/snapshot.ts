@@ -50,6 +50,7 @@ interface Build {
   /** Made when all is in its place. */
   later: (() => void)[];
   waiting: Promise<unknown>[];
+  canvases: { canvas: HTMLCanvasElement; picture: string | undefined }[];
   pictures: HTMLElement[];
 }
 
@@ -67,6 +68,7 @@ export async function showDocument(
     elementOf: new Map(),
     later: [],
     waiting: [],
+    canvases: [],
     pictures: [],
   };
   const isReady = fillFrame(iframe, root, build);
@@ -77,6 +79,7 @@ export async function showDocument(
     n = build.waiting.length;
     await inTime(Promise.all(now));
   }
+  for (const { canvas, picture } of build.canvases) showCanvas(canvas, picture);
   for (const act of build.later) act();
   drawPictures(iframe, build);
   return shown(iframe, build);
@@ -145,8 +148,9 @@ function buildElement(document: Document, placed: Placed, around: string, build:
   if (placed.shadow) addShadow(document, element, placed, build);
   const inside = namespace === SVG && tag === 'foreignobject' ? HTML : namespace;
   // What a canvas or a video contains is not shown, and an `iframe` is filled when it is in its place.
-  if (tag === 'iframe') {
-    if (placed.content) {
+  if (tag === 'iframe' || tag === 'canvas') {
+    setState(element, placed, build);
+    if (tag === 'iframe' && placed.content) {
       const content = placed.content;
       // It is in the document when what is around it has been built.
       build.waiting.push(Promise.resolve().then(() => fillFrame(element as HTMLIFrameElement, content, build)));
@@ -209,15 +213,28 @@ function setState(element: Element, placed: Placed, build: Build): void {
     // A field of another kind than it was.
   }
   if (scroll) build.later.push(() => element.scrollTo(scroll[0], scroll[1]));
-  if (picture && isPicture(picture) && tag.toLowerCase() === 'canvas')
-    build.waiting.push(drawCanvas(element as HTMLCanvasElement, picture));
+  if (tag.toLowerCase() === 'canvas') build.canvases.push({ canvas: element as HTMLCanvasElement, picture });
 }
 
-async function drawCanvas(canvas: HTMLCanvasElement, picture: string): Promise<void> {
-  const image = new Image();
-  image.src = picture;
-  await image.decode();
-  canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
+/**
+ * Without scripts, a `canvas` is laid out like an unknown element. It gets the size that it has otherwise, and what was drawn on it
+ * as its background.
+ */
+function showCanvas(canvas: HTMLCanvasElement, picture: string | undefined): void {
+  const style = canvas.ownerDocument.defaultView?.getComputedStyle(canvas);
+  const display = style?.display ?? 'none';
+  if (!style || display === 'none') return;
+  const own = canvas.style;
+  const before = own.display;
+  // Only of an inline element the style says whether its size was chosen.
+  own.display = 'inline';
+  const [isWidthFree, isHeightFree] = [style.width === 'auto', style.height === 'auto'];
+  own.display = display === 'inline' ? 'inline-block' : before;
+  own.aspectRatio = `${canvas.width} / ${canvas.height}`;
+  if (isWidthFree && isHeightFree) Object.assign(own, { boxSizing: 'content-box', width: `${canvas.width}px` });
+  if (!picture || !isPicture(picture)) return;
+  const background = { backgroundImage: `url("${picture}")`, backgroundSize: '100% 100%', backgroundPosition: '0 0' };
+  Object.assign(own, background, { backgroundRepeat: 'no-repeat', backgroundOrigin: 'content-box' });
 }
 
 /** Addresses become links, in their order; if there are only texts, they need no permission of the policy. */

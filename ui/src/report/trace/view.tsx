@@ -73,8 +73,9 @@ export function TraceView({ attempt }: { attempt: Attempt }): VNode {
 }
 
 function Content({ attempt, detail, data }: { attempt: Attempt; detail: Detail; data: TraceData | null }): VNode {
+  const { run } = useView();
   const shared = useMemo((): Shared => {
-    const model = modelOf(attempt, detail, data);
+    const model = modelOf(attempt, detail, data, Date.parse(run.startedAt ?? ''));
     const nodes = decodeDocuments(data?.documents ?? []);
     const roots = (data?.documents ?? []).map((document) => document.root ?? 0);
     return { attempt, detail, control: traceControl(model, detail.failingStep), documentAt: documentsOf(nodes, roots) };
