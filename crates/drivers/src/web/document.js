@@ -87,6 +87,11 @@
       attributes[name] = isPicture ? value : cut(value);
     }
     stateOf(e, attributes);
+    // The picture itself is not kept; its place is filled from a picture of the screen.
+    if (tag === "img" && !attributes.src?.startsWith("data:")) {
+      const { left, top, width, height } = e.getBoundingClientRect();
+      attributes[":rect"] = [left, top, width, height].map(Math.round);
+    }
     if (tag === "iframe" || tag === "frame") {
       attributes[":frame"] = trailblaze.idOf(e);
       return [tag, attributes];

@@ -62,6 +62,7 @@ pages! {
     guide_kubernetes: "docs/guide/kubernetes.md",
     guide_real_browser: "docs/guide/real-browser.md",
     guide_recording: "docs/guide/recording.md",
+    guide_the_trace: "docs/guide/the-trace.md",
     guide_your_iphone: "docs/guide/your-iphone.md",
     guide_your_phone: "docs/guide/your-phone.md",
     healing: "docs/healing.md",
