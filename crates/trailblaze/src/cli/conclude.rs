@@ -23,7 +23,7 @@ pub fn conclude(
     html: Option<&Path>,
 ) {
     let failed = done.iter().filter(|done| done.verdict.exit() != Exit::Passed);
-    let groups = alike::together(failed, |done| (done.verdict, alike::fold(&done.failure)));
+    let groups = alike::together(failed, |done| (done.verdict, alike::symptom(&done.failure, &done.just_before)));
     for group in groups.iter().take(SHOWN) {
         let [first, others @ ..] = group.as_slice() else { continue };
         let trail = &jobs[first.job].trail;

@@ -3,6 +3,7 @@
 mod accessible;
 mod acting;
 mod bare;
+mod causes;
 mod checks;
 mod components;
 mod describing;
