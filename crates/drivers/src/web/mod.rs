@@ -11,6 +11,7 @@ mod act;
 mod acting;
 mod audit;
 pub mod backend;
+mod bidi;
 mod browse;
 mod devtools;
 mod driver;
@@ -19,6 +20,7 @@ mod events;
 #[cfg(test)]
 mod fake;
 mod fallbacks;
+mod firefox;
 mod frames;
 pub mod input;
 mod keys;

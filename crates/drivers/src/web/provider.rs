@@ -25,6 +25,8 @@ use super::devtools::browser::{BrowserOptions, find};
 use super::devtools::browsers::Browsers;
 use super::driver::{InitialState, Web};
 use super::emulation::Emulation;
+use super::firefox::browser::{self as firefox, FirefoxOptions};
+use super::firefox::connector::FirefoxConnector;
 use super::webdriver::{EndpointCredentials, EndpointEntry, SESSION_WAIT, SLOTS, SessionEndings, WebDriverConnector};
 use super::webkit::{self, WebKitBrowsers, WebKitOptions};
 use crate::provider::{ConfigKeys, DeviceProvider, Machine, ProjectPart, ProviderConfig, WantedDevice};
@@ -34,9 +36,10 @@ const EXPLAINING: Duration = Duration::from_secs(10);
 const DRIVER: &str = "playwright-native";
 /// The browser that needs no entry in a project.
 const CHROMIUM: &str = "web/chromium";
+const FIREFOX: &str = "web/firefox";
 const WEBKIT: &str = "web/webkit";
 /// Browsers that this build does not drive.
-const OTHER_BROWSERS: [&str; 2] = ["firefox", "safari"];
+const OTHER_BROWSERS: [&str; 1] = ["safari"];
 
 pub const PROVIDER: DeviceProvider = DeviceProvider {
     name: "chromium",
@@ -55,6 +58,8 @@ table! {
         "dialogs" => dialogs: Option<DialogAnswer> = None,
         /// The browser for web devices.
         "browser" => browser: Option<BrowserEntry> = None,
+        /// How Firefox is started, for web devices whose browser it is.
+        "firefox" => firefox: Option<FirefoxEntry> = None,
         /// The file of axe-core with which assertAccessible audits web pages; by default that of the npm package in node_modules.
         "axe" => axe: Option<String> = None,
     }
@@ -84,29 +89,29 @@ words! {
     pub enum BrowserEngine {
         #[default]
         "chromium" => Chromium,
+        "firefox" => Firefox,
         "webkit" => WebKit,
     }
 }
 
-impl BrowserEngine {
-    /// The browser of a device whose entry does not say it.
-    fn named(device: &str) -> BrowserEngine {
-        let is_webkit = device.eq_ignore_ascii_case("webkit");
-        if is_webkit { BrowserEngine::WebKit } else { BrowserEngine::Chromium }
-    }
-
-    fn title(self) -> &'static str {
-        match self {
-            BrowserEngine::Chromium => "Chromium",
-            BrowserEngine::WebKit => "WebKit",
-        }
+table! {
+    /// How Firefox is started.
+    pub struct FirefoxEntry {
+        /// The path of Firefox; searched for by default.
+        "program" => program: Option<String> = None,
+        /// Whether its window is shown.
+        "headed" => headed: bool = false,
+        /// Open pages with invalid certificates.
+        "ignoreCertificateErrors" => ignore_certificate_errors: bool = false,
+        /// Additional command-line arguments for Firefox.
+        "args" => args: Vec<String> = Vec::new(),
     }
 }
 
 table! {
     /// What the entry of a device says if it is a web device.
     pub struct WebEntry {
-        /// The browser of a web device; web/webkit is WebKit, and any other name Chromium.
+        /// The browser of a web device; web/firefox is Firefox, web/webkit is WebKit, and any other name Chromium.
         "browser" => browser: Option<BrowserEngine> = None,
         /// The WebDriver endpoint, such as a grid or a farm, that a web device is behind: http://127.0.0.1:4444.
         "webdriver" => webdriver: Option<Spanned<String>> = None,
@@ -225,6 +230,7 @@ impl WebEntry {
 struct WebConfig {
     root: PathBuf,
     browser: Option<BrowserEntry>,
+    firefox: Option<FirefoxEntry>,
     dialogs: Option<DialogAnswer>,
     axe: AxeFile,
     entries: HashMap<String, WebEntry>,
@@ -233,10 +239,10 @@ struct WebConfig {
 impl WebConfig {
     fn read(part: &ProjectPart<'_>, found: &mut Vec<Problem>) -> WebConfig {
         let (project, entries) = part.decode::<WebProject, WebEntry>(found);
-        let (browser, dialogs, axe) =
-            project.map(|project| (project.browser, project.dialogs, project.axe)).unwrap_or_default();
+        let parts = |project: WebProject| (project.browser, project.firefox, project.dialogs, project.axe);
+        let (browser, firefox, dialogs, axe) = project.map(parts).unwrap_or_default();
         let axe = AxeFile::of(part.root, axe.as_deref());
-        WebConfig { root: part.root.to_path_buf(), browser, dialogs, axe, entries }
+        WebConfig { root: part.root.to_path_buf(), browser, firefox, dialogs, axe, entries }
     }
 
     /// What the entry of a device says about an endpoint.
@@ -292,6 +298,37 @@ impl WebConfig {
             is_root: machine.is_root,
         }
     }
+
+    fn firefox_options(&self, machine: &Machine) -> FirefoxOptions {
+        let entry = self.firefox.as_ref();
+        let program = entry.and_then(|entry| entry.program.clone()).map(PathBuf::from);
+        FirefoxOptions {
+            program: machine.var("TRAILBLAZE_FIREFOX").map(PathBuf::from).or(program),
+            is_headed: machine.is_headed || entry.is_some_and(|entry| entry.headed),
+            ignores_certificates: entry.is_some_and(|entry| entry.ignore_certificate_errors),
+            args: entry.map(|entry| entry.args.clone()).unwrap_or_default(),
+            path: machine.var("PATH").unwrap_or_default().to_os_string(),
+        }
+    }
+}
+
+impl BrowserEngine {
+    /// The browser of a device whose entry does not say it.
+    fn named(device: &str) -> BrowserEngine {
+        match device.to_ascii_lowercase().as_str() {
+            "firefox" => BrowserEngine::Firefox,
+            "webkit" => BrowserEngine::WebKit,
+            _ => BrowserEngine::Chromium,
+        }
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            BrowserEngine::Chromium => "Chromium",
+            BrowserEngine::Firefox => "Firefox",
+            BrowserEngine::WebKit => "WebKit",
+        }
+    }
 }
 
 impl ProviderConfig for WebConfig {
@@ -304,8 +341,8 @@ impl ProviderConfig for WebConfig {
         // A browser that only has such a name would be mistaken for the real one.
         if OTHER_BROWSERS.iter().any(|other| name.eq_ignore_ascii_case(other)) {
             return Some(Err(format!(
-                "`{id}` cannot be driven: this build drives Chromium and browsers based on it, and WebKit; write {CHROMIUM} or \
-                 {WEBKIT}"
+                "`{id}` cannot be driven: this build drives Firefox, Chromium and browsers based on it, and WebKit; write {CHROMIUM}, \
+                 {FIREFOX} or {WEBKIT}"
             )));
         }
         if let Some(key) = self.entries.get(id).and_then(WebEntry::without_endpoint) {
@@ -329,6 +366,8 @@ impl ProviderConfig for WebConfig {
     fn open(&self, machine: &Machine) -> Result<Arc<dyn DeviceSource>, String> {
         let options = self.options(machine);
         let browsers = Browsers::new(options.clone(), machine.supervisor.clone());
+        let firefox_options = self.firefox_options(machine);
+        let firefox = Arc::new(FirefoxConnector::new(firefox_options.clone(), machine.supervisor.clone()));
         let webkit_options = self.webkit_options(machine);
         let webkit = Arc::new(WebKitBrowsers::new(webkit_options.clone(), machine.supervisor.clone()));
         let endings = Arc::new(SessionEndings::new(machine.supervisor.clone(), proxies(machine)));
@@ -336,8 +375,17 @@ impl ProviderConfig for WebConfig {
             let named = BrowserEngine::named(id.strip_prefix("web/").unwrap_or_default());
             entry.webdriver.is_none() && entry.browser.unwrap_or(named) == BrowserEngine::WebKit
         });
-        let machine = machine.clone();
-        Ok(Arc::new(WebDevices { options, browsers, webkit_options, webkit, has_webkit, endings, machine }))
+        Ok(Arc::new(WebDevices {
+            options,
+            browsers,
+            firefox_options,
+            firefox,
+            webkit_options,
+            webkit,
+            has_webkit,
+            endings,
+            machine: machine.clone(),
+        }))
     }
 }
 
@@ -353,7 +401,7 @@ pub fn web_device(id: DeviceId, driver: Option<&DriverKey>, classifiers: &[Strin
         classifiers: all,
         size: start.emulation.size,
         summary: start.endpoint.as_ref().map_or(start.engine.title(), |_| "a browser behind WebDriver").to_string(),
-        follows_person: start.endpoint.is_none() && start.engine == BrowserEngine::Chromium,
+        follows_person: start.endpoint.is_none() && start.engine != BrowserEngine::WebKit,
         machine_id: None,
         settings: DeviceSettings::new(start),
     }
@@ -382,6 +430,8 @@ fn proxies(machine: &Machine) -> ProxySettings {
 struct WebDevices {
     options: BrowserOptions,
     browsers: Arc<Browsers>,
+    firefox_options: FirefoxOptions,
+    firefox: Arc<FirefoxConnector>,
     webkit_options: WebKitOptions,
     webkit: Arc<WebKitBrowsers>,
     /// Whether the project has a device with WebKit.
@@ -424,7 +474,12 @@ impl WebDevices {
 #[async_trait]
 impl DeviceSource for WebDevices {
     async fn discover(&self, _: &Budget) -> Result<Vec<DeviceSpec>, DriverError> {
-        Ok(vec![web_device(DeviceId::new(CHROMIUM), None, &[], InitialState::default())])
+        let mut devices = vec![web_device(DeviceId::new(CHROMIUM), None, &[], InitialState::default())];
+        if firefox::find(&self.firefox_options).is_ok() {
+            let start = InitialState { engine: BrowserEngine::Firefox, ..InitialState::default() };
+            devices.push(web_device(DeviceId::new(FIREFOX), None, &[], start));
+        }
+        Ok(devices)
     }
 
     fn patience(&self, device: &DeviceSpec) -> Duration {
@@ -440,6 +495,7 @@ impl DeviceSource for WebDevices {
         }
         Ok(match start.map(|start| start.engine).unwrap_or_default() {
             BrowserEngine::Chromium => Arc::new(Web::new(device, Arc::clone(&self.browsers))),
+            BrowserEngine::Firefox => Arc::new(Web::new(device, Arc::clone(&self.firefox))),
             BrowserEngine::WebKit => Arc::new(Web::new(device, Arc::clone(&self.webkit))),
         })
     }
@@ -454,6 +510,7 @@ impl DeviceSource for WebDevices {
 
     async fn close(&self) {
         self.browsers.close().await;
+        self.firefox.close().await;
         self.webkit.close().await;
         self.endings.close().await;
     }

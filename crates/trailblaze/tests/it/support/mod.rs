@@ -1,6 +1,7 @@
 //! Projects in temporary folders, the real program run in them, and what it leaves behind.
 
 pub mod chromium;
+pub mod firefox;
 pub mod hand;
 pub mod home;
 pub mod lab;
