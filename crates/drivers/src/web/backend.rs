@@ -12,6 +12,8 @@ use serde_json::Value;
 use trailblaze_core::driver::{Budget, DisplayedText, DriverError};
 use trailblaze_protocol::geometry::Size;
 
+use super::backend_world::{CredentialsQuestion, HeldRequest, TrafficEvent};
+pub use super::backend_world::{OriginStorage, Routing, Surroundings};
 use super::emulation::Emulation;
 use super::input::{BrowserInput, Spot};
 
@@ -152,6 +154,18 @@ pub trait Backend: Send + Sync {
     fn storage(&self) -> Option<&dyn Storage>;
     fn layout(&self) -> Option<&dyn PageLayout>;
     fn screencasting(&self) -> Option<&dyn Screencasting>;
+
+    fn routing(&self) -> Option<&dyn Routing> {
+        None
+    }
+
+    fn surroundings(&self) -> Option<&dyn Surroundings> {
+        None
+    }
+
+    fn origin_storage(&self) -> Option<&dyn OriginStorage> {
+        None
+    }
 }
 
 /// What became of a navigation.
@@ -422,6 +436,11 @@ pub enum BrowserEvent {
         tab: Option<TabId>,
         request: RequestEvent,
     },
+    /// More about a request of which [`BrowserEvent::Request`] tells, right after it.
+    Traffic(TrafficEvent),
+    /// A request waits for [`Routing::answer`].
+    Held(HeldRequest),
+    CredentialsAsked(CredentialsQuestion),
     /// A script of ours called the function of the channel.
     Message {
         tab: TabId,

@@ -38,8 +38,8 @@ const DRIVER: &str = "playwright-native";
 const CHROMIUM: &str = "web/chromium";
 const FIREFOX: &str = "web/firefox";
 const WEBKIT: &str = "web/webkit";
-/// Browsers that this build does not drive.
-const OTHER_BROWSERS: [&str; 1] = ["safari"];
+/// A browser that this build does not drive.
+const OTHER_BROWSER: &str = "safari";
 
 pub const PROVIDER: DeviceProvider = DeviceProvider {
     name: "chromium",
@@ -83,17 +83,6 @@ table! {
     }
 }
 
-words! {
-    /// The browser of a web device.
-    #[derive(Default)]
-    pub enum BrowserEngine {
-        #[default]
-        "chromium" => Chromium,
-        "firefox" => Firefox,
-        "webkit" => WebKit,
-    }
-}
-
 table! {
     /// How Firefox is started.
     pub struct FirefoxEntry {
@@ -105,6 +94,17 @@ table! {
         "ignoreCertificateErrors" => ignore_certificate_errors: bool = false,
         /// Additional command-line arguments for Firefox.
         "args" => args: Vec<String> = Vec::new(),
+    }
+}
+
+words! {
+    /// The browser of a web device.
+    #[derive(Default)]
+    pub enum BrowserEngine {
+        #[default]
+        "chromium" => Chromium,
+        "firefox" => Firefox,
+        "webkit" => WebKit,
     }
 }
 
@@ -339,9 +339,9 @@ impl ProviderConfig for WebConfig {
             return None;
         }
         // A browser that only has such a name would be mistaken for the real one.
-        if OTHER_BROWSERS.iter().any(|other| name.eq_ignore_ascii_case(other)) {
+        if name.eq_ignore_ascii_case(OTHER_BROWSER) {
             return Some(Err(format!(
-                "`{id}` cannot be driven: this build drives Firefox, Chromium and browsers based on it, and WebKit; write {CHROMIUM}, \
+                "`{id}` cannot be driven: this build drives Firefox, WebKit, Chromium and browsers based on it; write {CHROMIUM}, \
                  {FIREFOX} or {WEBKIT}"
             )));
         }

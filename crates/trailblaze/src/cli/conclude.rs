@@ -32,6 +32,9 @@ pub fn conclude(
         let title = StyledLine::new("\n").then_styled(print::WORSE, trail.title());
         print::data(title.then(format!(" on {} ({place}{tries})", first.device)));
         print::data(format!("  {}", first.message.replace('\n', "\n  ")));
+        for sign in &first.just_before {
+            print::data(format!("  just before: {sign}"));
+        }
         if !first.suggestions.is_empty() {
             print::data("  instead, it could be:");
             for (number, suggestion) in first.suggestions.iter().enumerate() {

@@ -73,6 +73,8 @@ pub struct Done {
     pub failure: String,
     /// The place of the failed call in the trail.
     pub place: Option<Place>,
+    /// What went wrong on the device by itself shortly before it failed.
+    pub just_before: Vec<String>,
     /// How many attempts it took.
     pub tries: u32,
     pub millis: u64,

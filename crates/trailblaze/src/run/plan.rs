@@ -15,6 +15,7 @@ use trailblaze_core::yaml::{Problem, Severity};
 
 use crate::output::expected_pictures::ExpectedPictureFiles;
 use crate::output::run_count::PlannedTrails;
+use crate::output::run_folder::TracePolicy;
 use crate::project::devices::{DeviceError, DeviceSpec, Devices};
 use crate::project::loaded::{LoadError, Loaded};
 use crate::project::models::ModelChoiceError;
@@ -62,6 +63,7 @@ pub struct RunOptions {
     /// Say at the end which stricter rules would have failed the run.
     pub notes_leniency: bool,
     pub pictures: PicturePolicy,
+    pub traces: TracePolicy,
     /// Write the expected pictures that are missing or differ.
     pub update_snapshots: bool,
     pub memory: Vec<(String, String)>,

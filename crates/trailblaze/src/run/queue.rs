@@ -480,6 +480,11 @@ impl DeviceWorker<'_> {
         };
         join_all(sessions.iter().map(begin)).await;
         let ended = replay(sessions, attempt).await;
+        let put_back = |on: &RoleSession| {
+            let session = Arc::clone(&on.session);
+            async move { session.device.end_trail(&session, &shared.cancel).await }
+        };
+        join_all(sessions.iter().map(put_back)).await;
         match cassette.map_or(Ok(None), |cassette| cassette.save(&shared.wiring.secrets)) {
             Ok(Some(file)) => shared.console.say(&format!("recorded the model's replies in {file}")),
             Ok(None) => {}
@@ -555,6 +560,7 @@ impl DeviceWorker<'_> {
             message,
             failure,
             place,
+            just_before: ended.just_before,
             tries: task.number,
             millis: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
             recording,

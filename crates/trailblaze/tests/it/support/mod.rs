@@ -6,6 +6,7 @@ pub mod hand;
 pub mod home;
 pub mod lab;
 pub mod marked;
+pub mod net_server;
 pub mod permits;
 pub mod run_fixture;
 pub mod skip;

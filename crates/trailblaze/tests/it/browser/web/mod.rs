@@ -10,6 +10,7 @@ mod dialogs;
 mod finding;
 mod fresh;
 mod live;
+mod network;
 mod person;
 mod phone;
 mod refs;
@@ -18,8 +19,10 @@ mod secrets;
 mod shop;
 mod snapshots;
 mod tools;
+mod trace;
 mod trouble;
 mod typing;
+mod world;
 
 use std::process::Command;
 

@@ -58,6 +58,7 @@ pages! {
     guide_first_trail: "docs/guide/first-trail.md",
     guide_grid: "docs/guide/grid.md",
     guide_in_ci: "docs/guide/in-ci.md",
+    guide_network: "docs/guide/network.md",
     guide_kubernetes: "docs/guide/kubernetes.md",
     guide_real_browser: "docs/guide/real-browser.md",
     guide_recording: "docs/guide/recording.md",
