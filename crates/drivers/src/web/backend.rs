@@ -104,6 +104,13 @@ pub trait Backend: Send + Sync {
     async fn frames(&self, tab: &str) -> Result<Vec<FrameInfo>, BackendError>;
     /// Calls a function with the element that contains a frame, in the realm of its parent.
     async fn frame_owner(&self, frame: &str, parent: &Realm, function: &str) -> Result<Value, BackendError>;
+    /// Calls a function with an element, as `this`, and its closed shadow root. False if it has none that can be had.
+    async fn open_shadow_root(&self, realm: &Realm, host: &str, function: &str) -> Result<bool, BackendError> {
+        match self.isolated_world() {
+            Some(isolated) => isolated.open_root(realm, host, function).await,
+            None => Ok(false),
+        }
+    }
     /// What is asked for again and again while nothing reports it: a backend overrides this to do so in fewer requests. If the tab in
     /// front is gone, the frames are those of the last one.
     async fn survey(&self, front: Option<&str>) -> Result<TabSurvey, BackendError> {

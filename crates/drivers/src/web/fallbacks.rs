@@ -1,6 +1,6 @@
 //! What happens with a browser that lacks a capability. The only place that decides it:
 //!
-//! - Without an isolated world, our scripts run in the page's own realm, and closed shadow roots stay closed.
+//! - Without an isolated world, our scripts run in the page's own realm.
 //! - Without events, tabs and frames are asked for, loading is polled, and dialogs are answered when a command meets them.
 //! - Without interception, native drags and file choosers are left to the browser.
 //! - Without contexts, a device starts over in a session of its own.
@@ -161,9 +161,8 @@ impl Page {
 
     /// Passes the closed shadow root of an element to the walker. False if there is none that can be had.
     pub async fn open_root(&self, budget: &Budget, realm: &Realm, host: u64) -> bool {
-        let Some(isolated) = self.backend.isolated_world() else { return false };
         let element = format!("trailblaze.elementOf({host})");
-        let open = isolated.open_root(realm, &element, "function(root) { trailblaze.open(this, root); }");
+        let open = self.backend.open_shadow_root(realm, &element, "function(root) { trailblaze.open(this, root); }");
         self.call(budget, "a shadow root", open).await.unwrap_or(false)
     }
 

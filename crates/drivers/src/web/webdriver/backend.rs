@@ -9,7 +9,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, timeout};
 use trailblaze_protocol::geometry::Size;
 
 use super::super::backend::{
@@ -26,6 +26,13 @@ use super::session::{AfterDialog, ELEMENT, FramePath, WebDriverSession};
 
 /// How long a page that is to be left may be busy.
 const BUSY: Duration = Duration::from_secs(2);
+/// How long a document may take to arrive, and the pause before it is looked for again.
+const ARRIVING: Duration = Duration::from_secs(14);
+const TICK: Duration = Duration::from_millis(20);
+/// How long a document at the same address may take to arrive; the one that is there has been asked for otherwise.
+const STAYING: Duration = Duration::from_secs(1);
+/// How long a tab may take to move in its history.
+const MOVING: Duration = Duration::from_millis(1500);
 /// How deep frames may be nested.
 const DEPTH: usize = 8;
 
@@ -44,6 +51,8 @@ pub struct WebDriverBackend {
     desk: Arc<DialogDesk>,
     warned: Arc<WarnedDialogs>,
     owner: Arc<dyn SessionOwner>,
+    /// Whether the endpoint does not wait until another document has come.
+    is_unwaited: bool,
     emulation: Mutex<Emulation>,
     known: Mutex<KnownTabs>,
 }
@@ -88,7 +97,8 @@ impl WebDriverBackend {
         let desk = Arc::new(DialogDesk::new(setup.sink));
         let _ = session.desk.set(Arc::clone(&desk));
         let emulation = Mutex::new(setup.emulation);
-        WebDriverBackend { session, desk, warned, owner, emulation, known: Mutex::default() }
+        let is_unwaited = session.capabilities.get("pageLoadStrategy").is_some_and(|strategy| strategy == "none");
+        WebDriverBackend { session, desk, warned, owner, is_unwaited, emulation, known: Mutex::default() }
     }
 
     async fn evaluate_at(&self, place: &FramePath, expression: &str, args: &[Value]) -> Result<Value, WebDriverError> {
@@ -123,7 +133,7 @@ impl WebDriverBackend {
 
     /// What a document is like, and the frames in it.
     async fn look_at(&self, place: &FramePath) -> Result<DocumentLook, WebDriverError> {
-        let answer = self.evaluate_at(place, scripts::SURVEY, &[]).await?;
+        let answer = self.evaluate_at(place, scripts::SURVEY, &[json!(self.is_unwaited)]).await?;
         Ok(DocumentLook::read(&answer))
     }
 
@@ -161,11 +171,10 @@ impl WebDriverBackend {
     /// What became of a command that opens another document.
     async fn after_navigation(
         &self,
-        (tab, url): (&str, Option<&str>),
+        (tab, url): (&str, &str),
         navigated: Result<Value, WebDriverError>,
     ) -> Result<Navigation, BackendError> {
         let failed = |why: String| Ok(Navigation::Failed { is_aborted: why.contains("ERR_ABORTED"), why });
-        let began = self.known.lock().documents.get(tab).copied();
         let is_late = match navigated {
             Ok(_) => false,
             Err(error) if error.is_code("timeout") => true,
@@ -176,21 +185,45 @@ impl WebDriverBackend {
             }
             Err(error) => return Err(error.in_page()),
         };
-        let place = FramePath::of_window(tab);
-        let now = self.evaluate_at(&place, scripts::ARRIVAL, &[]).await.map_err(WebDriverError::in_page)?;
-        let is_same = began.is_some() && now.get("began").and_then(Value::as_f64) == began;
-        if let Some(why) = now.get("error").and_then(Value::as_str) {
-            return failed(why.to_string());
-        }
-        if is_late && is_same {
-            return failed("nothing answered in time".to_string());
+        let arrival = self.await_arrival(tab, url).await.map_err(WebDriverError::in_page)?;
+        if !arrival.is_same
+            && let Some(why) = arrival.error
+        {
+            return failed(why);
         }
         let is_known =
             |scheme: &str| ["http", "https", "about", "data", "file", "blob", "javascript", "chrome"].contains(&scheme);
-        match url.and_then(|url| url.split_once(':')) {
-            Some((scheme, _)) if is_same && !is_known(scheme) => failed(format!("nothing opens `{scheme}:`")),
-            _ if is_same => Ok(Navigation::SameDocument),
+        match url.split_once(':') {
+            Some((scheme, _)) if arrival.is_same && !is_known(scheme) => failed(format!("nothing opens `{scheme}:`")),
+            _ if arrival.is_same && (is_late || arrival.is_late) => failed("nothing answered in time".to_string()),
+            _ if arrival.is_same => Ok(Navigation::SameDocument),
             _ => Ok(Navigation::Document),
+        }
+    }
+
+    /// What is there after another document was asked for. An endpoint that does not wait for it has answered before it came.
+    async fn await_arrival(&self, tab: &str, url: &str) -> Result<Arrival, WebDriverError> {
+        let before = self.known.lock().documents.get(tab).copied();
+        let (place, started) = (FramePath::of_window(tab), Instant::now());
+        loop {
+            let now = match self.evaluate_at(&place, scripts::ARRIVAL, &[json!(url)]).await {
+                Ok(now) => now,
+                // The document before has just gone.
+                Err(error) if self.is_unwaited && error.end_of_session().is_none() && started.elapsed() < ARRIVING => {
+                    sleep(TICK).await;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            let text = |key: &str| now.get(key).and_then(Value::as_str).map(str::to_string);
+            let is_same = before.is_some() && now.get("began").and_then(Value::as_f64) == before;
+            let is_there = text("url").is_some_and(|there| there == url);
+            let is_late = started.elapsed() >= ARRIVING;
+            let is_within = is_same && is_there && (url.contains('#') || started.elapsed() >= STAYING);
+            if !self.is_unwaited || !is_same || is_within || is_late {
+                return Ok(Arrival { is_same, is_late: is_late && !is_there, error: text("error") });
+            }
+            sleep(TICK).await;
         }
     }
 
@@ -223,6 +256,16 @@ impl WebDriverBackend {
         }
         Ok(())
     }
+}
+
+/// What is there after another document was asked for.
+struct Arrival {
+    /// The document before is still there.
+    is_same: bool,
+    /// Because nothing has come in time.
+    is_late: bool,
+    /// What is wrong with it, if it stands for one that did not come.
+    error: Option<String>,
 }
 
 /// What a document is like.
@@ -297,7 +340,7 @@ impl Backend for WebDriverBackend {
 
     async fn navigate(&self, tab: &str, url: &str) -> Result<Navigation, BackendError> {
         let navigated = self.post(tab, "/url", json!({"url": url}), AfterDialog::Done).await;
-        self.after_navigation((tab, Some(url)), navigated).await
+        self.after_navigation((tab, url), navigated).await
     }
 
     async fn stop_loading(&self, tab: &str) -> Result<(), BackendError> {
@@ -307,19 +350,31 @@ impl Backend for WebDriverBackend {
 
     async fn reload(&self, tab: &str) -> Result<(), BackendError> {
         match self.post(tab, "/refresh", json!({}), AfterDialog::Done).await {
-            Err(error) if error.is_code("timeout") => Ok(()),
-            reloaded => reloaded.map(drop).map_err(WebDriverError::in_page),
+            Err(error) if error.is_code("timeout") => return Ok(()),
+            reloaded => drop(reloaded.map_err(WebDriverError::in_page)?),
+        }
+        match self.is_unwaited {
+            true => self.await_arrival(tab, "").await.map(drop).map_err(WebDriverError::in_page),
+            false => Ok(()),
         }
     }
 
-    /// The protocol does not say whether there is such a page; a page can tell that it is left.
+    /// The protocol does not say whether there is such a page, so that it is seen whether the tab moves.
     async fn travel(&self, tab: &str, by: i64) -> Result<bool, BackendError> {
         let place = FramePath::of_window(tab);
-        match self.evaluate_at(&place, scripts::TRAVEL, &[json!(by)]).await.map_err(WebDriverError::in_page) {
-            Ok(how) => Ok(how != "none"),
-            Err(BackendError::Refused(_)) => Ok(true),
-            Err(error) => Err(error),
+        let before = self.evaluate_at(&place, scripts::TRAVEL, &[json!(by)]).await.map_err(WebDriverError::in_page)?;
+        if before == "none" {
+            return Ok(false);
         }
+        let started = Instant::now();
+        while started.elapsed() < MOVING {
+            match self.evaluate_at(&place, scripts::POSITION, &[]).await.map_err(WebDriverError::in_page) {
+                Ok(now) if now == before => sleep(TICK).await,
+                Ok(_) | Err(BackendError::Refused(_)) => return Ok(true),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(false)
     }
 
     async fn input(&self, tab: &str, inputs: &[BrowserInput]) -> Result<(), BackendError> {
@@ -328,7 +383,7 @@ impl Backend for WebDriverBackend {
             let sent = match part {
                 InputPart::Actions(actions) => {
                     let body = json!({"actions": actions});
-                    self.post(tab, "/actions", body, AfterDialog::Done).await.map(drop)
+                    self.post(tab, "/actions", body, AfterDialog::Again).await.map(drop)
                 }
                 InputPart::Text(text) => self.insert(tab, &text).await,
             };
@@ -404,6 +459,22 @@ impl Backend for WebDriverBackend {
         let expression = format!("({function})(arguments[1])");
         let owner = self.evaluate_at(&place_of(&parent.0), &expression, &[element(frame)]).await;
         owner.map_err(WebDriverError::in_page)
+    }
+
+    async fn open_shadow_root(&self, realm: &Realm, host: &str, function: &str) -> Result<bool, BackendError> {
+        let place = place_of(&realm.0);
+        let host = self.evaluate_at(&place, host, &[]).await.map_err(WebDriverError::in_page)?;
+        let Some(id) = element_id(&host) else { return Ok(false) };
+        match self.session.get(Some(&place), &format!("/element/{id}/shadow")).await {
+            Ok(root) => {
+                let expression = format!("({function}).call(arguments[1], arguments[2])");
+                let opened = self.evaluate_at(&place, &expression, &[host, root]).await;
+                opened.map(|_| true).map_err(WebDriverError::in_page)
+            }
+            // It has none, or the endpoint does not know the command.
+            Err(WebDriverError::Failed { .. }) => Ok(false),
+            Err(error) => Err(error.in_page()),
+        }
     }
 
     async fn survey(&self, front: Option<&str>) -> Result<TabSurvey, BackendError> {

@@ -1,7 +1,16 @@
 //! The scripts that ask a document, or do in it what the protocol cannot. `arguments[0]` is the id of the command.
 
-/// Whether the document has loaded, when it began, and its frames: those that can be seen may have frames in them.
+/// Whether the document has loaded, when it began, and its frames: those that can be seen may have frames in them. Where the endpoint does
+/// not wait for another document, one that is about to be left counts as loading for a while, in case it is not left after all.
 pub const SURVEY: &str = r#"(() => {
+  let leaving = globalThis.trailblazeLeaving;
+  if (arguments[1] && !leaving) {
+    leaving = { at: -Infinity };
+    Object.defineProperty(globalThis, "trailblazeLeaving", { value: leaving });
+    addEventListener("beforeunload", () => { leaving.at = performance.now(); });
+    addEventListener("pageshow", () => { leaving.at = -Infinity; });
+  }
+  const isLeft = leaving && performance.now() - leaving.at < 3000;
   const found = [...document.querySelectorAll("iframe, frame")];
   if (window.length > found.length) {
     const look = (root) => {
@@ -17,30 +26,32 @@ pub const SURVEY: &str = r#"(() => {
     try { return frame.contentWindow.length > 0; } catch { return frame.getClientRects().length > 0; }
   };
   return {
-    isLoaded: document.readyState === "complete", began: performance.timeOrigin,
+    isLoaded: document.readyState === "complete" && !isLeft, began: performance.timeOrigin,
     frames: found.map((frame) => [frame, mayHaveFrames(frame)]),
   };
 })()"#;
 
 /// When the document began, and what is wrong with it if it stands for one that did not come.
 pub const ARRIVAL: &str = r##"(() => {
-  const began = performance.timeOrigin;
+  const began = performance.timeOrigin, url = location.href;
+  const isBlank = url === "about:blank" && arguments[1] && !arguments[1].startsWith("about:");
   const isError = location.protocol === "chrome-error:" || document.documentURI.startsWith("about:neterror");
-  if (!isError) return { began };
-  const code = document.querySelector(".error-code")?.textContent || document.title;
-  return { began, error: code.startsWith("ERR_") ? `net::${code}` : code };
+  if (!isError && !isBlank) return { began, url };
+  const code = document.querySelector(".error-code")?.textContent || document.title || document.body?.innerText.trim();
+  return { began, url, error: code?.startsWith("ERR_") ? `net::${code}` : code || "it cannot be reached" };
 })()"##;
 
-/// Goes through the history, and tells whether there was such a page.
-pub const TRAVEL: &str = r#"new Promise((done) => {
-  const api = globalThis.navigation;
-  if (api && Math.abs(arguments[1]) === 1 && !(arguments[1] < 0 ? api.canGoBack : api.canGoForward)) return done("none");
-  addEventListener("pagehide", () => done("left"), { once: true });
-  addEventListener("popstate", () => done("same"), { once: true });
-  addEventListener("hashchange", () => done("same"), { once: true });
-  setTimeout(() => done(api ? "left" : "none"), 1500);
-  history.go(arguments[1]);
-})"#;
+/// Where a tab is in its history.
+pub const POSITION: &str = r#"[performance.timeOrigin, location.href, globalThis.navigation?.currentEntry?.key ?? JSON.stringify(history.state)]"#;
+
+/// Goes through the history once the answer is given, because an endpoint may evaluate a script again whose document was replaced. Answers
+/// where the tab was, or `none` if there is no other page.
+pub const TRAVEL: &str = r#"(() => {
+  if (history.length < 2) return "none";
+  const by = arguments[1];
+  setTimeout(() => { history.go(by); }, 0);
+  return [performance.timeOrigin, location.href, globalThis.navigation?.currentEntry?.key ?? JSON.stringify(history.state)];
+})()"#;
 
 /// Inserts a text where the focus is, as an input method does. If a frame of another origin has it, that is the answer.
 pub const INSERT: &str = r#"(() => {

@@ -124,7 +124,13 @@ impl WebDriverSession {
         let body = json!({"script": script, "args": args});
         let request =
             WebDriverRequest { is_repeatable: true, ..self.request(Method::POST, "/execute/sync", Some(body)) };
-        self.send(&mut current, Some(place), request, AfterDialog::Again).await
+        for _ in 0..DIALOGS {
+            let mut answer = self.send(&mut current, Some(place), request.clone(), AfterDialog::Again).await?;
+            if let Some(value) = answer.get_mut(0) {
+                return Ok(value.take());
+            }
+        }
+        Err(too_many_dialogs("/execute/sync"))
     }
 
     async fn command(
@@ -175,9 +181,7 @@ impl WebDriverSession {
                 return Ok(Value::Null);
             }
         }
-        let message = format!("more than {DIALOGS} dialogs followed each other");
-        let code = super::error::ALERT_OPEN.to_string();
-        Err(WebDriverError::Failed { code, doing: request.shown, message, alert: None })
+        Err(too_many_dialogs(&request.shown))
     }
 
     async fn send_bare(&self, request: WebDriverRequest) -> Result<Value, WebDriverError> {
@@ -256,6 +260,12 @@ impl WebDriverSession {
     }
 }
 
+fn too_many_dialogs(doing: &str) -> WebDriverError {
+    let message = format!("more than {DIALOGS} dialogs followed each other");
+    let code = super::error::ALERT_OPEN.to_string();
+    WebDriverError::Failed { code, doing: doing.to_string(), message, alert: None }
+}
+
 /// Ends a session by its id. One that is gone is no error.
 pub async fn end_session(http: &WebDriverHttp, id: &str) -> Result<(), WebDriverError> {
     let request = WebDriverRequest {
@@ -273,10 +283,11 @@ pub async fn end_session(http: &WebDriverHttp, id: &str) -> Result<(), WebDriver
     }
 }
 
-/// Evaluates what is between them once for each id: the answer to a command that was sent again is that of the first one.
+/// Evaluates what is between them once for each id: the answer to a command that was sent again is that of the first one. The answer is a
+/// list with the value, because an endpoint answers `null` if a dialog has opened meanwhile.
 const BEFORE: &str = r#"const kept = globalThis.trailblazeKept;
-if (kept?.id === arguments[0]) { if (kept.hasFailed) throw kept.error; return kept.value; }
+if (kept?.id === arguments[0]) return kept.value;
 const now = { id: arguments[0] };
 Object.defineProperty(globalThis, "trailblazeKept", { value: now, configurable: true, writable: true });
-try { return now.value = ("#;
-const AFTER: &str = "); } catch (error) { now.hasFailed = true; now.error = error; throw error; }";
+return now.value = (async () => [await ("#;
+const AFTER: &str = ")])();";

@@ -186,7 +186,8 @@ impl BrowserConnector for WebKitBrowsers {
     async fn open(&self, setup: Setup, budget: &Budget) -> Result<Arc<dyn Backend>, DriverError> {
         let (driver, http) = self.start(budget).await?;
         let wanted = json!({
-            "pageLoadStrategy": "eager", "unhandledPromptBehavior": "ignore",
+            // Otherwise WebKitWebDriver waits for a document that does not come, such as a download, in each command.
+            "pageLoadStrategy": "none", "unhandledPromptBehavior": "ignore",
             "timeouts": {"pageLoad": 14_000, "script": 60_000, "implicit": 0},
         });
         let session = match new_session(&http, &wanted, budget).await {
