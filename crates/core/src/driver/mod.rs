@@ -4,6 +4,7 @@ mod abilities;
 mod audit;
 mod browse;
 mod command;
+mod documents;
 mod events;
 mod exchange;
 mod live;
@@ -33,6 +34,7 @@ pub use self::abilities::{
 pub use self::audit::{AccessibilityAuditor, AccessibilityFault, AuditScope};
 pub use self::browse::Browse;
 pub use self::command::DeviceCommand;
+pub use self::documents::DocumentSnapshots;
 pub use self::events::{DeviceEvents, cut};
 pub use self::exchange::{ExchangeBody, ExchangeResponse, NetworkExchange, REMOVED, har, header};
 pub use self::live::ScreenFrame;
@@ -145,6 +147,10 @@ pub trait Driver: Send + Sync {
     }
 
     fn auditor(&self) -> Option<&dyn AccessibilityAuditor> {
+        None
+    }
+
+    fn documents(&self) -> Option<&dyn DocumentSnapshots> {
         None
     }
 

@@ -14,10 +14,10 @@
     $elementsFromPoint, $focus, $getAnimations, $getAttribute, $getBoundingClientRect, $getClientRects, $getElementById, $getRootNode,
     $hasAttribute, $hasAttributes, $matches, $preventDefault, $querySelector, $querySelectorAll, $scrollIntoView, $stopImmediatePropagation,
   }, {
-    window, location, navigator, performance, getComputedStyle, setTimeout, requestAnimationFrame, on, MutationObserver, Event, Node, DOMRect, CSS,
+    world, window, location, navigator, performance, getComputedStyle, setTimeout, requestAnimationFrame, on, MutationObserver, Event, Node, DOMRect, CSS,
     wait, task,
   }) {
-    const globalThis = window;
+    const globalThis = world;
 /* parts */
   };
 
@@ -47,6 +47,8 @@
   const { addEventListener: add, removeEventListener: remove } = own.EventTarget.prototype;
   const { setTimeout, requestAnimationFrame, getComputedStyle } = own;
   const { now } = own.Performance.prototype;
+  // In Firefox, the global object of a world of our own is not the window.
+  const view = isShared ? globalThis : globalThis.window;
 
   const symbols = {};
   for (const name of own.Object.keys(METHODS)) {
@@ -78,11 +80,11 @@
     return promise;
   };
   const page = {
-    window: globalThis, location, navigator, Event, Node: own.Node, DOMRect: own.DOMRect, CSS: own.CSS,
+    world: globalThis, window: view, location, navigator, Event, Node: own.Node, DOMRect: own.DOMRect, CSS: own.CSS,
     performance: { now: () => apply(now, performance, []) },
-    getComputedStyle: (element) => apply(getComputedStyle, globalThis, [element]),
-    setTimeout: (callback, delay) => { apply(setTimeout, globalThis, [() => { callback(); }, delay]); },
-    requestAnimationFrame: (callback) => { apply(requestAnimationFrame, globalThis, [() => { callback(); }]); },
+    getComputedStyle: (element) => apply(getComputedStyle, view, [element]),
+    setTimeout: (callback, delay) => { apply(setTimeout, view, [() => { callback(); }, delay]); },
+    requestAnimationFrame: (callback) => { apply(requestAnimationFrame, view, [() => { callback(); }]); },
     MutationObserver: function (callback) { return new MutationObserver((records) => { callback(records); }); },
     on,
     wait: (start) => ({ then: (done) => { start(done); } }),

@@ -10,8 +10,8 @@ use tokio::sync::watch;
 use trailblaze_core::device_source::DeviceSpec;
 use trailblaze_core::driver::{
     AccessibilityAuditor, Action, ActionOutput, ActionTarget, AppControl, BrowserControl, Budget, ClipboardControl,
-    DeviceDescription, DeviceEvents, DialogAnswer, DisplayedText, Driver, DriverError, NetworkControl, ObserveOptions,
-    Person, ScreenFrame, TrailStart, WorldControl,
+    DeviceDescription, DeviceEvents, DialogAnswer, DisplayedText, DocumentSnapshots, Driver, DriverError,
+    NetworkControl, ObserveOptions, Person, ScreenFrame, TrailStart, WorldControl,
 };
 use trailblaze_core::query::{Checks, Find, Found, Query, Reason, WhyNot};
 use trailblaze_core::screen::{Picture, Pixels, Screen, Shape, SnapshotId};
@@ -24,12 +24,15 @@ use super::acting::Acting;
 use super::audit::AxeFile;
 use super::backend::BrowserConnector;
 use super::browse::{restart, restore};
+use super::documents::KnownSheets;
 use super::emulation::Emulation;
 use super::look::{PagePart, Ready, screen_of};
 use super::page::Page;
 use super::person;
+use super::provider::BrowserEngine;
 use super::screencast::Screencast;
 use super::want::{needed, want};
+use super::webdriver::EndpointEntry;
 use super::world::World;
 
 /// The initial state of a device.
@@ -44,6 +47,10 @@ pub struct InitialState {
     pub dialogs: Option<DialogAnswer>,
     /// What audits pages.
     pub axe: AxeFile,
+    /// Which browser it is.
+    pub engine: BrowserEngine,
+    /// Where it is, unless it is on this machine.
+    pub endpoint: Option<EndpointEntry>,
 }
 
 pub struct Web {
@@ -60,6 +67,8 @@ pub struct Web {
     pub(super) clipboard: Mutex<String>,
     screencast: Arc<Screencast>,
     events: Arc<DeviceEvents>,
+    /// The style sheets of its pages.
+    pub(super) sheets: KnownSheets,
     /// What the trail has changed around the pages.
     pub(super) world: Arc<World>,
 }
@@ -84,6 +93,7 @@ impl Web {
             screencast: Arc::default(),
             events,
             world,
+            sheets: KnownSheets::default(),
         }
     }
 
@@ -269,6 +279,10 @@ impl Driver for Web {
         Some(self)
     }
 
+    fn documents(&self) -> Option<&dyn DocumentSnapshots> {
+        Some(self)
+    }
+
     fn auditor(&self) -> Option<&dyn AccessibilityAuditor> {
         Some(self)
     }
@@ -331,6 +345,7 @@ impl Driver for Web {
         if let Some(page) = self.opened() {
             page.close().await;
         }
+        self.connector.close().await;
     }
 }
 

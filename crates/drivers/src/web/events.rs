@@ -198,10 +198,13 @@ impl PageEvents {
             }
             let rule = state.dialogs.rule.filter(|_| !is_leaving);
             let accept = state.dialogs.answer.or(rule).unwrap_or(true);
-            let prompt = (kind == "prompt" && accept).then(|| {
-                let given = state.dialogs.text.clone();
-                given.unwrap_or_else(|| cut(&default_text, DIALOG))
-            });
+            let given = state.dialogs.text.clone();
+            let prompt = match kind.as_str() {
+                "prompt" if accept => Some(given.unwrap_or_else(|| cut(&default_text, DIALOG))),
+                // It may be a prompt, which keeps its own text if none is given.
+                "dialog" if accept => given,
+                _ => None,
+            };
             let how = if accept { "accepted" } else { "dismissed" };
             let is_by_default = state.dialogs.answer.is_none() && rule.is_none() && !is_leaving;
             state.events.add(DeviceEvent::Dialog {

@@ -114,6 +114,9 @@ impl Page {
     /// Opens a tab and brings it to the front.
     pub async fn new_tab(&self, budget: &Budget) -> Result<(), DriverError> {
         let tab = self.call(budget, "a new tab", self.backend.new_tab()).await?;
+        if self.is_polled() {
+            self.refresh(budget).await?;
+        }
         let is_there = |state: &State| state.tabs.iter().any(|known| known.id == tab && known.is_ready);
         match self.wait(budget, budget.deadline.min(Instant::now() + OPENING), is_there).await? {
             true => Ok(()),
@@ -262,7 +265,7 @@ impl Page {
                 () = changed => {}
                 () = self.backend.gone() => {}
                 () = tokio::time::sleep_until(until) => return Ok(false),
-                () = tokio::time::sleep(POLL), if is_polled => self.refresh(budget).await?,
+                () = tokio::time::sleep(POLL), if is_polled => drop(self.refresh(budget).await?),
             }
         }
     }

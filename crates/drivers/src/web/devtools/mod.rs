@@ -30,6 +30,7 @@ use trailblaze_protocol::geometry::Size;
 use self::browser::Browser;
 use self::browsers::Browsers;
 use self::cdp::{CdpError, CdpListener};
+pub(super) use self::emulation::commands as emulation_commands;
 use self::emulation::commands;
 use self::private_tab::PrivateTabs;
 use self::surroundings::KnownSurroundings;

@@ -31,6 +31,11 @@ pub fn find() -> Option<PathBuf> {
     found.clone()
 }
 
+/// Whether tests for every browser are run on Firefox: to see what differs there.
+pub fn is_replaced_by_firefox() -> bool {
+    std::env::var_os("TRAILBLAZE_TEST_ENGINE").is_some_and(|engine| engine == "firefox")
+}
+
 /// The address of the browser that tests share, for `attach`. It starts with the first test that asks, and ends with the program.
 pub fn shared() -> Option<&'static str> {
     static ADDRESS: OnceLock<String> = OnceLock::new();
@@ -44,8 +49,19 @@ pub fn shared() -> Option<&'static str> {
 
 /// A project file for these devices, which are pages of the shared browser: `[{id: web/chromium}]`.
 pub fn devices(devices: &str) -> String {
+    if is_replaced_by_firefox() {
+        return own(devices);
+    }
     let address = shared().expect("the test found Chromium");
     format!("devices: {devices}\nbrowser: {{attach: '{address}'}}\n")
+}
+
+/// A project file for these devices, with a browser that its runs start and end.
+pub fn own(devices: &str) -> String {
+    match is_replaced_by_firefox() {
+        true => format!("devices: {}\n", devices.replace('}', ", browser: firefox}")),
+        false => format!("devices: {devices}\n"),
+    }
 }
 
 /// Keeps the browser, whose guardian ends it when this process ends.

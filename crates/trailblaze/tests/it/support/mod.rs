@@ -1,6 +1,7 @@
 //! Projects in temporary folders, the real program run in them, and what it leaves behind.
 
 pub mod chromium;
+pub mod firefox;
 pub mod hand;
 pub mod home;
 pub mod lab;
@@ -12,6 +13,7 @@ pub mod skip;
 pub mod stage;
 pub mod terminal;
 pub mod web_shop;
+pub mod webdriver;
 
 use std::collections::HashSet;
 use std::io::Write;

@@ -3,6 +3,7 @@
 mod accessible;
 mod acting;
 mod bare;
+mod causes;
 mod checks;
 mod components;
 mod describing;
@@ -19,6 +20,7 @@ mod secrets;
 mod shop;
 mod snapshots;
 mod tools;
+mod trace;
 mod trouble;
 mod typing;
 mod world;

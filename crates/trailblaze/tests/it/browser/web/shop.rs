@@ -23,7 +23,7 @@ impl Shop {
     pub fn with_own_browser(calls: &str) -> Option<Shop> {
         chromium::find()?;
         let project = Project::empty()
-            .with("trailblaze.yaml", "devices: [{id: web/chromium}]\n")
+            .with("trailblaze.yaml", chromium::own("[{id: web/chromium}]"))
             .with("shop.html", include_str!("shop.html"))
             .with("cart.html", include_str!("cart.html"));
         let address = format!("file://{}/shop.html", project.root().display());

@@ -19,7 +19,7 @@ mod shell;
 use std::path::{Path, PathBuf};
 
 use crate::support::permits::DOCUMENTED_PORT;
-use crate::support::{chromium, files, repository, skip};
+use crate::support::{chromium, files, firefox, repository, skip};
 use page::Page;
 
 /// A test for each page, so that pages run side by side and a failure names its page.
@@ -54,11 +54,15 @@ pages! {
     guide_agent: "docs/guide/agent.md",
     guide_custom_tool: "docs/guide/custom-tool.md",
     guide_desktop: "docs/guide/desktop.md",
+    guide_firefox_and_webkit: "docs/guide/firefox-and-webkit.md",
     guide_first_trail: "docs/guide/first-trail.md",
+    guide_grid: "docs/guide/grid.md",
     guide_in_ci: "docs/guide/in-ci.md",
     guide_network: "docs/guide/network.md",
+    guide_kubernetes: "docs/guide/kubernetes.md",
     guide_real_browser: "docs/guide/real-browser.md",
     guide_recording: "docs/guide/recording.md",
+    guide_the_trace: "docs/guide/the-trace.md",
     guide_your_iphone: "docs/guide/your-iphone.md",
     guide_your_phone: "docs/guide/your-phone.md",
     healing: "docs/healing.md",
@@ -136,6 +140,7 @@ fn programs() -> Option<Vec<PathBuf>> {
         return None;
     }
     chromium::find()?;
+    firefox::find()?;
     Some(vec![runtimes])
 }
 
