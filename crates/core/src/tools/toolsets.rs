@@ -2,6 +2,7 @@
 
 use trailblaze_protocol::driver::Platform;
 
+use crate::callers::agent::offer::WORLD_TOOLS;
 use crate::config::ToolsetConfig;
 use crate::yaml::{Span, Spanned};
 
@@ -153,7 +154,7 @@ const ROWS: &[ToolsetRow] = &[
         about: "Mock, slow down and wait for requests of pages; set their clock, place, permissions and storage.",
         platforms: &[Platform::Web],
         is_always_enabled: false,
-        tools: super::web::WORLD,
+        tools: WORLD_TOOLS,
     },
 ];
 

@@ -72,6 +72,34 @@ pub const LEAVING: &[&str] = &[
     "mobile_pullFile",
 ];
 
+/// Tools that change the world around the pages of a browser, or look behind it. Offered only if the target names them under
+/// `tools:`.
+pub const WORLD_TOOLS: &[&str] = &[
+    "web_mockRequest",
+    "web_abortRequest",
+    "web_delayRequest",
+    "web_changeResponse",
+    "web_removeNetworkRules",
+    "web_throttle",
+    "web_setOffline",
+    "web_recordHar",
+    "web_saveHar",
+    "web_replayHar",
+    "web_waitForRequest",
+    "web_waitForResponse",
+    "web_setClock",
+    "web_advanceClock",
+    "web_setGeolocation",
+    "web_setPermissions",
+    "web_setMedia",
+    "web_getClipboard",
+    "web_setClipboard",
+    "web_setCredentials",
+    "web_savePdf",
+    "web_getLocalStorage",
+    "web_setLocalStorage",
+];
+
 /// Parameters of built-in tools that models are not offered.
 const HIDDEN: &[&str] = &[
     "nodeSelector",
@@ -133,6 +161,8 @@ pub fn why_omitted(registry: &Registry, tool: &Tool) -> Option<&'static str> {
     let name = tool.name.as_str();
     if LEAVING.contains(&name) {
         Some("it reaches beyond the app; name it under `tools:` of the target to offer it")
+    } else if WORLD_TOOLS.contains(&name) {
+        Some("it changes the world around the app; name it under `tools:` of the target to offer it")
     } else if OMITTED.contains(&name) {
         Some("every request to a model contains the screen, or another tool does the same with fewer parameters")
     } else if registry.shape == Shape::Web && OMITTED_ON_WEB.contains(&name) {

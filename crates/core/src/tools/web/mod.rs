@@ -45,33 +45,6 @@ pub const CORE: &[&str] = &[
     "web_fillSecret",
 ];
 
-/// What changes the world that pages see. Offered to models that ask for it.
-pub const WORLD: &[&str] = &[
-    "web_mockRequest",
-    "web_abortRequest",
-    "web_delayRequest",
-    "web_changeResponse",
-    "web_removeNetworkRules",
-    "web_throttle",
-    "web_setOffline",
-    "web_recordHar",
-    "web_saveHar",
-    "web_replayHar",
-    "web_waitForRequest",
-    "web_waitForResponse",
-    "web_setClock",
-    "web_advanceClock",
-    "web_setGeolocation",
-    "web_setPermissions",
-    "web_setMedia",
-    "web_getClipboard",
-    "web_setClipboard",
-    "web_setCredentials",
-    "web_savePdf",
-    "web_getLocalStorage",
-    "web_setLocalStorage",
-];
-
 pub const VERIFICATION: &[&str] = &[
     "web_verifyTextVisible",
     "web_verifyElementVisible",
