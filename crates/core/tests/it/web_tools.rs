@@ -51,7 +51,9 @@ fn browser() -> TestSession {
 async fn effect(session: &TestSession, tool: &str, arguments: &Value) -> String {
     let (started, before) = (Instant::now(), session.driver.done().len());
     let answer = match session.call(tool, arguments.clone()).await {
-        Ok(outcome) => format!("{:?} {} {:?}", outcome.variant, outcome.text, outcome.structured),
+        Ok(outcome) => {
+            format!("{:?} {} {:?} {:?}", outcome.variant, outcome.text, outcome.structured, outcome.memory)
+        }
         Err(fault) => fault.to_string(),
     };
     format!("{:?}\n{answer}\nafter {:?}", &session.driver.done()[before..], started.elapsed())

@@ -82,6 +82,7 @@ impl NetworkControl for Web {
             return page.call(budget, "the network", change).await;
         }
         let (network, tab) = (page.interception("setNetwork")?, page.front()?);
+        self.world.note_offline(&tab);
         page.call(budget, "the network", network.set_offline(&tab, !is_connected)).await
     }
 }

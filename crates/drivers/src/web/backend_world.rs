@@ -58,6 +58,7 @@ pub enum RequestAnswer {
         username: String,
         password: String,
     },
+    /// Then the page shows what the server answered.
     NoCredentials,
 }
 

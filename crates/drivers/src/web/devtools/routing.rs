@@ -75,7 +75,7 @@ impl Routing for DevTools {
                 let response = "ProvideCredentials";
                 with_credentials(json!({"response": response, "username": username, "password": password}))
             }
-            RequestAnswer::NoCredentials => with_credentials(json!({"response": "Default"})),
+            RequestAnswer::NoCredentials => with_credentials(json!({"response": "CancelAuth"})),
         };
         self.call_session(session, method, params).await.map(drop)
     }

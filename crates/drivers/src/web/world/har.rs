@@ -274,7 +274,7 @@ mod tests {
         assert!(broken.contains("shop.har`, line 2, column 15, cannot be replayed"), "{broken}");
         assert!(broken.contains("web_recordHar"), "{broken}");
         let broken = wrong("{\"log\": {\n\"entries\": [{\"request\": {\"method\": \"GET\"}}]}}");
-        assert!(broken.contains("line 2, column 43") && broken.contains("missing field `url`"), "{broken}");
+        assert!(broken.contains("line 2, column 41") && broken.contains("missing field `url`"), "{broken}");
         let entry = "{\"request\": {\"method\": \"GET\", \"url\": \"http://a/\"}, \"response\": {\"status\": 200, \"content\": \
                      {\"text\": \"%\", \"encoding\": \"base64\"}}}";
         let broken = wrong(&format!("{{\"log\": {{\"entries\": [{entry}]}}}}"));

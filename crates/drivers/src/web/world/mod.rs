@@ -48,6 +48,8 @@ struct WorldState {
     recording: Option<HarRecording>,
     credentials: Vec<ServerCredentials>,
     conditions: NetworkConditions,
+    /// Tabs without a network, in a browser that has no other conditions.
+    offline_tabs: BTreeSet<String>,
     clock: Option<PageClock>,
     location: Option<GeoLocation>,
     permissions: Vec<PagePermission>,
@@ -135,6 +137,12 @@ impl World {
             && let Some(routing) = backend.routing()
         {
             routing.hold(false).await?;
+        }
+        if let Some(interception) = backend.interception() {
+            for tab in &changed.offline_tabs {
+                // A tab that is closed has nothing to put back.
+                let _ = interception.set_offline(tab, false).await;
+            }
         }
         let Some(surroundings) = backend.surroundings() else { return Ok(()) };
         if changed.conditions != NetworkConditions::default() {
@@ -285,6 +293,11 @@ impl World {
             state.conditions
         };
         surroundings.set_conditions(&conditions).await
+    }
+
+    /// Notes that a tab has no network, to be put back.
+    pub fn note_offline(&self, tab: &str) {
+        self.state.lock().offline_tabs.insert(tab.to_string());
     }
 
     pub async fn set_location(

@@ -40,22 +40,17 @@ pub struct NetServer {
 
 impl NetServer {
     /// Answers requests, given as their whole text.
-    pub fn start(answer: impl Fn(&str) -> Answer + Send + 'static) -> NetServer {
+    pub fn start(answer: impl Fn(&str) -> Answer + Send + Sync + 'static) -> NetServer {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
         let asked: Arc<Mutex<Vec<String>>> = Arc::default();
         let log = Arc::clone(&asked);
+        let answer = Arc::new(answer);
         std::thread::spawn(move || {
-            for mut stream in listener.incoming().flatten() {
-                let Some(request) = read(&mut stream) else { continue };
-                log.lock().push(request.lines().next().unwrap_or_default().to_string());
-                let Answer { status, headers, body } = answer(&request);
-                let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-                let length = body.len();
-                let _ = write!(
-                    stream,
-                    "HTTP/1.1 {status}\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
-                );
+            for stream in listener.incoming().flatten() {
+                let (answer, log) = (Arc::clone(&answer), Arc::clone(&log));
+                // A browser opens connections in advance, and sends nothing there.
+                std::thread::spawn(move || serve(stream, &*answer, &log));
             }
         });
         NetServer { port, asked }
@@ -75,6 +70,15 @@ impl NetServer {
     pub fn count(&self, part: &str) -> usize {
         self.asked.lock().iter().filter(|line| line.contains(part)).count()
     }
+}
+
+fn serve(mut stream: TcpStream, answer: &dyn Fn(&str) -> Answer, log: &Mutex<Vec<String>>) {
+    let Some(request) = read(&mut stream) else { return };
+    log.lock().push(request.lines().next().unwrap_or_default().to_string());
+    let Answer { status, headers, body } = answer(&request);
+    let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    let length = body.len();
+    let _ = write!(stream, "HTTP/1.1 {status}\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}");
 }
 
 /// A request with its body.

@@ -107,31 +107,52 @@ waitForChange timeoutMs:integer quietWindowMs:integer requireChange:boolean reas
 waitForSelector selector!:string timeoutMs:integer
 waitUntilNotVisible text:string id:string timeoutMs:integer reasoning:string
 waitUntilVisible text!:string timeoutMs!:integer
+web_abortRequest pattern!:string method:string error:FAILED|CONNECTION_REFUSED|CONNECTION_RESET|TIMED_OUT|NAME_NOT_RESOLVED|INTERNET_DISCONNECTED|BLOCKED_BY_CLIENT times:integer reasoning:string
+web_advanceClock seconds!:number reasoning:string
 web_applyCookies cookiesJson!:string reasoning:string
 web_assertNetworkEvent eventName!:string timeoutMs:integer reasoning:string
 web_assertTitle is:string contains:string matches:string timeoutMs:integer reasoning:string
 web_assertUrl is:string contains:string matches:string timeoutMs:integer reasoning:string
+web_changeResponse pattern!:string method:string status:integer headers:object json body:string file:string times:integer reasoning:string
 web_check ref:string nodeSelector:object index:integer checked:boolean timeoutMs:integer reasoning:string
 web_click ref:string nodeSelector:object index:integer button:LEFT|RIGHT|MIDDLE clickCount:integer modifiers:array offsetX:integer offsetY:integer timeoutMs:integer reasoning:string
 web_console level:ERROR|WARNING|LOG|INFO|DEBUG reasoning:string
 web_currentUrl reasoning:string
+web_delayRequest pattern!:string method:string seconds!:number times:integer reasoning:string
 web_dialogs answer:ACCEPT|DISMISS text:string reasoning:string
-web_download name:string timeoutMs:integer reasoning:string
+web_download name:string variable:string timeoutMs:integer reasoning:string
 web_drag ref:string nodeSelector:object index:integer offsetX:integer offsetY:integer toRef:string toNodeSelector:object toIndex:integer toOffsetX:integer toOffsetY:integer toX:integer toY:integer byX:integer byY:integer timeoutMs:integer reasoning:string
 web_evaluate script!:string reasoning:string
 web_fillForm fields!:array timeoutMs:integer reasoning:string
 web_fillSecret value!:string ref:string nodeSelector:object index:integer timeoutMs:integer reasoning:string
+web_getClipboard variable:string reasoning:string
+web_getLocalStorage origin:string key:string variable:string reasoning:string
 web_getStorageState reasoning:string
 web_hover ref:string nodeSelector:object index:integer offsetX:integer offsetY:integer timeoutMs:integer reasoning:string
+web_mockRequest pattern!:string method:string status:integer headers:object json body:string file:string times:integer reasoning:string
 web_navigate action:GOTO|BACK|FORWARD|RELOAD url:string timeoutMs:integer reasoning:string
 web_pressKey key!:string count:integer repeats:integer reasoning:string
+web_recordHar file!:string pattern:string reasoning:string
+web_removeNetworkRules pattern:string reasoning:string
+web_replayHar file!:string pattern:string missing:ABORT|CONTINUE reasoning:string
 web_requestDetails include!:array reasoning:string
 web_resize width!:integer height!:integer reasoning:string
+web_saveHar reasoning:string
+web_savePdf landscape:boolean reasoning:string
 web_saveStorageState file!:string reasoning:string
 web_scroll direction:UP|DOWN|LEFT|RIGHT amount:integer ref:string nodeSelector:object index:integer timeoutMs:integer reasoning:string
 web_selectOption values!:array ref:string nodeSelector:object index:integer timeoutMs:integer reasoning:string
+web_setClipboard text!:string reasoning:string
+web_setClock time:string mode:RUNNING|PAUSED|FIXED reasoning:string
+web_setCredentials origin!:string username!:string password!:string reasoning:string
+web_setGeolocation latitude!:number longitude!:number accuracy:number reasoning:string
+web_setLocalStorage items!:object origin:string reasoning:string
+web_setMedia colorScheme:light|dark reducedMotion:reduce|no-preference contrast:more|less|custom|no-preference forcedColors:active|none medium:screen|print reasoning:string
+web_setOffline offline:boolean reasoning:string
+web_setPermissions permissions!:array state:GRANTED|DENIED|PROMPT origin:string reasoning:string
 web_snapshot screenName!:string reasoning:string
 web_tabs action:LIST|SELECT|NEW|CLOSE index:integer url:string timeoutMs:integer reasoning:string
+web_throttle preset:SLOW_3G|FAST_3G|SLOW_4G|NONE latencyMs:integer downloadKbps:integer uploadKbps:integer reasoning:string
 web_type text!:string ref:string nodeSelector:object index:integer clearFirst:boolean timeoutMs:integer reasoning:string
 web_upload files!:array ref:string nodeSelector:object index:integer timeoutMs:integer reasoning:string
 web_verifyElementVisible ref:string nodeSelector:object index:integer timeoutMs:integer reasoning:string
@@ -139,6 +160,8 @@ web_verifyListVisible items!:array ordered:boolean ref:string nodeSelector:objec
 web_verifyTextVisible text!:string timeoutMs:integer reasoning:string
 web_verifyValue expected!:string ref:string nodeSelector:object index:integer type:TEXT|VALUE|ATTRIBUTE|CHECKED attribute:string timeoutMs:integer reasoning:string
 web_wait seconds:number reasoning:string
+web_waitForRequest pattern!:string method:string json contains:string variable:string path:string timeoutMs:integer reasoning:string
+web_waitForResponse pattern!:string method:string status:integer json contains:string variable:string path:string timeoutMs:integer reasoning:string
 web_waitForUrl pattern!:string timeoutMs:integer reasoning:string
 windows
 """

@@ -199,7 +199,7 @@ fn a_har_file_is_recorded_without_secrets_and_replayed_without_the_server() {
     let entries = written["log"]["entries"].as_array().expect("entries");
     let urls: Vec<&str> = entries.iter().filter_map(|entry| entry["request"]["url"].as_str()).collect();
     assert!(urls.iter().any(|url| url.ends_with("/echo?code={{PIN}}")), "{urls:?}");
-    assert!(!har.contains("hunter22") && !har.contains("order=7;") && har.contains("order=[removed]"), "{har}");
+    assert!(!har.contains("hunter22") && !har.contains("order=7"), "{har}");
     // The same again, from the file.
     let before = server.count("");
     let made = [
