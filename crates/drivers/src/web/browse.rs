@@ -191,7 +191,7 @@ async fn storage_state(actor: &Actor<'_>) -> Result<ActionOutput, DriverError> {
     let Actor { page, budget } = actor;
     let (storage, tab) = (page.storage()?, page.front()?);
     let cookies = page.call(budget, "the cookies", storage.cookies(&tab)).await?;
-    let script = "(() => { try { return { origin: location.origin, \
+    let script = "(() => { try { return { origin: location.protocol === 'file:' ? 'file://' : location.origin, \
                   localStorage: Object.entries(localStorage).map(([name, value]) => ({ name, value })) }; } \
                   catch { return null; } })()";
     let mut origins: Vec<Value> = Vec::new();
@@ -284,7 +284,8 @@ async fn store(actor: &Actor<'_>, origin: &Value) -> Result<(), DriverError> {
     let items = origin.get("localStorage").cloned().unwrap_or_else(|| json!([]));
     let mark = format!("trailblaze-restored-{}", trailblaze_core::ids::run_suffix());
     let script = format!(
-        "(() => {{ try {{ if (location.origin !== {} || sessionStorage.getItem({mark:?})) return; \
+        "(() => {{ try {{ const origin = location.protocol === 'file:' ? 'file://' : location.origin; \
+         if (origin !== {} || sessionStorage.getItem({mark:?})) return; \
          sessionStorage.setItem({mark:?}, '1'); \
          for (const {{ name, value }} of {items}) localStorage.setItem(name, value); }} catch {{}} }})()",
         json!(string(origin, "origin")),

@@ -2,4 +2,4 @@
 
 mod todo;
 mod shop;
-mod stage;
+pub mod stage;
