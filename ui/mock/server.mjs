@@ -1,8 +1,10 @@
 // A daemon with a made-up device, for work on the studio without a build of Trailblaze: `node ui/mock/server.mjs [REPORT.html]`.
-// Runs are read from a report, if one is named. Prints the address to open.
+// Its run is read from a report, or made up if none is named. Prints the address to open.
 import { createServer } from 'node:http';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, extname, join, relative } from 'node:path';
+import { writeReport } from './report.mjs';
 import { shop } from './shop.mjs';
 
 const pages = join(import.meta.dirname, '../../crates/trailblaze/src/api/pages');
@@ -13,6 +15,14 @@ const TYPES = {
   'studio.html': 'text/html; charset=utf-8',
   'studio.js': 'text/javascript; charset=utf-8',
   'studio.css': 'text/css; charset=utf-8',
+};
+
+const FILE_TYPES = {
+  '.html': 'text/html; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.webp': 'image/webp',
 };
 
 // ---- State, and who follows it.
@@ -372,8 +382,15 @@ function withAddresses(value) {
     : Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withAddresses(inner)]));
 }
 
-const reportFile = process.argv[2];
-if (reportFile) {
+function madeUpReport() {
+  const folder = mkdtempSync(join(tmpdir(), 'trailblaze-mock-'));
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit());
+  return writeReport(folder);
+}
+
+const reportFile = process.argv[2] ?? madeUpReport();
+{
   const report = readFileSync(reportFile, 'utf8');
   const index = stored(report, 'index');
   state.runs.push({
@@ -441,6 +458,11 @@ createServer(async (request, response) => {
     return response.writeHead(200, { 'content-type': TYPES[file], 'content-security-policy': POLICY }).end(readFileSync(join(pages, file)));
   if (pathname.startsWith('/studio/runs/')) {
     const file = decodeURIComponent(pathname.split('/').slice(5).join('/'));
+    const path = join(dirname(reportFile), file);
+    if (file && !relative(dirname(reportFile), path).startsWith('..') && existsSync(path)) {
+      const type = FILE_TYPES[extname(file)] ?? 'text/plain; charset=utf-8';
+      return response.writeHead(200, { 'content-type': type, 'x-content-type-options': 'nosniff' }).end(readFileSync(path));
+    }
     const data = files.has(file) ? stored(state.runs[0].report, files.get(file)) : '';
     if (!data.startsWith('data:')) return response.writeHead(data ? 200 : 404, { 'content-type': 'text/plain; charset=utf-8' }).end(data);
     return response.writeHead(200, { 'content-type': data.slice(5, data.indexOf(';')) }).end(Buffer.from(data.split(',')[1], 'base64'));

@@ -28,6 +28,10 @@ pub const CALL_IDLE: Duration = Duration::from_secs(120);
 pub const AFTER_TRAIL: Duration = Duration::from_secs(60);
 /// How long a call may take in total.
 pub const CALL_TOTAL: Duration = Duration::from_secs(600);
+/// How long before a call that fails something may have gone wrong that its failure mentions.
+pub const JUST_BEFORE: Duration = Duration::from_secs(10);
+/// How long a request takes that a failure mentions because it was slow.
+pub const SLOW_REQUEST: Duration = Duration::from_secs(2);
 /// How long a cancelled call has to end by itself.
 pub const CANCEL_GRACE: Duration = Duration::from_millis(200);
 /// How long a model may take for one reply, including retries.

@@ -120,6 +120,18 @@ pub trait ProviderConfig: Send + Sync {
         format!("{}/{name}-{}", device.platform, number + 1)
     }
 
+    /// How many devices like this one a run may use at a time without being told so, each with a session of its own.
+    fn slots(&self, device: &DeviceSpec) -> u32 {
+        let _ = device;
+        1
+    }
+
+    /// Whether a device that was lost can be had again, because it is a session of which there can be many.
+    fn is_renewed(&self, device: &DeviceSpec) -> bool {
+        let _ = device;
+        false
+    }
+
     /// Whether the seed decides what its devices do.
     fn uses_seed(&self, machine: &Machine) -> bool {
         let _ = machine;

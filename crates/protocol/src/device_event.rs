@@ -145,6 +145,18 @@ impl DeviceEvent {
         }
     }
 
+    /// Whether it may be why a check fails shortly after it: an error of a page, a request that failed, a dialog that nobody expected.
+    pub fn is_trouble(&self) -> bool {
+        match self {
+            DeviceEvent::Console { kind, .. } => matches!(kind.as_str(), "error" | "assert"),
+            DeviceEvent::Exception { .. } | DeviceEvent::Crash { .. } | DeviceEvent::SystemDialog { .. } => true,
+            DeviceEvent::Response { .. } => self.level() >= Level::Warning,
+            DeviceEvent::Dialog { is_unexpected, .. } => *is_unexpected,
+            DeviceEvent::Download { is_complete, .. } => !is_complete,
+            _ => false,
+        }
+    }
+
     /// Whether it is one of the many that belong to the usual course of things, and are no remarks for people.
     pub fn is_routine(&self) -> bool {
         match self {

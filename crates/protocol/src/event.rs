@@ -140,6 +140,10 @@ pub enum Event {
         /// (false) otherwise.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_repaired: bool,
+        /// Copies of the files that its steps are in, as they were: the path of each, relative to the project, and the file of
+        /// the run folder with its text.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        sources: BTreeMap<String, String>,
     },
     /// A step of an attempt started. A step that is retried starts again under a new id, with the same `index`.
     StepStarted {
@@ -165,6 +169,9 @@ pub enum Event {
         /// steps.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         heading: Option<StepHeading>,
+        /// Where it is in the trail. Absent in an interactive session.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        place: Option<Place>,
     },
     /// A tool call started.
     Called(Arc<Called>),
@@ -493,6 +500,9 @@ pub struct Called {
     pub is_condition: bool,
     /// Where the tool comes from: `built-in`, a file, a server; `unknown` for an unknown tool.
     pub source: Arc<str>,
+    /// Where the call is written. Absent if that is not in a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
 }
 
 /// What made a call.
@@ -709,6 +719,13 @@ pub struct Failure {
     /// Where the failed call is in the trail, or the failed step if no call failed. Absent if neither is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
+    /// What is written there. Absent if the place is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub excerpt: Option<Excerpt>,
+    /// What went wrong on the device by itself shortly before, oldest first: requests that failed, errors of pages. Absent if
+    /// nothing did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub just_before: Vec<String>,
     /// What could replace the call that did not find its element, best first. Absent if there is nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suggestions: Vec<HealSuggestion>,
@@ -726,6 +743,15 @@ pub struct Place {
     pub line: usize,
     /// From 1.
     pub column: usize,
+}
+
+/// Some lines of a file of the project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Excerpt {
+    /// The number of the first line, from 1.
+    pub line: usize,
+    /// The lines, without the indentation that all of them have.
+    pub text: String,
 }
 
 impl fmt::Display for Place {

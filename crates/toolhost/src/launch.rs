@@ -207,7 +207,20 @@ pub fn missing_package(script: &Path, said: &str) -> Option<String> {
         }
         None => (folder, format!("npm install {package}")),
     };
-    Some(format!("the npm package `{package}` is not installed; run `{command}` in `{}`", place.display()))
+    let at = importing_line(script, import).map(|line| format!(" ({}:{line} imports it)", script.display()));
+    let at = at.unwrap_or_default();
+    Some(format!("the npm package `{package}` is not installed{at}; run `{command}` in `{}`", place.display()))
+}
+
+/// The line of a script that imports this, from 1.
+fn importing_line(script: &Path, import: &str) -> Option<usize> {
+    let text = std::fs::read_to_string(script).ok()?;
+    let quoted = ['\'', '"'].map(|quote| format!("{quote}{import}{quote}"));
+    let is_import = |line: &str| {
+        let imports = ["import", "from", "require"].iter().any(|word| line.contains(word));
+        imports && quoted.iter().any(|name| line.contains(name.as_str()))
+    };
+    text.lines().position(is_import).map(|at| at + 1)
 }
 
 fn for_command(command: &str, server: &ToolServerConfig, root: &Path) -> Launch {
@@ -372,6 +385,9 @@ mod tests {
         assert_eq!(hint(node), at(&tools, told));
         let inner = "Cannot find module '@acme/pay/cards' from '/p/tools/acme.ts'";
         assert_eq!(hint(inner), at(&tools, told));
+        write(tools.join("acme.ts"), "// acme\nimport { pay } from \"@acme/pay/cards\";\n").unwrap();
+        let told = hint(inner).unwrap();
+        assert!(told.contains("acme.ts:2 imports it); run `bun install`"), "{told}");
         for other in ["Cannot find module './cards' from 'acme.ts'", "Cannot find package 'node:sqlite'", "boom"] {
             assert_eq!(hint(other), None, "{other}");
         }

@@ -274,6 +274,7 @@ async fn least(logs: &Path, rounds: usize) -> Vec<Duration> {
         driver.act(&budget, &ActionTarget::Element(found), &Action::Tap).await.expect("the phone is tapped");
         let call = ids::call();
         folder.emit(Event::Called(Arc::new(Called {
+            place: None,
             call: call.clone(),
             parent: Parent::Step(step_id(&attempt, round)),
             session: session.clone(),

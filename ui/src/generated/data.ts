@@ -50,6 +50,83 @@ export interface Detail {
   loose: Call[];
   /** The place of the step that failed. */
   failingStep: number | null;
+  /** What the device said while the attempt ran, oldest first. */
+  activity: Activity[];
+  /** The files of the trail, as they were when the attempt ran. */
+  sources: SourceFile[];
+  /** `null` if none was kept. */
+  trace: Trace | null;
+}
+
+/** Something that a device said. */
+export interface Activity {
+  /** Microseconds since the run started. */
+  at: number;
+  /** When it was over; `null` if that is unknown, or if it took no time. */
+  until: number | null;
+  kind: ActivityKind;
+  level: Level;
+  text: string;
+  /** Whether it may be the reason of a failure. */
+  isTrouble: boolean;
+  /** Absent if it is no request. */
+  exchange?: Exchange;
+}
+
+/** What a device said. */
+export type ActivityKind =
+  /** A line of the console of a page. */
+  | 'console'
+  /** An exception that a page did not catch. */
+  | 'exception'
+  /** A request of a page, and its response. */
+  | 'request'
+  /** A dialog of a page. */
+  | 'dialog'
+  /** A file that a page downloaded. */
+  | 'download'
+  /** A window that a page opened. */
+  | 'popup'
+  /** An app or a page ended unexpectedly. */
+  | 'crash'
+  /** A line of the log of a phone. */
+  | 'log';
+
+/** A request and its response. */
+export interface Exchange {
+  method: string;
+  url: string;
+  /** `null` if there was no response. */
+  status: number | null;
+  /** What it was for: `document`, `script`, `fetch`. */
+  kind: string;
+  /** `null` if it did not end. */
+  micros: number | null;
+  /** Why there was no response. */
+  failure: string | null;
+}
+
+/** A file of a trail. */
+export interface SourceFile {
+  /** Relative to the project. */
+  path: string;
+  /** The copy in the run folder. */
+  file: string;
+  kept: FileInPage;
+}
+
+/** What was collected for the trace of an attempt. */
+export interface Trace {
+  /** The file with its pictures and documents, in the run folder. */
+  file: string;
+  kept: FileInPage;
+}
+
+/** A line of a file of a trail. */
+export interface Place {
+  path: string;
+  /** From 1. */
+  line: number;
 }
 
 /** How a run, or a part of it, ended. Variants are ordered by severity; of several, the most severe is reported. */
@@ -137,6 +214,10 @@ export interface Attempt {
 export interface Step {
   /** As in the trail, from 1; `null` for the trailhead. */
   number: number | null;
+  /** Microseconds since the run started; `null` if that is unknown. */
+  at: number | null;
+  /** Where it is written. */
+  place: Place | null;
   kind: StepKind;
   /** What it and the steps after it are shown beneath. Absent if that is nothing, or the heading of the step before it. */
   heading?: string;
@@ -171,6 +252,8 @@ export interface Call {
   at: number;
   /** 0 for calls of the step itself. */
   depth: number;
+  /** Where it is written. */
+  place: Place | null;
   tool: string;
   /** Names and values. Values are text, since JavaScript would round long numbers. */
   args: [string, string][];
@@ -255,6 +338,21 @@ export interface Trouble {
   saw: string | null;
   /** The picture at the failure, or the last one before. */
   picture: Picture | null;
+  /** What went wrong shortly before, oldest first: failed requests, errors of the console. */
+  justBefore: string[];
+  /** The line of the trail, as `trails/pay.trail.yaml:12`. */
+  place: string | null;
+  /** The step as it is written in the trail. */
+  excerpt: Excerpt | null;
+  /** Commands to type next. */
+  commands: string[];
+}
+
+/** Lines of a trail. */
+export interface Excerpt {
+  /** The number of the first line, from 1. */
+  line: number;
+  text: string;
 }
 
 /** What sort of step it is. */
@@ -280,6 +378,8 @@ export type Plan =
 /** A screenshot. */
 export interface Picture {
   moment: Moment;
+  /** Microseconds since the run started. */
+  at: number;
   /** The file in the run folder. */
   file: string;
   /** The size of the screen, in the pixels that points and bounds use. */
@@ -342,6 +442,8 @@ export type ToolKind =
 
 /** Where a call acted on the screen. */
 export interface Touch {
+  /** Microseconds since the run started. */
+  at: number;
   point: Point | null;
   bounds: Rect | null;
   /** The action and the element, in words. */

@@ -4,9 +4,11 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Data, Fact, Long, Said, State, Tag } from '../shared/text.tsx';
 import { cut, plural, time, visible } from '../shared/words.ts';
 import { CallBox, TurnBox } from './calls.tsx';
-import { FailureCard } from './failures.tsx';
+import { FailureCard, PassedLate } from './failures.tsx';
 import type { Attempt, Call, Detail, Heal, Picture as Taken, Plan, Step, Suggestion, Touch } from '../generated/data.ts';
+import { Outline } from './outline.tsx';
 import { NoteLine, Standing } from './overview.tsx';
+import { OUTLINED } from './parts.ts';
 import { Picture, type Shown } from './pictures.tsx';
 import { isBad, KINDS, useView } from './view.ts';
 
@@ -42,7 +44,7 @@ export function AttemptView({
   listed: Attempt[];
   onShown: (id: string | undefined) => void;
 }): VNode {
-  const { run, link, isLive } = useView();
+  const { run, link, traceLink, isLive } = useView();
   const detail = useDetail(attempt);
   // What the user opened or closed; everything else follows how it went.
   const [toggled, setToggled] = useState<ReadonlyMap<number, boolean>>(new Map());
@@ -75,15 +77,14 @@ export function AttemptView({
     toggled.get(place) ?? (steps.length <= 25 || (isBad(step.state) && !step.isTolerated) || place === detail?.failingStep);
   const setAll = (opens: boolean) => setToggled(new Map(steps.map((_, place) => [place, opens])));
   const failing = detail?.failingStep;
-  const goToFailing =
-    failing == null || steps.length <= 2
-      ? undefined
-      : () => {
-          setToggled(new Map(toggled).set(failing, true));
-          const item = list.current?.children[failing];
-          item?.querySelector('button')?.focus({ preventScroll: true });
-          item?.scrollIntoView({ block: 'start' });
-        };
+  const goTo = (place: number) => {
+    setToggled(new Map(toggled).set(place, true));
+    const item = list.current?.children[place];
+    item?.querySelector('button')?.focus({ preventScroll: true });
+    item?.scrollIntoView({ block: 'start' });
+  };
+  const goToFailing = failing == null || steps.length <= 2 ? undefined : () => goTo(failing);
+  const isOutlined = steps.length >= OUTLINED;
 
   return (
     <>
@@ -94,6 +95,11 @@ export function AttemptView({
         {go(nth >= 0 ? listed[nth + 1] : undefined, 'Next', 'j')}
       </nav>
       <div class="title-line">
+        {detail?.trace && (
+          <a class="open-trace" href={traceLink(attempt)}>
+            Open the trace
+          </a>
+        )}
         <State name={attempt.state} text={isLive && attempt.state === 'unfinished' ? 'Running' : ''} /> <Standing attempt={attempt} />
         <h2 tabIndex={-1} id="attempt-title">
           <Data text={cut(attempt.name, 300)} />
@@ -141,6 +147,7 @@ export function AttemptView({
           <Long text={attempt.message} />
         </p>
       ) : null}
+      {attempt.state === 'passed' && <PassedLate attempt={attempt} />}
       {detail && (
         <>
           <div class="steps-head">
@@ -159,16 +166,19 @@ export function AttemptView({
               </>
             )}
           </div>
-          <ol ref={list}>
-            {steps.map((step, place) => (
-              <StepBox
-                key={place}
-                step={step}
-                isOpen={isOpen(step, place)}
-                onToggle={(opens) => setToggled(new Map(toggled).set(place, opens))}
-              />
-            ))}
-          </ol>
+          <div class={isOutlined ? 'outlined' : ''}>
+            {isOutlined && <Outline steps={steps} failingStep={failing ?? null} onStep={goTo} />}
+            <ol ref={list}>
+              {steps.map((step, place) => (
+                <StepBox
+                  key={place}
+                  step={step}
+                  isOpen={isOpen(step, place)}
+                  onToggle={(opens) => setToggled(new Map(toggled).set(place, opens))}
+                />
+              ))}
+            </ol>
+          </div>
           {detail.loose.length > 0 && (
             <>
               <div class="steps-head">

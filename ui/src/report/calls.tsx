@@ -33,9 +33,9 @@ const VARIANTS: Record<string, string> = {
 };
 const variantOf = (outcome: Outcome): string => (typeof outcome.variant === 'string' ? outcome.variant : Object.keys(outcome.variant)[0]!);
 
-type Entry = [name: string, value: ComponentChildren, cls?: string];
+export type Entry = [name: string, value: ComponentChildren, cls?: string];
 
-function Pairs({ entries }: { entries: Entry[] }): VNode {
+export function Pairs({ entries }: { entries: Entry[] }): VNode {
   return (
     <dl class="pairs">{entries.map(([name, value, cls]) => [<dt class="data">{visible(name)}</dt>, <dd class={cls}>{value}</dd>])}</dl>
   );
@@ -165,12 +165,17 @@ function TurnBody({ turn }: { turn: Turn }): VNode {
 
 // ---- Tools.
 
-export function CallBox({ call }: { call: Call }): VNode {
+/** Whether a call did not do what it was asked for. */
+export function isWrong(call: Call): boolean {
+  const { outcome, fault } = call.answer ?? {};
+  return Boolean(fault || (outcome && variantOf(outcome) !== 'success'));
+}
+
+/** What is said below a call: its waits and notes, what went wrong, and what it attached. */
+export function linesOf(call: Call): ComponentChildren[] {
   const outcome = call.answer?.outcome;
   const fault = call.answer?.fault;
   const variant = outcome ? variantOf(outcome) : '';
-  const isWrong = Boolean(fault || (outcome && variant !== 'success'));
-  const sum = call.args.map(([name, value]) => `${name}: ${cut(value.replace(/\s+/g, ' '), 80)}`).join(', ');
   const lines: ComponentChildren[] = call.waits.map((wait, nth) => (
     <li key={`wait ${nth}`} class={wait.met ? '' : 'bad'}>
       {`waited ${time(wait.micros)} for `}
@@ -184,7 +189,7 @@ export function CallBox({ call }: { call: Call }): VNode {
     </li>
   ));
   lines.push(...call.notes.filter((note) => note.level !== 'debug').map((note, nth) => <NoteLine key={`note ${nth}`} note={note} />));
-  if (isWrong)
+  if (isWrong(call))
     lines.push(
       <li class="bad">
         <span class="level">{fault ? `fault, ${EXITS[fault.exit][1].toLowerCase()}` : VARIANTS[variant] || variant}</span>
@@ -192,9 +197,15 @@ export function CallBox({ call }: { call: Call }): VNode {
       </li>,
     );
   lines.push(...(outcome?.attachments ?? []).map((attached, nth) => <AttachmentLine key={`file ${nth}`} attached={attached} />));
+  return lines;
+}
+
+export function CallBox({ call }: { call: Call }): VNode {
+  const sum = call.args.map(([name, value]) => `${name}: ${cut(value.replace(/\s+/g, ' '), 80)}`).join(', ');
+  const lines = linesOf(call);
   return (
     <Opener
-      cls={'call' + (isWrong ? ' bad' : '')}
+      cls={'call' + (isWrong(call) ? ' bad' : '')}
       depth={call.depth}
       data-call={call.id}
       line={
@@ -220,7 +231,7 @@ export function CallBox({ call }: { call: Call }): VNode {
   );
 }
 
-function AttachmentLine({ attached }: { attached: Attachment }): VNode {
+export function AttachmentLine({ attached }: { attached: Attachment }): VNode {
   const { source } = useView();
   const { kept, file } = attached;
   const name = <Data text={cut(attached.name, 120)} />;
@@ -271,7 +282,7 @@ function AttachmentLine({ attached }: { attached: Attachment }): VNode {
   );
 }
 
-function CallBody({ call }: { call: Call }): VNode {
+export function CallBody({ call }: { call: Call }): VNode {
   const outcome = call.answer?.outcome;
   const facts: Entry[] = [
     ['offered by', <Data text={call.source} />, 'plain'],

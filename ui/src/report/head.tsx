@@ -11,53 +11,57 @@ export function Head({ isSlim }: { isSlim: boolean }): VNode {
   const [state, name] = exitOf(run, isLive);
   const total = headline(run, isLive);
   return (
-    <header id="head" class={'wide' + (isSlim ? ' slim' : '')}>
-      <div class="verdict">
-        <span class="label of-run">Run</span>
-        <h1 class={state + (isLive ? ' is-live' : '')}>
-          <a class="home" href={link(null)}>
-            {name}
-          </a>
-        </h1>
-        <p>{total}</p>
+    <header id="head" class={isSlim ? 'slim' : undefined}>
+      <div class="verdict-bar">
+        <div class="wide verdict">
+          <span class="label of-run">Run</span>
+          <h1 class={state + (isLive ? ' is-live' : '')}>
+            <a class="home" href={link(null)}>
+              {name}
+            </a>
+          </h1>
+          <p>{total}</p>
+        </div>
       </div>
-      <dl class="facts">
-        <Fact name="Started">
-          <Started at={run.startedAt} />
-        </Fact>
-        <Fact name="Duration">{time(run.micros)}</Fact>
-        <Fact name={plural(run.lanes.length, 'device')}>
-          {run.lanes.map((lane, nth) => {
-            const device = lane.sessions[0]?.device;
-            const title = device && `${device.driver}, ${device.size.width} × ${device.size.height}, ${device.classifiers.join(', ')}`;
-            return [
-              nth > 0 && ', ',
-              <span key={nth} title={title} class="data">
-                {visible(lane.name)}
-              </span>,
-            ];
-          })}
-        </Fact>
-        {run.seed != null && (
-          <Fact name="Seed">
-            <Data text={run.seed} cls="mono" />
+      <div class="wide about-run">
+        <dl class="facts">
+          <Fact name="Started">
+            <Started at={run.startedAt} />
           </Fact>
-        )}
-        <Fact name="Run">
-          <Data text={run.run} cls="mono" />
-        </Fact>
-        {run.version != null && (
-          <Fact name="Version">
-            <Data text={run.version} />
+          <Fact name="Duration">{time(run.micros)}</Fact>
+          <Fact name={plural(run.lanes.length, 'device')}>
+            {run.lanes.map((lane, nth) => {
+              const device = lane.sessions[0]?.device;
+              const title = device && `${device.driver}, ${device.size.width} × ${device.size.height}, ${device.classifiers.join(', ')}`;
+              return [
+                nth > 0 && ', ',
+                <span key={nth} title={title} class="data">
+                  {visible(lane.name)}
+                </span>,
+              ];
+            })}
           </Fact>
-        )}
-        {run.modelUse != null && <Fact name="Models">{run.modelUse}</Fact>}
-        {run.code != null && <Fact name="Exit code">{String(run.code)}</Fact>}
-      </dl>
-      <div class="bar" role="img" aria-label={total}>
-        {STATES.map((one) => run.counts[one] > 0 && <span key={one} class={one} style={{ flexGrow: String(run.counts[one]) }} />)}
+          {run.seed != null && (
+            <Fact name="Seed">
+              <Data text={run.seed} cls="mono" />
+            </Fact>
+          )}
+          <Fact name="Run">
+            <Data text={run.run} cls="mono" />
+          </Fact>
+          {run.version != null && (
+            <Fact name="Version">
+              <Data text={run.version} />
+            </Fact>
+          )}
+          {run.modelUse != null && <Fact name="Models">{run.modelUse}</Fact>}
+          {run.code != null && <Fact name="Exit code">{String(run.code)}</Fact>}
+        </dl>
+        <div class="bar" role="img" aria-label={total}>
+          {STATES.map((one) => run.counts[one] > 0 && <span key={one} class={one} style={{ flexGrow: String(run.counts[one]) }} />)}
+        </div>
+        <Banners />
       </div>
-      <Banners />
     </header>
   );
 }

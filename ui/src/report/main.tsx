@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { pathOf, visible } from '../shared/words.ts';
 import type { Attempt, Detail, FileInPage, Run } from '../generated/data.ts';
 import { Report } from './report.tsx';
+import { loadFromDisk, loadFromServer, readSheet } from './trace/load.ts';
 import type { Source } from './view.ts';
 
 const TITLE = document.title;
@@ -20,10 +21,27 @@ async function stored<T>(id: string): Promise<T> {
   return JSON.parse(document.getElementById(id)!.textContent!) as T;
 }
 
+const isFromDisk = location.protocol === 'file:';
+
 const source: Source = {
   attempt: (place) => stored<Detail>(`attempt-${place}`),
   picture: async (file, kept) => (isEmbedded(kept) ? stored<string>(`picture-${kept.embedded}`) : pathOf(file)),
   tree: async (file, kept) => (isEmbedded(kept) ? stored<string>(`tree-${kept.embedded}`) : `See ${visible(file)} in the run folder.`),
+  trace: (attempt, { file, kept }) => {
+    if (typeof kept === 'object' && kept.missing !== undefined) return Promise.reject(new Error(`${file} ${kept.missing}`));
+    if (isFromDisk) return loadFromDisk(attempt, pathOf(file));
+    // The studio serves reports without an origin, since they may come from elsewhere.
+    if (self.origin === 'null')
+      return Promise.reject(
+        new Error('this copy of the report may not read its files; open the trace on the page of the run, or report.html from its folder'),
+      );
+    return loadFromServer(pathOf(file)).catch(() => loadFromDisk(attempt, pathOf(file)));
+  },
+  // A page from disk cannot read its neighbours, but what it shows can refer to them.
+  sheet: async (file) => {
+    const address = new URL(pathOf(file), location.href).href;
+    return isFromDisk ? { address } : readSheet(address).catch(() => ({ address }));
+  },
   address: pathOf,
 };
 
@@ -32,14 +50,15 @@ function isEmbedded(kept: FileInPage): kept is { embedded: number } {
 }
 
 const link = (attempt: Attempt | null): string => (attempt ? `#attempt=${encodeURIComponent(attempt.id)}` : '#');
+const traceLink = (attempt: Attempt): string => `#trace/${encodeURIComponent(attempt.id)}`;
 
-function attemptOf(hash: string): string | null {
-  const match = /^#attempt=(.*)$/s.exec(hash);
+/** What the address shows: an attempt, its trace, or, if it is not one of ours, all attempts. */
+function shownBy(hash: string): { current: string | null; isTrace: boolean } {
+  const match = /^#(attempt=|trace\/)(.*)$/s.exec(hash);
   try {
-    return match && decodeURIComponent(match[1]!);
+    return { current: match && decodeURIComponent(match[2]!), isTrace: match?.[1] === 'trace/' };
   } catch {
-    // Not an address of ours: all attempts are shown.
-    return null;
+    return { current: null, isTrace: false };
   }
 }
 
@@ -49,7 +68,7 @@ const KEYS: [key: string, what: string][] = [
   ['Enter', 'open the attempt'],
   ['Esc', 'back to all attempts'],
   ['/', 'search'],
-  ['←, →', 'other pictures, when one is enlarged'],
+  ['←, →', 'other pictures, when one is enlarged; earlier and later, in a trace'],
   ['?', 'these keys'],
 ];
 
@@ -87,8 +106,8 @@ function Keys(): VNode {
 }
 
 function Page(): VNode {
-  const [current, setCurrent] = useState(() => attemptOf(location.hash));
-  useEffect(() => addEventListener('hashchange', () => setCurrent(attemptOf(location.hash))), []);
+  const [{ current, isTrace }, setShown] = useState(() => shownBy(location.hash));
+  useEffect(() => addEventListener('hashchange', () => setShown(shownBy(location.hash))), []);
   return (
     <>
       <a
@@ -107,7 +126,9 @@ function Page(): VNode {
         isLive={false}
         version={0}
         link={link}
+        traceLink={traceLink}
         current={current}
+        isTrace={isTrace}
         title={TITLE}
         scroller={() => document.scrollingElement!}
       />

@@ -4,6 +4,8 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Data, Long, Said, State, Tag } from '../shared/text.tsx';
 import { count, cut, plural, time, visible } from '../shared/words.ts';
 import { Failures } from './failures.tsx';
+import { category, type Wanted } from './filters.ts';
+import { byForm, formOf } from './forms.ts';
 import type { Attempt, Note, Server } from '../generated/data.ts';
 import { Now } from './now.tsx';
 import { STATES } from './verdict.ts';
@@ -15,15 +17,29 @@ export const HEALED = 'Passed after the previous attempt repaired calls of the t
 export function Overview({ listed, wanted, onWanted }: ListProps): VNode {
   const { run } = useView();
   // Problems of the run as a whole come first, such as why it was refused.
+  const retried = useMemo(() => byForm(run.retried, run.attempts), [run]);
+  const shown = useMemo(() => new Set(listed), [listed]);
+  const isFiltered = listed.length !== run.attempts.length;
+  // What is flaky or healed is shown with the attempt that passed.
+  const isAmong = (place: number) => {
+    const attempt = run.attempts[place]!;
+    const { passed } = formOf(attempt, run.attempts);
+    return shown.has(attempt) || (passed !== null && shown.has(passed));
+  };
+  const among = (groups: number[][]) =>
+    isFiltered ? groups.map((group) => group.filter(isAmong)).filter((group) => group.length) : groups;
   const isSevere = (note: Note) => note.level === 'warning' || note.level === 'error';
   return (
     <>
       <Notes title="About the run" notes={run.notes.filter(isSevere)} />
       <Now />
-      <Failures title="Failures" groups={run.failures} />
-      <Failures title="Retried" groups={run.retried} />
-      <Timeline />
-      <List listed={listed} wanted={wanted} onWanted={onWanted} />
+      {run.attempts.length > 1 && <Tools wanted={wanted} onWanted={onWanted} />}
+      <Failures title="Failures" groups={among(run.failures)} />
+      <Failures title="Healed" groups={among(retried.healed)} />
+      <Failures title="Flaky" groups={among(retried.flaky)} />
+      <Failures title="Retried" groups={among(retried.retried)} />
+      <Timeline listed={isFiltered ? shown : null} />
+      <List listed={listed} wanted={wanted} />
       {run.servers.length > 0 && (
         <section class="part servers">
           <h2>
@@ -110,7 +126,7 @@ function ServerItem({ server }: { server: Server }): VNode {
 
 const UNITS = [1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 2e6, 5e6, 1e7, 15e6, 3e7, 6e7, 12e7, 3e8, 6e8, 9e8, 18e8, 36e8, 72e8];
 
-function Timeline(): VNode {
+function Timeline({ listed }: { listed: ReadonlySet<Attempt> | null }): VNode {
   const { run, link, isLive } = useView();
   const whole = run.attempts.reduce((most, attempt) => Math.max(most, attempt.at + attempt.micros), Math.max(1, run.micros));
   const unit = UNITS.find((step) => whole / step <= 8) || whole / 6;
@@ -125,7 +141,7 @@ function Timeline(): VNode {
     return (
       <a
         key={attempt.id}
-        class={`span ${attempt.state} ${attempt.standing}${attempt.micros / whole < 0.008 ? ' thin' : ''}`}
+        class={`span ${attempt.state} ${attempt.standing}${attempt.micros / whole < 0.008 ? ' thin' : ''}${listed && !listed.has(attempt) ? ' is-other' : ''}`}
         href={link(attempt)}
         tabIndex={-1}
         title={text}
@@ -168,55 +184,14 @@ function Timeline(): VNode {
 
 // ---- The list.
 
-export interface Wanted {
-  text: string;
-  state: string;
-  lane: string;
-  tag: string;
-}
-export const EVERYTHING: Wanted = { text: '', state: '', lane: '', tag: '' };
-
-const category = (attempt: Attempt) => (attempt.standing === 'retried' ? 'retried' : attempt.state);
-
-/** The text of an attempt that is searched, made when it is first needed. */
-const haystacks = new WeakMap<Attempt, string>();
-
-/** The attempts that match. */
-export function filtered(attempts: Attempt[], lanes: { name: string }[], wanted: Wanted): Attempt[] {
-  const words = wanted.text.toLowerCase().split(/\s+/).filter(Boolean);
-  return attempts.filter((attempt) => {
-    if (
-      wanted.state &&
-      (wanted.state === 'flaky' || wanted.state === 'healed' ? attempt.standing !== wanted.state : category(attempt) !== wanted.state)
-    )
-      return false;
-    if (wanted.lane && String(attempt.lane) !== wanted.lane) return false;
-    if (wanted.tag && !(attempt.trail.tags || []).includes(wanted.tag)) return false;
-    let haystack = haystacks.get(attempt);
-    haystack ??= [
-      attempt.name,
-      attempt.trail.id,
-      attempt.trail.path,
-      lanes[attempt.lane]?.name,
-      attempt.message,
-      attempt.trouble?.message,
-      attempt.trouble?.step,
-      ...(attempt.trail.tags || []),
-    ]
-      .join('\n')
-      .toLowerCase();
-    haystacks.set(attempt, haystack);
-    return words.every((word) => haystack.includes(word));
-  });
-}
-
 interface ListProps {
   listed: Attempt[];
   wanted: Wanted;
   onWanted: (wanted: Wanted) => void;
 }
 
-function List({ listed, wanted, onWanted }: ListProps): VNode {
+/** The filters of the whole page. */
+function Tools({ wanted, onWanted }: Pick<ListProps, 'wanted' | 'onWanted'>): VNode {
   const { run, isLive } = useView();
   const { attempts } = run;
   const nameOf = (state: string) => (isLive && state === 'unfinished' ? 'Running' : state[0]!.toUpperCase() + state.slice(1));
@@ -249,40 +224,47 @@ function List({ listed, wanted, onWanted }: ListProps): VNode {
     </select>
   );
   return (
+    <div class="tools">
+      <input
+        type="search"
+        id="search"
+        placeholder="Search trails, paths, messages"
+        aria-label="Search attempts"
+        autocomplete="off"
+        spellcheck={false}
+        value={wanted.text}
+        onInput={(event) => onWanted({ ...wanted, text: event.currentTarget.value })}
+      />
+      {run.lanes.length > 1 &&
+        select(
+          'Device',
+          'All devices',
+          run.lanes.map((lane, nth) => [String(nth), lane.name]),
+          'lane',
+        )}
+      {tags.length > 0 &&
+        select(
+          'Tag',
+          'All tags',
+          tags.map((name) => [name, name]),
+          'tag',
+        )}
+      <div class="chips" role="group" aria-label="State">
+        {chip('', 'All', attempts.length)}
+        {[...STATES, 'flaky', 'healed', 'retried'].map((name) => (totals[name] ? chip(name, nameOf(name), totals[name]) : null))}
+      </div>
+    </div>
+  );
+}
+
+function List({ listed, wanted }: Pick<ListProps, 'listed' | 'wanted'>): VNode {
+  const { run } = useView();
+  const isFiltered = listed.length !== run.attempts.length;
+  return (
     <section class="part">
       <h2>
-        Attempts<span class="n">{count(attempts.length)}</span>
+        Attempts<span class="n">{isFiltered ? `${count(listed.length)} of ${count(run.attempts.length)}` : count(listed.length)}</span>
       </h2>
-      <div class="tools">
-        <input
-          type="search"
-          id="search"
-          placeholder="Search trails, paths, messages"
-          aria-label="Search attempts"
-          autocomplete="off"
-          spellcheck={false}
-          value={wanted.text}
-          onInput={(event) => onWanted({ ...wanted, text: event.currentTarget.value })}
-        />
-        {run.lanes.length > 1 &&
-          select(
-            'Device',
-            'All devices',
-            run.lanes.map((lane, nth) => [String(nth), lane.name]),
-            'lane',
-          )}
-        {tags.length > 0 &&
-          select(
-            'Tag',
-            'All tags',
-            tags.map((name) => [name, name]),
-            'tag',
-          )}
-        <div class="chips" role="group" aria-label="State">
-          {chip('', 'All', attempts.length)}
-          {[...STATES, 'flaky', 'healed', 'retried'].map((name) => (totals[name] ? chip(name, nameOf(name), totals[name]) : null))}
-        </div>
-      </div>
       <Rows listed={listed} wanted={wanted} />
       <p id="spoken" class="unseen" role="status">
         {plural(listed.length, 'attempt')}

@@ -58,7 +58,7 @@ export function Picture({ taken, caption, touches, box, onClick }: Props): VNode
     return () => nearing.unobserve(node);
   }, [file]);
 
-  const size = { width: `${w}px`, height: `${h}px` };
+  const size = { aspectRatio: `${w} / ${h}` };
   return (
     <figure class={'picture' + (taken.isAttached ? ' attached' : '')} style={{ width: `${w}px` }}>
       <figcaption title={caption}>{visible(caption)}</figcaption>
@@ -87,7 +87,7 @@ export function Picture({ taken, caption, touches, box, onClick }: Props): VNode
   );
 }
 
-function Outline({ touch, number, width, height }: { touch: Touch; number: number; width: number; height: number }): VNode {
+export function Outline({ touch, number, width, height }: { touch: Touch; number: number; width: number; height: number }): VNode {
   const percent = (part: number, whole: number) => `${Math.min(100, Math.max(0, (part / whole) * 100))}%`;
   const badge = number > 0 && <b>{number}</b>;
   const { bounds, point } = touch;

@@ -5,20 +5,24 @@ import { cut, visible } from '../shared/words.ts';
 import { AttemptView } from './attempt.tsx';
 import { colourIcon, Head } from './head.tsx';
 import type { Attempt } from '../generated/data.ts';
-import { EVERYTHING, filtered, Overview } from './overview.tsx';
+import { EVERYTHING, filtered } from './filters.ts';
+import { Overview } from './overview.tsx';
 import { shownPictures, Viewer, type Viewed } from './pictures.tsx';
+import { TraceView } from './trace/view.tsx';
 import { exitOf } from './verdict.ts';
 import { ViewContext, type View } from './view.ts';
 
 export interface ReportProps extends Omit<View, 'enlarge'> {
   /** The id of the attempt that is shown; `null` for all. */
   current: string | null;
+  /** Whether its trace is shown. */
+  isTrace: boolean;
   title: string;
   /** What scrolls. */
   scroller: () => Element;
 }
 
-export function Report({ current: id, title, scroller, ...given }: ReportProps): VNode {
+export function Report({ current: id, isTrace, title, scroller, ...given }: ReportProps): VNode {
   const { run, isLive, link } = given;
   const [wanted, setWanted] = useState(EVERYTHING);
   const [viewed, setViewed] = useState<Viewed | undefined>(undefined);
@@ -59,7 +63,7 @@ export function Report({ current: id, title, scroller, ...given }: ReportProps):
       const at = listed.findIndex((attempt) => attempt.id === before);
       overview.current?.querySelectorAll<HTMLElement>('.rows a')[at]?.focus({ preventScroll: true });
     }
-  }, [current?.id]);
+  }, [current?.id, isTrace]);
   useEffect(() => {
     if (isAttempt) return undefined;
     const keep = () => {
@@ -68,19 +72,20 @@ export function Report({ current: id, title, scroller, ...given }: ReportProps):
     addEventListener('scroll', keep, { capture: true, passive: true });
     return () => removeEventListener('scroll', keep, { capture: true });
   }, [isAttempt]);
-  useKeys(current, listed, link);
+  useKeys(current, listed, link, isTrace ? given.traceLink : undefined);
 
   const view: View = { ...given, enlarge };
   return (
     <ViewContext.Provider value={view}>
-      <Head isSlim={isAttempt} />
+      {current && isTrace ? null : <Head isSlim={isAttempt} />}
       <main id="main" tabIndex={-1}>
         <div id="overview" class="wide" hidden={isAttempt} ref={overview}>
           <Overview listed={listed} wanted={wanted} onWanted={setWanted} />
         </div>
-        <div id="detail" class="wide" hidden={!isAttempt} data-shown={current && shown === current.id ? shown : undefined}>
-          {current && <AttemptView key={current.id} attempt={current} listed={listed} onShown={setShown} />}
+        <div id="detail" class="wide" hidden={!isAttempt || isTrace} data-shown={current && shown === current.id ? shown : undefined}>
+          {current && !isTrace && <AttemptView key={current.id} attempt={current} listed={listed} onShown={setShown} />}
         </div>
+        {current && isTrace && <TraceView key={current.id} attempt={current} />}
       </main>
       <Viewer viewed={viewed} onView={setViewed} />
     </ViewContext.Provider>
@@ -88,7 +93,7 @@ export function Report({ current: id, title, scroller, ...given }: ReportProps):
 }
 
 /** Keys for going through attempts. */
-function useKeys(current: Attempt | null, listed: Attempt[], link: View['link']): void {
+function useKeys(current: Attempt | null, listed: Attempt[], link: View['link'], traceLink: View['traceLink'] | undefined): void {
   useEffect(() => {
     const move = (by: number) => {
       if (current) {
@@ -108,7 +113,7 @@ function useKeys(current: Attempt | null, listed: Attempt[], link: View['link'])
       const field = target.closest<HTMLElement>('input, select, textarea');
       if (event.key === 'Escape') {
         if (field) field.blur();
-        else if (current) location.hash = link(null);
+        else if (current) location.hash = link(traceLink ? current : null);
         return;
       }
       if (field) {
@@ -118,6 +123,8 @@ function useKeys(current: Attempt | null, listed: Attempt[], link: View['link'])
         }
         return;
       }
+      // A trace has keys of its own.
+      if (traceLink && event.key !== '/') return;
       const steps: Record<string, number> = current ? { j: 1, k: -1 } : { j: 1, k: -1, ArrowDown: 1, ArrowUp: -1 };
       const by = steps[event.key];
       if (by && !target.closest('.strip, .pre')) {
@@ -132,5 +139,5 @@ function useKeys(current: Attempt | null, listed: Attempt[], link: View['link'])
     };
     document.addEventListener('keydown', keys);
     return () => document.removeEventListener('keydown', keys);
-  }, [current?.id, listed]);
+  }, [current?.id, listed, traceLink]);
 }

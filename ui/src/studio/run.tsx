@@ -6,6 +6,7 @@ import { RpcError } from '../api/connect.ts';
 import type { RunUpdate } from '../generated/messages.ts';
 import type { Attempt, Detail, Run } from '../generated/data.ts';
 import { Report } from '../report/report.tsx';
+import { loadFromServer, readSheet } from '../report/trace/load.ts';
 import { headline } from '../report/verdict.ts';
 import { isBad, type Source } from '../report/view.ts';
 import { use } from '../shared/store.ts';
@@ -19,7 +20,9 @@ import { readWorkspace, rerunOnChange, watchWorkspace } from './workspace.ts';
 export function RunPage({ id }: { id: string }): VNode {
   const [{ update, version }, setUpdate] = useState<{ update?: RunUpdate; version: number }>({ version: 0 });
   const [status, setStatus] = useState<Status>('connecting');
-  const current = use(route).params.get('attempt');
+  const { params } = use(route);
+  const traced = params.get('trace');
+  const current = traced ?? params.get('attempt');
   const box = useRef<HTMLElement>(null);
   const source = useMemo(() => daemon(id), [id]);
   useEffect(
@@ -75,7 +78,9 @@ export function RunPage({ id }: { id: string }): VNode {
         isLive={!update.isOver}
         version={version}
         link={link}
+        traceLink={(attempt) => href(['run', id], { trace: attempt.id })}
         current={current}
+        isTrace={traced !== null}
         title={`Run ${id}`}
         scroller={() => box.current!}
       />
@@ -123,6 +128,11 @@ function daemon(id: string): Source {
       const response = await fetch(address(file), { credentials: 'same-origin' });
       return response.ok ? response.text() : `${file} cannot be read.`;
     },
+    trace: (_, { file, kept }) =>
+      typeof kept === 'object' && kept.missing !== undefined
+        ? Promise.reject(new Error(`${file} ${kept.missing}`))
+        : loadFromServer(address(file)),
+    sheet: (file) => readSheet(address(file)),
     address,
   };
 }

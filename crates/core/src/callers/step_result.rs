@@ -98,6 +98,8 @@ pub fn failure(tool: Option<&str>, message: &str, structured: Option<&Value>) ->
         expected: part("expected"),
         saw: part("saw"),
         place: None,
+        excerpt: None,
+        just_before: Vec::new(),
         suggestions: Vec::new(),
         parts: Vec::new(),
     }

@@ -9,7 +9,7 @@ use trailblaze_protocol::outcome::Attachment;
 use super::audit::audited;
 use super::{
     ActionOutput, AuditScope, Browse, Budget, DeviceSetting, Driver, DriverError, LaunchMode, PhoneCommand,
-    ShellOutput, WindowInfo,
+    ShellOutput, WindowInfo, WorldCommand,
 };
 use crate::screen::{quoted, shorten};
 
@@ -46,6 +46,7 @@ pub enum DeviceCommand {
     Browse(Browse),
     Phone(PhoneCommand),
     Audit(AuditScope),
+    World(WorldCommand),
 }
 
 impl DeviceCommand {
@@ -80,6 +81,7 @@ impl DeviceCommand {
             DeviceCommand::Browse(browse) => browse.name(),
             DeviceCommand::Phone(command) => command.name(),
             DeviceCommand::Audit(_) => "accessibilityAudit",
+            DeviceCommand::World(command) => command.name(),
         }
     }
 
@@ -172,6 +174,9 @@ impl DeviceCommand {
             DeviceCommand::Phone(command) => {
                 let phone = driver.phone().ok_or_else(missing)?;
                 return command.carry_out(phone, budget).await.ok_or_else(missing)?;
+            }
+            DeviceCommand::World(command) => {
+                return driver.world().ok_or_else(missing)?.change(budget, command).await;
             }
             DeviceCommand::Audit(scope) => {
                 return Ok(audited(&driver.auditor().ok_or_else(missing)?.audit(budget, scope).await?));

@@ -4,10 +4,14 @@ mod abilities;
 mod audit;
 mod browse;
 mod command;
+mod documents;
 mod events;
+mod exchange;
 mod live;
+mod network;
 mod person;
 mod phone;
+mod world;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -30,13 +34,20 @@ pub use self::abilities::{
 pub use self::audit::{AccessibilityAuditor, AccessibilityFault, AuditScope};
 pub use self::browse::Browse;
 pub use self::command::DeviceCommand;
+pub use self::documents::DocumentSnapshots;
 pub use self::events::{DeviceEvents, cut};
+pub use self::exchange::{ExchangeBody, ExchangeResponse, NetworkExchange, REMOVED, har, header};
 pub use self::live::ScreenFrame;
+pub use self::network::{
+    AbortReason, BodySource, ExchangeQuery, ExchangeSide, MissingInHar, MockedResponse, NetworkRule, NetworkSpeed,
+    RequestPattern, ResponseChange, RuleEffect, has_json, json_at, merge_json, url_matches,
+};
 pub use self::person::{ObservedAction, Person, PersonAction};
 pub use self::phone::{
     AlertControl, AppLauncher, AppProcessState, AppProcesses, ClipboardReader, LaunchSettings, LockControl,
     PhoneAbilities, PhoneAlert, PhoneCommand,
 };
+pub use self::world::{ClockMode, MediaFeatures, PermissionState, Redact, WorldCommand, WorldControl};
 use crate::query::{Checks, Find, Found, Query};
 use crate::screen::{Screen, Shape, SnapshotId};
 use crate::snapshot::Details;
@@ -131,7 +142,15 @@ pub trait Driver: Send + Sync {
         None
     }
 
+    fn world(&self) -> Option<&dyn WorldControl> {
+        None
+    }
+
     fn auditor(&self) -> Option<&dyn AccessibilityAuditor> {
+        None
+    }
+
+    fn documents(&self) -> Option<&dyn DocumentSnapshots> {
         None
     }
 
@@ -169,6 +188,12 @@ pub trait Driver: Send + Sync {
     /// of a run.
     async fn begin_trail(&self, budget: &Budget, trail: &TrailStart) -> Result<(), DriverError> {
         let _ = (budget, trail);
+        Ok(())
+    }
+
+    /// Puts back what the trail has changed on the device, and writes what it has recorded. Called after each trail of a run.
+    async fn end_trail(&self, budget: &Budget) -> Result<(), DriverError> {
+        let _ = budget;
         Ok(())
     }
 

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::driver::{Action, ActionTarget, Browse, Budget, DeviceCommand, Driver, DriverError};
+use crate::driver::{
+    Action, ActionTarget, Browse, Budget, DeviceCommand, Driver, DriverError, NetworkRule, WorldCommand,
+};
 use crate::engine::cx::Cx;
 use crate::engine::reveal::{self, Sent};
 use crate::values::origin::{BLANK, origin};
@@ -23,9 +25,10 @@ pub async fn check(cx: &Cx, driver: &dyn Driver, sent: Sent<'_>, budget: &Budget
     }
     let names = reveal::secrets_in(secrets, &sent);
     let for_model = cx.pages().secrets_go_to.clone();
-    let is_restoring = matches!(sent, Sent::Command(DeviceCommand::Browse(Browse::Restore { .. })));
+    let is_restoring =
+        matches!(sent, Sent::Command(DeviceCommand::Browse(Browse::Restore { .. }) | DeviceCommand::World(_)));
     if for_model.is_some() && !names.is_empty() && is_restoring {
-        let reason = "a model may type secrets, but not put them into cookies or storage".to_string();
+        let reason = "a model may type secrets, but not put them into cookies, storage or the network".to_string();
         return Err(DriverError::Refused { reason });
     }
     let mut rules: Vec<DestinationRule> = names.iter().flat_map(|name| rules(cx, secrets, name)).collect();
@@ -55,6 +58,14 @@ async fn reached(driver: &dyn Driver, sent: Sent<'_>, budget: &Budget) -> Result
     let opened = match sent {
         Sent::Command(DeviceCommand::OpenUrl { url } | DeviceCommand::LaunchApp { app: url, .. }) => origin(url),
         Sent::Command(DeviceCommand::Browse(Browse::NewTab { url })) => url.as_deref().and_then(origin),
+        Sent::Command(DeviceCommand::World(command)) => match command {
+            WorldCommand::SetCredentials { origin: url, .. } => origin(url),
+            WorldCommand::LocalStorage { origin: url } | WorldCommand::SetLocalStorage { origin: url, .. } => {
+                url.as_deref().and_then(origin)
+            }
+            WorldCommand::AddRule(NetworkRule { pattern, .. }) => origin(&pattern.url),
+            _ => None,
+        },
         _ => None,
     };
     let target = match sent {

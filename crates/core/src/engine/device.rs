@@ -13,13 +13,15 @@ use trailblaze_protocol::device_event::{DeviceEvent, SentRequest};
 use trailblaze_protocol::event::{Event, Level, Moment};
 use trailblaze_protocol::geometry::{Rect, Size};
 use trailblaze_protocol::heal::ElementIdentity;
-use trailblaze_protocol::ids::Parent;
+use trailblaze_protocol::ids::{AttemptId, Parent};
 use trailblaze_protocol::outcome::Outcome;
 
 use crate::driver::{
     Action, ActionOutput, ActionTarget, BrowserControl, Budget, DeviceCommand, DeviceDescription, DeviceEvents, Driver,
-    DriverError, LaunchMode, ObserveOptions, ObservedAction, Person, PersonAction, ScreenFrame, TrailStart,
+    DriverError, LaunchMode, NetworkExchange, ObserveOptions, ObservedAction, Person, PersonAction, Redact,
+    ScreenFrame, TrailStart, WorldControl,
 };
+use crate::engine::attempt_trace::AttemptTrace;
 use crate::engine::cx::Cx;
 use crate::engine::destination;
 use crate::engine::device_history::{ConsoleLine, DeviceHistory};
@@ -29,7 +31,7 @@ use crate::engine::reveal::{self, Sent};
 use crate::engine::session::Session;
 use crate::limits;
 use crate::query::{Checks, ElementDescription, Find, Found, Query, QueryTarget, Reason, WhyNot, identity, meaning};
-use crate::record::artifacts::{PicturePolicy, Shot};
+use crate::record::artifacts::{ArtifactStore, PicturePolicy, Shot};
 use crate::screen::{Node, Screen, Shape, SnapshotId, quoted, shorten};
 use crate::values::secret::Secrets;
 use crate::{refs, snapshot};
@@ -116,6 +118,12 @@ impl Device {
     /// cannot be masked.
     pub fn frames(&self) -> Option<watch::Receiver<Option<ScreenFrame>>> {
         if self.secrets.is_empty() { self.driver.frames() } else { None }
+    }
+
+    /// Begins the trace of an attempt; `None` if traces are not collected.
+    pub(crate) fn begin_trace(&self, attempt: &AttemptId, store: &Arc<dyn ArtifactStore>) -> Option<Arc<AttemptTrace>> {
+        store.traces()?;
+        AttemptTrace::begin(attempt.clone(), Arc::clone(&self.driver), self.frames(), (store, &self.secrets))
     }
 
     /// Starts to follow what a person does on the device itself; see [`Driver::follow_person`].
@@ -393,6 +401,7 @@ impl Device {
                 ActionTarget::Element(found) if cx.session.is_recording => self.identify(cx, found).await,
                 _ => None,
             };
+            cx.session.trace().iter().for_each(|trace| trace.mark());
             cx.emit(Event::Touched { call: call.clone(), point: target.point(), bounds, what, element });
         }
         destination::check(cx, &*self.driver, Sent::Action(target, action), budget).await?;
@@ -482,6 +491,12 @@ impl Device {
         self.history.lock().obstacles_since(seen)
     }
 
+    /// What went wrong on the device by itself since then, in words, redacted: what a failure may be due to.
+    pub(crate) fn trouble_since(&self, cx: &Cx, since: Instant) -> Vec<String> {
+        self.emit_events(cx);
+        self.history.lock().signs_since(since)
+    }
+
     /// What the pages wrote to their console since the trail began or the app was launched.
     pub fn console(&self, cx: &Cx) -> Result<Vec<ConsoleLine>, Stop> {
         self.check_reports_pages("console")?;
@@ -522,8 +537,40 @@ impl Device {
         }
     }
 
+    /// Puts back what a trail has changed on the device.
+    pub async fn end_trail(&self, session: &Session, cancel: &CancellationToken) {
+        let budget = Budget::new(Instant::now() + limits::DRIVER_COMMAND, cancel.clone());
+        let ended = {
+            let _lease = self.lease.lock().await;
+            self.driver.end_trail(&budget).await
+        };
+        self.emit_events_of_no_call(session);
+        match ended {
+            // What is gone has nothing to put back.
+            Ok(()) | Err(DriverError::Lost { .. } | DriverError::Cancelled) => {}
+            Err(error) => {
+                let text = format!("what the trail changed on the device could not be put back: {error}");
+                session.emit(Event::note(None, Level::Warning, text));
+            }
+        }
+    }
+
+    /// The requests of the device's pages since the trail began, redacted, for those who show them. Bounded.
+    pub fn exchanges(&self) -> Vec<NetworkExchange> {
+        let mut exchanges = self.driver.world().map(WorldControl::exchanges).unwrap_or_default();
+        let redact = |text: &mut String| self.secrets.redact_in_place(text);
+        exchanges.iter_mut().for_each(|exchange| exchange.redact(&redact));
+        exchanges
+    }
+
+    /// Removes the values of this session's secrets.
+    pub(crate) fn redacting(&self) -> Redact {
+        let secrets = Arc::clone(&self.secrets);
+        Redact(Arc::new(move |text| secrets.redact_in_place(text)))
+    }
+
     async fn before_touch(&self, cx: &Cx, target: &ActionTarget) -> Result<(), Stop> {
-        if cx.session.pictures >= PicturePolicy::Action && !matches!(target, ActionTarget::Device) {
+        if wants_picture(cx) && !matches!(target, ActionTarget::Device) {
             self.shoot(cx, cx.parent(), Moment::Before).await?;
         }
         Ok(())
@@ -548,7 +595,7 @@ impl Device {
             Goal::Visible | Goal::Text(_) | Goal::Gone => Checks::Visible,
         };
         let mut looks = 0;
-        let mut wants_picture = matches!(goal, Goal::Acted(_)) && cx.session.pictures >= PicturePolicy::Action;
+        let mut wants_picture = matches!(goal, Goal::Acted(_)) && wants_picture(cx);
         loop {
             looks += 1;
             let lease = self.lease(cx).await?;
@@ -701,6 +748,11 @@ impl Device {
         }
         Ok(find)
     }
+}
+
+/// Whether a picture is taken before each touch.
+fn wants_picture(cx: &Cx) -> bool {
+    cx.session.pictures >= PicturePolicy::Action || cx.session.trace().is_some_and(|trace| trace.wants_pictures())
 }
 
 /// The node with a ref.

@@ -11,7 +11,7 @@ use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
-use trailblaze_protocol::event::{CallOrigin, CallResult, Called, Event, ToolKind};
+use trailblaze_protocol::event::{CallOrigin, CallResult, Called, Event, Moment, Place, ToolKind};
 use trailblaze_protocol::ids::CallId;
 use trailblaze_protocol::outcome::{Attachment, Outcome, Variant};
 
@@ -85,11 +85,15 @@ impl Call {
         Call { result_name, is_soft: call.is_soft, ..Call::new(&call.tool.value, args, origin) }
     }
 
-    fn place(&self) -> Option<String> {
+    fn position(&self) -> Option<Place> {
         match &self.args {
-            Arguments::Written(call) => Some(call.place()),
+            Arguments::Written(call) => Some(call.position()),
             Arguments::Json(_) => None,
         }
+    }
+
+    fn place(&self) -> Option<String> {
+        self.position().map(|place| place.to_string())
     }
 
     /// Where its arguments contain a template.
@@ -152,6 +156,11 @@ pub fn dispatch_named(cx: &Cx, mut call: Call) -> BoxFuture<'_, (Option<CallId>,
         };
         let n_obstacles = cx.session.device.n_obstacles();
         let mut opened = OpenedCall::new(cx, call, tool, &prepared);
+        // Of the calls of a step itself; those beneath act within them.
+        let trace = if cx.frame().is_none() { cx.session.trace() } else { None };
+        if let Some(trace) = &trace {
+            trace.see(&opened.id, Moment::Before).await;
+        }
         let answer = match (prepared.verdict, tool) {
             (Ok(mut args), Some(tool)) => carry_out(&opened.cx, &registry, tool, &prepared.authored, &mut args).await,
             (Ok(_), None) => unreachable!("only a call of a known tool is ready"),
@@ -169,6 +178,12 @@ pub fn dispatch_named(cx: &Cx, mut call: Call) -> BoxFuture<'_, (Option<CallId>,
         };
         let answer = answer.map(|outcome| opened.unless_cut_off(outcome));
         opened.end_callbacks().await;
+        if let Some(trace) = &trace {
+            match &answer {
+                Ok(outcome) if !outcome.is_error() => trace.pass(&opened.id),
+                _ => trace.see(&opened.id, Moment::Failure).await,
+            }
+        }
         (Some(opened.id.clone()), opened.close(answer))
     })
 }
@@ -355,6 +370,7 @@ impl OpenedCall {
             _ => false,
         };
         let called = Called {
+            place: call.position(),
             call: id.clone(),
             parent: cx.parent(),
             session: cx.session.id.clone(),

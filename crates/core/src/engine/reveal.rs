@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::driver::{
-    Action, ActionTarget, AuditScope, Browse, DeviceCommand, DeviceSetting, LaunchSettings, PhoneCommand,
+    Action, ActionTarget, AuditScope, BodySource, Browse, DeviceCommand, DeviceSetting, ExchangeQuery, LaunchSettings,
+    MediaFeatures, MockedResponse, NetworkRule, PhoneCommand, RequestPattern, ResponseChange, RuleEffect, WorldCommand,
 };
 use crate::query::{ElementProperties, Query, QueryTarget, TextMatch};
 use crate::values::secret::Secrets;
@@ -123,6 +124,7 @@ fn for_each_text_of_command(command: &mut DeviceCommand, change: &mut dyn FnMut(
             | Browse::Download => {}
         },
         DeviceCommand::Phone(command) => for_each_text_of_phone_command(command, change),
+        DeviceCommand::World(command) => for_each_text_of_world_command(command, change),
         DeviceCommand::Audit(AuditScope { rules, tags, within: _, except: _ }) => {
             rules.iter_mut().chain(tags).for_each(change);
         }
@@ -142,6 +144,79 @@ fn for_each_text_of_phone_command(command: &mut PhoneCommand, change: &mut dyn F
         PhoneCommand::GetAppState { app } => change(app),
         PhoneCommand::AnswerAlert { accept: _, button } => button.iter_mut().for_each(change),
         PhoneCommand::Lock | PhoneCommand::Unlock | PhoneCommand::GetClipboard | PhoneCommand::GetAlert => {}
+    }
+}
+
+fn for_each_text_of_world_command(command: &mut WorldCommand, change: &mut dyn FnMut(&mut String)) {
+    match command {
+        WorldCommand::AddRule(NetworkRule { pattern, effect, times: _ }) => {
+            for_each_text_of_pattern(pattern, change);
+            for_each_text_of_effect(effect, change);
+        }
+        WorldCommand::RemoveRules { url } => url.iter_mut().for_each(change),
+        WorldCommand::RecordHar { file, url, redact: _ }
+        | WorldCommand::ReplayHar { file, url, missing: _, redact: _ } => [file, url].into_iter().for_each(change),
+        WorldCommand::FindExchange(ExchangeQuery { pattern, side: _, status: _, contains, json }) => {
+            for_each_text_of_pattern(pattern, change);
+            contains.iter_mut().for_each(&mut *change);
+            json.iter_mut().for_each(|json| for_each_text_of(json, change));
+        }
+        WorldCommand::SetPermissions { permissions, state: _, origin } => {
+            permissions.iter_mut().chain(origin).for_each(change);
+        }
+        WorldCommand::SetMedia(MediaFeatures { medium, features }) => {
+            medium.iter_mut().for_each(&mut *change);
+            for_each_text_of_pairs(features, change);
+        }
+        WorldCommand::WriteClipboard { text } => change(text),
+        WorldCommand::SetCredentials { origin, username, password } => {
+            [origin, username, password].into_iter().for_each(change);
+        }
+        WorldCommand::LocalStorage { origin } => origin.iter_mut().for_each(change),
+        WorldCommand::SetLocalStorage { origin, items } => {
+            origin.iter_mut().for_each(&mut *change);
+            let mut value = Value::Object(std::mem::take(items));
+            for_each_text_of(&mut value, change);
+            if let Value::Object(changed) = value {
+                *items = changed;
+            }
+        }
+        WorldCommand::SetSpeed(_)
+        | WorldCommand::SaveHar
+        | WorldCommand::SetClock { time: _, mode: _ }
+        | WorldCommand::AdvanceClock { millis: _ }
+        | WorldCommand::SetLocation { latitude: _, longitude: _, accuracy: _ }
+        | WorldCommand::ReadClipboard
+        | WorldCommand::Pdf { is_landscape: _ } => {}
+    }
+}
+
+fn for_each_text_of_effect(effect: &mut RuleEffect, change: &mut dyn FnMut(&mut String)) {
+    let (headers, body) = match effect {
+        RuleEffect::Mock(MockedResponse { status: _, headers, body }) => (headers, Some(body)),
+        RuleEffect::Change(ResponseChange { status: _, headers, body, merge }) => {
+            merge.iter_mut().for_each(|merge| for_each_text_of(merge, change));
+            (headers, body.as_mut())
+        }
+        RuleEffect::Abort(_) | RuleEffect::Delay(_) => return,
+    };
+    for_each_text_of_pairs(headers, change);
+    match body {
+        Some(BodySource::Text(text) | BodySource::File(text)) => change(text),
+        Some(BodySource::Json(value)) => for_each_text_of(value, change),
+        None => {}
+    }
+}
+
+fn for_each_text_of_pattern(pattern: &mut RequestPattern, change: &mut dyn FnMut(&mut String)) {
+    let RequestPattern { url, method } = pattern;
+    std::iter::once(url).chain(method).for_each(change);
+}
+
+fn for_each_text_of_pairs(pairs: &mut [(String, String)], change: &mut dyn FnMut(&mut String)) {
+    for (name, value) in pairs {
+        change(name);
+        change(value);
     }
 }
 
@@ -207,6 +282,7 @@ mod tests {
             assert_eq!(named(Sent::Action(&ActionTarget::Device, sealed)), ["PIN"], "{sealed:?}");
             assert!(named(Sent::Action(&ActionTarget::Device, &expected)).is_empty(), "{expected:?}");
         }
+        let world = DeviceCommand::World;
         let state = |pin: &str| json!({"cookies": [{"name": "pin", "value": pin}], pin: [pin]});
         let commands = |pin: &str| {
             [
@@ -215,6 +291,25 @@ mod tests {
                 DeviceCommand::Browse(Browse::Dialogs { accept: Some(true), text: Some(pin.to_string()) }),
                 DeviceCommand::Browse(Browse::Restore { state: state(pin) }),
                 DeviceCommand::Browse(Browse::SaveStorageState { file: format!("/a/{pin}.json") }),
+                world(WorldCommand::WriteClipboard { text: pin.to_string() }),
+                world(WorldCommand::SetCredentials {
+                    origin: "http://a".into(),
+                    username: "ada".into(),
+                    password: pin.to_string(),
+                }),
+                world(WorldCommand::AddRule(NetworkRule {
+                    pattern: RequestPattern { url: "/api".into(), method: None },
+                    effect: RuleEffect::Mock(MockedResponse {
+                        status: 200,
+                        headers: vec![("x-pin".into(), pin.to_string())],
+                        body: BodySource::Json(json!({"pin": [pin]})),
+                    }),
+                    times: None,
+                })),
+                world(WorldCommand::SetLocalStorage {
+                    origin: None,
+                    items: state(pin).as_object().cloned().unwrap_or_default(),
+                }),
             ]
         };
         for (sealed, expected) in commands(&seal).iter().zip(commands("4+7\\E1")) {

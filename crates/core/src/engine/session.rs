@@ -10,9 +10,10 @@ use parking_lot::{Mutex, RwLock};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 use trailblaze_protocol::event::{Event, Level};
-use trailblaze_protocol::ids::{SessionId, StepId};
+use trailblaze_protocol::ids::{AttemptId, SessionId, StepId};
 
 use crate::driver::Driver;
+use crate::engine::attempt_trace::AttemptTrace;
 use crate::engine::changes::Changes;
 use crate::engine::cx::{Attempt, Cx};
 use crate::engine::device::Device;
@@ -55,6 +56,8 @@ pub struct Session {
     events: Redacted,
     pub artifacts: Arc<dyn ArtifactStore>,
     pub expected_pictures: Arc<dyn ExpectedPictures>,
+    /// The trace of the attempt that runs; `None` if it has none.
+    trace: Mutex<Option<Arc<AttemptTrace>>>,
     /// The step that top-level calls from outside are made in; `None` while none are admitted.
     admitted: Mutex<Option<AdmittedStep>>,
     /// Held by the running top-level call. Fair: first come, first served.
@@ -145,6 +148,7 @@ impl Session {
             events: Redacted::new(parts.events, Arc::clone(&parts.secrets)),
             artifacts: parts.artifacts,
             expected_pictures: parts.expected_pictures,
+            trace: Mutex::default(),
             admitted: Mutex::default(),
             turn: tokio::sync::Mutex::new(()),
             followers: Mutex::default(),
@@ -190,6 +194,25 @@ impl Session {
     pub async fn end_calls(&self) {
         self.admitted.lock().take();
         let _ended = tokio::time::timeout(limits::CANCEL_GRACE, self.turn.lock()).await;
+    }
+
+    /// Begins to collect the trace of an attempt, if traces are collected.
+    pub fn begin_trace(&self, attempt: &AttemptId) {
+        *self.trace.lock() = self.device.begin_trace(attempt, &self.artifacts);
+    }
+
+    /// The trace of the attempt that runs.
+    pub(crate) fn trace(&self) -> Option<Arc<AttemptTrace>> {
+        self.trace.lock().clone()
+    }
+
+    /// Collects no more, and waits for what is being read.
+    pub async fn end_trace(&self) {
+        let trace = self.trace.lock().take();
+        if let Some(trace) = trace {
+            trace.end().await;
+            trace.add_exchanges(self.device.exchanges());
+        }
     }
 
     /// The context of a top-level call from outside; `None` if no calls are admitted.

@@ -7,6 +7,7 @@ use trailblaze_protocol::geometry::{Rect, Size};
 use trailblaze_protocol::ids::Parent;
 use trailblaze_protocol::outcome::Attachment;
 
+use crate::record::trace::TraceStore;
 use crate::screen::Picture;
 
 /// Where the files of a run are kept. Implementations must not block: files are written off the critical path. What is kept
@@ -20,6 +21,11 @@ pub trait ArtifactStore: Send + Sync {
 
     /// Keeps a file of this kind. Returns its name, relative to the run folder, which is made from its content.
     fn keep(&self, kind: ArtifactKind, file: &Attachment) -> String;
+
+    /// Where traces are collected; `None` if they are not.
+    fn traces(&self) -> Option<&dyn TraceStore> {
+        None
+    }
 
     /// A picture as PNG for a caller, with these parts of the screen masked; `None` if this store cannot encode pictures.
     fn encode(&self, picture: &Picture, masks: &[Rect], screen: Size) -> Option<Arc<[u8]>> {
@@ -38,6 +44,8 @@ pub enum ArtifactKind {
     Attachment,
     /// What a model was sent, or replied.
     ModelMessage,
+    /// A file of the project, such as a trail.
+    Source,
 }
 
 /// A screenshot to keep.

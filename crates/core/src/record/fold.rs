@@ -350,12 +350,14 @@ mod tests {
                 role: None,
                 hook: None,
                 heading: None,
+                place: None,
             });
             self
         }
 
         fn call(mut self, of: Of<'_>) -> EventList {
             self.0.push(Event::Called(Arc::new(Called {
+                place: None,
                 call: CallId::new(of.tool),
                 parent: of.parent,
                 session: SessionId::new("session"),
@@ -407,6 +409,7 @@ mod tests {
             role: None,
             hook: None,
             heading: None,
+            place: None,
         };
         let edited = EditedStep { kind: StepKind::Verify, text: "Paid".into(), calls: vec![called.clone()] };
         let left = EditedStep { kind: StepKind::Step, text: "Log out".into(), calls: Vec::new() };

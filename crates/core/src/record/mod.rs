@@ -7,3 +7,4 @@ pub mod feed;
 pub mod fold;
 pub mod effects;
 pub mod healing;
+pub mod trace;

@@ -16,7 +16,8 @@ use trailblaze_protocol::ids::DeviceId;
 use crate::driver::{
     AccessibilityAuditor, Action, ActionOutput, ActionTarget, AppControl, AppInventory, Browse, BrowserControl, Budget,
     ClipboardControl, DeviceCommand, DeviceDescription, DeviceEvents, DeviceShell, Driver, DriverError, LaunchMode,
-    NetworkControl, ObserveOptions, PermissionControl, PhoneAbilities, ShellOutput,
+    NetworkControl, NetworkExchange, ObserveOptions, PermissionControl, PhoneAbilities, ShellOutput, WorldCommand,
+    WorldControl,
 };
 use crate::screen::{Field, Node, Picture, Pixels, Props, Screen, Shape, SnapshotId};
 
@@ -366,6 +367,10 @@ impl Driver for FakeDriver {
         Some(self)
     }
 
+    fn world(&self) -> Option<&dyn WorldControl> {
+        Some(self)
+    }
+
     fn auditor(&self) -> Option<&dyn AccessibilityAuditor> {
         Some(self)
     }
@@ -403,6 +408,17 @@ impl AppControl for FakeDriver {
 
     async fn open_url(&self, budget: &Budget, url: &str) -> Result<(), DriverError> {
         self.take(budget, &DeviceCommand::OpenUrl { url: url.to_string() }).await.map(drop)
+    }
+}
+
+#[async_trait]
+impl WorldControl for FakeDriver {
+    async fn change(&self, budget: &Budget, command: &WorldCommand) -> Result<ActionOutput, DriverError> {
+        self.take(budget, &DeviceCommand::World(command.clone())).await
+    }
+
+    fn exchanges(&self) -> Vec<NetworkExchange> {
+        Vec::new()
     }
 }
 

@@ -245,7 +245,7 @@ fn checked_locale(locale: String) -> Result<String, Stop> {
     }
 }
 
-fn degrees(args: &Args, name: &str, most: f64) -> Result<f64, Stop> {
+pub fn degrees(args: &Args, name: &str, most: f64) -> Result<f64, Stop> {
     let given = args.number(name).unwrap_or_default();
     match given.abs() <= most {
         true => Ok(given),

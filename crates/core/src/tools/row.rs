@@ -52,6 +52,12 @@ pub enum ParamType {
     Fields,
     /// Elements, each by its text, id, description or selector.
     Elements,
+    /// Texts by name.
+    Map,
+    /// Any values by name.
+    Object,
+    /// Anything that JSON has.
+    Any,
 }
 
 pub enum Preset {
@@ -198,6 +204,9 @@ impl ParamType {
             ParamType::Texts => json!({"type": "array", "items": {"type": "string"}}),
             ParamType::Words(words) => json!({"type": "array", "items": {"enum": words}}),
             ParamType::Elements => json!({"type": "array", "items": super::checks::element_schema()}),
+            ParamType::Map => json!({"type": "object", "additionalProperties": {"type": "string"}}),
+            ParamType::Object => json!({"type": "object"}),
+            ParamType::Any => json!({}),
             ParamType::Fields => json!({
                 "type": "array",
                 "minItems": 1,

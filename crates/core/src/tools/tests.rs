@@ -59,6 +59,7 @@ fn sample(param: &ParamRow) -> Value {
         (ParamType::Words(words), _) => json!(words),
         (ParamType::Fields, _) => json!([{"ref": "Pay", "value": "x"}]),
         (ParamType::Elements, _) => json!([{"id": "pay"}]),
+        (ParamType::Map | ParamType::Object | ParamType::Any, _) => json!({"name": "Pay"}),
     }
 }
 

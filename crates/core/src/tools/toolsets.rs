@@ -148,6 +148,13 @@ const ROWS: &[ToolsetRow] = &[
         is_always_enabled: false,
         tools: super::web::VERIFICATION,
     },
+    ToolsetRow {
+        id: "web_world",
+        about: "Mock, slow down and wait for requests of pages; set their clock, place, permissions and storage.",
+        platforms: &[Platform::Web],
+        is_always_enabled: false,
+        tools: super::web::WORLD,
+    },
 ];
 
 pub fn toolsets() -> Vec<ToolsetConfig> {

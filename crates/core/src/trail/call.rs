@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
+use trailblaze_protocol::event::Place;
 
 use crate::names;
 use crate::yaml::{Decode, Problems, Source, Span, Spanned, YamlKind, YamlNode, loose};
@@ -166,9 +167,15 @@ impl ToolCall {
         self.result_name.as_ref().map(|name| name.value.as_str())
     }
 
-    /// Where it is written: `file:line:column`.
+    /// Where it is written.
+    pub fn position(&self) -> Place {
+        let Span { line, column, .. } = self.tool.span;
+        Place { file: self.source.path.clone(), line, column }
+    }
+
+    /// The same as text.
     pub fn place(&self) -> String {
-        format!("{}:{}:{}", self.source.path, self.tool.span.line, self.tool.span.column)
+        self.position().to_string()
     }
 
     /// Where its arguments contain a text, such as a template; otherwise where the call is.

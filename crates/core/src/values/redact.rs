@@ -133,6 +133,8 @@ impl Secrets {
         self.redact_in_place(&mut failure.message);
         let facts = [&mut failure.tool, &mut failure.expected, &mut failure.saw];
         facts.into_iter().flatten().for_each(|text| self.redact_in_place(text));
+        failure.excerpt.iter_mut().for_each(|excerpt| self.redact_in_place(&mut excerpt.text));
+        failure.just_before.iter_mut().for_each(|text| self.redact_in_place(text));
         failure.suggestions.iter_mut().for_each(|suggestion| self.redact_suggestion(suggestion));
         failure.parts.iter_mut().for_each(|part| self.redact_failure(part));
     }

@@ -33,6 +33,7 @@ fn prompt(source: FakeSource) -> TestSession {
         role: None,
         hook: None,
         heading: None,
+        place: None,
     });
     session
 }

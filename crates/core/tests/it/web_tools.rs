@@ -40,6 +40,9 @@ fn browser() -> TestSession {
         .saying(DeviceEvent::Console { kind: "log".into(), text: "good".into() })
         .answering("download", json!({"name": "report.pdf"}))
         .answering("attribute", json!("held"))
+        .answering("findExchange", json!({"body": {"order": {"id": 7}}}))
+        .answering("getClipboard", json!("copied"))
+        .answering("getLocalStorage", json!({"who": "ada"}))
         .saying(request("https://shop.example/pay", ""));
     TestWiring::new(driver).open()
 }
@@ -170,6 +173,7 @@ fn cases() -> Vec<Case> {
         ("web_dialogs", json!({}), "text", json!(null), json!("Ada")),
         ("web_dialogs", json!({"answer": "DISMISS"}), "text", json!(null), json!("Ada")),
         ("web_download", json!({}), "name", json!("report.pdf"), json!("other.pdf")),
+        ("web_download", json!({}), "variable", json!("one"), json!("other")),
         ("web_applyCookies", json!({}), "cookiesJson", json!("[]"), json!("{}")),
         ("web_saveStorageState", json!({}), "file", json!("/ada.json"), json!("/bob.json")),
         ("web_verifyTextVisible", json!({}), "text", json!("Pay"), json!("Absent")),
@@ -200,8 +204,94 @@ fn cases() -> Vec<Case> {
         ("web_console", json!({}), "level", json!("ERROR"), json!("LOG")),
         ("web_evaluate", json!({}), "script", json!("1"), json!("2")),
     ]);
+    cases.extend(world_cases());
     for word in ["BOUNDS", "OFFSCREEN_ELEMENTS", "OCCLUDED_ELEMENTS", "CSS_SELECTORS", "ALL_ELEMENTS", "OTHER"] {
         cases.push(("web_requestDetails", json!({}), "include", json!([]), json!([word])));
+    }
+    cases
+}
+
+/// Those that change the world of pages.
+fn world_cases() -> Vec<Case> {
+    let mut cases: Vec<Case> = Vec::new();
+    let api = || json!({"pattern": "/api"});
+    let at = |more: Value| {
+        let mut all = api();
+        all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        all
+    };
+    let for_patterns = [
+        ("web_mockRequest", json!({})),
+        ("web_abortRequest", json!({})),
+        ("web_delayRequest", json!({"seconds": 1})),
+        ("web_changeResponse", json!({"status": 500})),
+        ("web_waitForRequest", json!({})),
+        ("web_waitForResponse", json!({})),
+    ];
+    for (tool, needs) in for_patterns {
+        let with_pattern = at(needs.clone());
+        cases.push((tool, needs, "pattern", json!("/api"), json!("/other")));
+        cases.push((tool, with_pattern.clone(), "method", json!(null), json!("post")));
+        if !tool.starts_with("web_wait") {
+            cases.push((tool, with_pattern, "times", json!(null), json!(2)));
+        }
+    }
+    for tool in ["web_mockRequest", "web_changeResponse"] {
+        cases.push((tool, api(), "status", json!(200), json!(404)));
+        cases.push((tool, at(json!({"status": 201})), "headers", json!({"X-A": "1"}), json!({"X-A": "2"})));
+        cases.push((tool, api(), "json", json!({"a": 1}), json!({"a": 2})));
+        cases.push((tool, api(), "body", json!("one"), json!("two")));
+        cases.push((tool, api(), "file", json!("/one.json"), json!("/two.json")));
+    }
+    for tool in ["web_waitForRequest", "web_waitForResponse"] {
+        cases.push((tool, api(), "json", json!({"a": 1}), json!("text")));
+        cases.push((tool, api(), "contains", json!("one"), json!("two")));
+        cases.push((tool, api(), "variable", json!("one"), json!("two")));
+        cases.push((tool, at(json!({"variable": "id"})), "path", json!("order.id"), json!("order.none")));
+    }
+    for tool in ["web_getClipboard", "web_getLocalStorage"] {
+        cases.push((tool, json!({}), "variable", json!("one"), json!("two")));
+    }
+    cases.extend([
+        ("web_waitForResponse", api(), "status", json!(200), json!(500)),
+        ("web_abortRequest", api(), "error", json!("FAILED"), json!("TIMED_OUT")),
+        ("web_delayRequest", api(), "seconds", json!(1), json!(2)),
+        ("web_removeNetworkRules", json!({}), "pattern", json!(null), json!("/api")),
+        ("web_throttle", json!({}), "preset", json!("SLOW_3G"), json!("NONE")),
+        ("web_throttle", json!({"preset": "NONE"}), "latencyMs", json!(1), json!(2)),
+        ("web_throttle", json!({"preset": "NONE"}), "downloadKbps", json!(8), json!(80)),
+        ("web_throttle", json!({"preset": "NONE"}), "uploadKbps", json!(8), json!(80)),
+        ("web_setOffline", json!({}), "offline", json!(true), json!(false)),
+        ("web_recordHar", json!({}), "file", json!("/a.har"), json!("/b.har")),
+        ("web_recordHar", json!({"file": "/a.har"}), "pattern", json!(null), json!("/api")),
+        ("web_replayHar", json!({}), "file", json!("/a.har"), json!("/b.har")),
+        ("web_replayHar", json!({"file": "/a.har"}), "pattern", json!(null), json!("/api")),
+        ("web_replayHar", json!({"file": "/a.har"}), "missing", json!("ABORT"), json!("CONTINUE")),
+        ("web_setClock", json!({}), "time", json!("2026-01-31"), json!("2026-02-01")),
+        ("web_setClock", json!({}), "mode", json!("PAUSED"), json!("FIXED")),
+        ("web_advanceClock", json!({}), "seconds", json!(1), json!(2)),
+        ("web_setGeolocation", json!({"longitude": 1}), "latitude", json!(1), json!(2)),
+        ("web_setGeolocation", json!({"latitude": 1}), "longitude", json!(1), json!(200)),
+        ("web_setGeolocation", json!({"latitude": 1, "longitude": 1}), "accuracy", json!(1), json!(2)),
+        ("web_setPermissions", json!({}), "permissions", json!(["camera"]), json!([])),
+        ("web_setPermissions", json!({"permissions": ["camera"]}), "state", json!("GRANTED"), json!("DENIED")),
+        ("web_setPermissions", json!({"permissions": ["camera"]}), "origin", json!(null), json!("https://a.example")),
+        ("web_setMedia", json!({}), "colorScheme", json!("dark"), json!("light")),
+        ("web_setMedia", json!({}), "reducedMotion", json!("reduce"), json!("no-preference")),
+        ("web_setMedia", json!({}), "contrast", json!("more"), json!("less")),
+        ("web_setMedia", json!({}), "forcedColors", json!("active"), json!("none")),
+        ("web_setMedia", json!({}), "medium", json!("print"), json!("screen")),
+        ("web_setClipboard", json!({}), "text", json!("one"), json!("two")),
+        ("web_savePdf", json!({}), "landscape", json!(true), json!(false)),
+        ("web_getLocalStorage", json!({}), "origin", json!("https://a.example"), json!("https://b.example/path")),
+        ("web_getLocalStorage", json!({}), "key", json!("who"), json!("none")),
+        ("web_setLocalStorage", json!({}), "items", json!({"a": 1}), json!({"a": null})),
+        ("web_setLocalStorage", json!({"items": {}}), "origin", json!("https://a.example"), json!("a.example")),
+    ]);
+    let (a, b) = ("https://a.example", "https://b.example");
+    let account = |origin: &str, username: &str, password: &str| json!({"origin": origin, "username": username, "password": password});
+    for (parameter, one, other) in [("origin", a, b), ("username", "ada", "bob"), ("password", "x", "y")] {
+        cases.push(("web_setCredentials", account(a, "ada", "x"), parameter, json!(one), json!(other)));
     }
     cases
 }
@@ -232,6 +322,15 @@ async fn every_parameter_of_a_web_tool_has_an_effect() {
         assert_eq!(started.elapsed(), Duration::from_millis(millis));
     }
     tried.insert("web_download timeoutMs".to_string());
+    // Nothing is sent, either.
+    for tool in ["web_waitForRequest", "web_waitForResponse"] {
+        for millis in [100, 900] {
+            let (session, started) = (empty(), Instant::now());
+            let waited = session.call(tool, json!({"pattern": "/api", "timeoutMs": millis})).await.unwrap();
+            assert_eq!((waited.variant, started.elapsed()), (Variant::AssertionFailed, Duration::from_millis(millis)));
+        }
+        tried.insert(format!("{tool} timeoutMs"));
+    }
     let registry = session.inner.registry();
     let web = registry.tools().filter(|tool| tool.name.starts_with("web_"));
     let parameters = web.flat_map(|tool| {
@@ -301,9 +400,30 @@ async fn every_tool_that_waits_takes_a_timeout() {
         "web_currentUrl",
         "web_dialogs",
     ];
-    const WEB_AT_ONCE: [&str; 9] = [
+    const WEB_AT_ONCE: [&str; 30] = [
         // Waits for a model, which has its own limit.
         "verifyVisually",
+        "web_abortRequest",
+        "web_advanceClock",
+        "web_changeResponse",
+        "web_delayRequest",
+        "web_getClipboard",
+        "web_getLocalStorage",
+        "web_mockRequest",
+        "web_recordHar",
+        "web_removeNetworkRules",
+        "web_replayHar",
+        "web_saveHar",
+        "web_savePdf",
+        "web_setClipboard",
+        "web_setClock",
+        "web_setCredentials",
+        "web_setGeolocation",
+        "web_setLocalStorage",
+        "web_setMedia",
+        "web_setOffline",
+        "web_setPermissions",
+        "web_throttle",
         "web_evaluate",
         "web_getStorageState",
         "web_pressKey",

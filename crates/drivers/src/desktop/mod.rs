@@ -21,5 +21,8 @@ mod windows;
 mod x11;
 
 pub use driver::DesktopDriver;
+pub(crate) use output::ProgramOutput;
 pub use place::{DesktopPlace, DesktopSettings};
+pub(crate) use programs::Programs;
 pub use provider::{PROVIDER, desktop_device};
+pub(crate) use session::PrivateSession;

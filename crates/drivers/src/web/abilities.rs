@@ -16,7 +16,7 @@ use super::page::Page;
 
 impl Web {
     /// The page, once it has settled. What happens until the guard is dropped is our doing.
-    async fn settled(&self, budget: &Budget) -> Result<(Arc<Page>, ActingGuard), DriverError> {
+    pub(super) async fn settled(&self, budget: &Budget) -> Result<(Arc<Page>, ActingGuard), DriverError> {
         let page = self.page(budget).await?;
         page.use_session();
         page.settle(&Budget { wait: None, ..budget.clone() }).await?;
@@ -77,6 +77,10 @@ impl ClipboardControl for Web {
 impl NetworkControl for Web {
     async fn set_connected(&self, budget: &Budget, is_connected: bool) -> Result<(), DriverError> {
         let (page, _acting) = self.settled(budget).await?;
+        if let Some(surroundings) = page.backend.surroundings() {
+            let change = self.world.change_conditions(surroundings, |conditions| conditions.is_offline = !is_connected);
+            return page.call(budget, "the network", change).await;
+        }
         let (network, tab) = (page.interception("setNetwork")?, page.front()?);
         page.call(budget, "the network", network.set_offline(&tab, !is_connected)).await
     }

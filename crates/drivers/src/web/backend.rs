@@ -12,6 +12,8 @@ use serde_json::Value;
 use trailblaze_core::driver::{Budget, DisplayedText, DriverError};
 use trailblaze_protocol::geometry::Size;
 
+use super::backend_world::{CredentialsQuestion, HeldRequest, TrafficEvent};
+pub use super::backend_world::{OriginStorage, Routing, Surroundings};
 use super::emulation::Emulation;
 use super::input::{BrowserInput, Spot};
 
@@ -40,6 +42,9 @@ pub trait BrowserConnector: Send + Sync {
 
     /// A session of its own, without a tab. It shares nothing with others that pages can see.
     async fn open(&self, setup: Setup, budget: &Budget) -> Result<Arc<dyn Backend>, DriverError>;
+
+    /// Ends what was made ready for a session that is not opened.
+    async fn close(&self) {}
 }
 
 /// What a session starts with.
@@ -99,6 +104,26 @@ pub trait Backend: Send + Sync {
     async fn frames(&self, tab: &str) -> Result<Vec<FrameInfo>, BackendError>;
     /// Calls a function with the element that contains a frame, in the realm of its parent.
     async fn frame_owner(&self, frame: &str, parent: &Realm, function: &str) -> Result<Value, BackendError>;
+    /// Calls a function with an element, as `this`, and its closed shadow root. False if it has none that can be had.
+    async fn open_shadow_root(&self, realm: &Realm, host: &str, function: &str) -> Result<bool, BackendError> {
+        match self.isolated_world() {
+            Some(isolated) => isolated.open_root(realm, host, function).await,
+            None => Ok(false),
+        }
+    }
+    /// What is asked for again and again while nothing reports it: a backend overrides this to do so in fewer requests. If the tab in
+    /// front is gone, the frames are those of the last one.
+    async fn survey(&self, front: Option<&str>) -> Result<TabSurvey, BackendError> {
+        let tabs = self.tabs().await?;
+        let front = front.filter(|front| tabs.iter().any(|tab| tab == front)).or(tabs.last().map(String::as_str));
+        let Some(front) = front else { return Ok(TabSurvey { tabs, frames: Vec::new(), is_loaded: true }) };
+        let frames = self.frames(front).await?;
+        let state = match frames.iter().find(|frame| frame.parent.is_none()).and_then(|main| main.realm.as_ref()) {
+            Some(realm) => self.evaluate(realm, "document.readyState").await?,
+            None => Value::Null,
+        };
+        Ok(TabSurvey { tabs, frames, is_loaded: state == "complete" })
+    }
 
     // Screenshot.
 
@@ -121,10 +146,26 @@ pub trait Backend: Send + Sync {
     fn isolated_world(&self) -> Option<&dyn IsolatedWorld>;
     fn interception(&self) -> Option<&dyn Interception>;
     fn events(&self) -> Option<&dyn BrowserEvents>;
+    /// How dialogs are answered that a command meets. A browser that reports them needs none.
+    fn dialogs(&self) -> Option<&dyn DialogControl> {
+        None
+    }
     fn contexts(&self) -> Option<&dyn Contexts>;
     fn storage(&self) -> Option<&dyn Storage>;
     fn layout(&self) -> Option<&dyn PageLayout>;
     fn screencasting(&self) -> Option<&dyn Screencasting>;
+
+    fn routing(&self) -> Option<&dyn Routing> {
+        None
+    }
+
+    fn surroundings(&self) -> Option<&dyn Surroundings> {
+        None
+    }
+
+    fn origin_storage(&self) -> Option<&dyn OriginStorage> {
+        None
+    }
 }
 
 /// What became of a navigation.
@@ -150,6 +191,17 @@ pub struct FrameInfo {
     pub parent: Option<FrameId>,
     /// `None` if nothing can be evaluated there yet.
     pub realm: Option<Realm>,
+}
+
+/// The tabs, and what the one in front is like.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TabSurvey {
+    /// In the order in which they were opened.
+    pub tabs: Vec<TabId>,
+    /// The frames of the tab in front, the main one first.
+    pub frames: Vec<FrameInfo>,
+    /// Whether its document has loaded.
+    pub is_loaded: bool,
 }
 
 /// Whose world a script runs in.
@@ -207,6 +259,14 @@ pub trait BrowserEvents: Send + Sync {
     /// Ends the process of a page, which is reported as a crash. May never return.
     async fn crash(&self, tab: &str) -> Result<(), BackendError>;
     async fn history(&self, tab: &str) -> Result<TabHistory, BackendError>;
+}
+
+/// A browser that reports nothing has dialogs nevertheless: a command meets one, reports it, and goes on once it is answered.
+#[async_trait]
+pub trait DialogControl: Send + Sync {
+    async fn answer_dialog(&self, dialog: &str, accept: bool, text: &str) -> Result<(), BackendError>;
+    /// Whether this dialog was not met before.
+    fn is_new_dialog(&self, dialog: &str) -> bool;
 }
 
 /// The history of a tab.
@@ -376,6 +436,11 @@ pub enum BrowserEvent {
         tab: Option<TabId>,
         request: RequestEvent,
     },
+    /// More about a request of which [`BrowserEvent::Request`] tells, right after it.
+    Traffic(TrafficEvent),
+    /// A request waits for [`Routing::answer`].
+    Held(HeldRequest),
+    CredentialsAsked(CredentialsQuestion),
     /// A script of ours called the function of the channel.
     Message {
         tab: TabId,
@@ -394,7 +459,7 @@ pub enum BrowserEvent {
 pub struct Dialog {
     pub id: String,
     pub tab: Option<TabId>,
-    /// `alert`, `confirm`, `prompt` or `beforeunload`.
+    /// `alert`, `confirm`, `prompt` or `beforeunload`; `dialog` if that is not known.
     pub kind: String,
     pub message: String,
     pub default_text: String,

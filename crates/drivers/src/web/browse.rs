@@ -9,8 +9,9 @@ use trailblaze_core::driver::{ActionOutput, Browse, DriverError};
 use trailblaze_protocol::outcome::Attachment;
 
 use super::act::Actor;
-use super::backend::{ExecutionWorld, ScriptScope, TabId, TabInfo};
+use super::backend::{ExecutionWorld, Realm, ScriptScope, TabId, TabInfo};
 use super::page::string;
+use super::private_file::write_private;
 use super::state::{Download, State};
 
 pub async fn browse(actor: &Actor<'_>, command: &Browse) -> Result<ActionOutput, DriverError> {
@@ -81,6 +82,8 @@ pub async fn browse(actor: &Actor<'_>, command: &Browse) -> Result<ActionOutput,
 const COMING: Duration = Duration::from_secs(3);
 /// The largest download that is attached to the record.
 const KEPT: u64 = 32 << 20;
+/// The largest text of a download that is also part of the outcome.
+const TEXT: usize = 64 << 10;
 
 fn keep(download: &Download) -> Result<ActionOutput, DriverError> {
     let lost = |error: std::io::Error| DriverError::Refused {
@@ -98,7 +101,9 @@ fn keep(download: &Download) -> Result<ActionOutput, DriverError> {
         };
         files.push(Attachment { name: download.name.clone(), mime, file: None, bytes });
     }
-    let value = json!({"name": download.name, "file": download.file, "bytes": n_bytes});
+    let bytes = files.first().map(|file: &Attachment| &*file.bytes).filter(|bytes| bytes.len() <= TEXT);
+    let text = bytes.and_then(|bytes| std::str::from_utf8(bytes).ok()).filter(|text| !text.contains('\0'));
+    let value = json!({"name": download.name, "file": download.file, "bytes": n_bytes, "text": text});
     Ok(ActionOutput { text: format!("downloaded `{}`, {n_bytes} bytes", download.name), value: Some(value), files })
 }
 
@@ -186,22 +191,38 @@ async fn close_tab(actor: &Actor<'_>, index: Option<usize>) -> Result<(), Driver
     close_and_wait(actor, &tab).await
 }
 
-/// The cookies of the context, and the local storage of the origins that its tabs show.
+/// The origin of a document, and its local storage as a storage state has it; `None` if it has none.
+pub async fn own_storage(actor: &Actor<'_>, realm: &Realm) -> Result<Option<Value>, DriverError> {
+    let script = "(() => { try { return { origin: location.protocol === 'file:' ? 'file://' : location.origin, \
+                  localStorage: Object.entries(localStorage).map(([name, value]) => ({ name, value })) }; } \
+                  catch { return null; } })()";
+    let own = actor.page.ask_in(actor.budget, realm, script).await?;
+    Ok(own.filter(Value::is_object))
+}
+
+/// The cookies of the context, and the local storage of all origins whose documents it has shown.
 async fn storage_state(actor: &Actor<'_>) -> Result<ActionOutput, DriverError> {
     let Actor { page, budget } = actor;
     let (storage, tab) = (page.storage()?, page.front()?);
     let cookies = page.call(budget, "the cookies", storage.cookies(&tab)).await?;
-    let script = "(() => { try { return { origin: location.protocol === 'file:' ? 'file://' : location.origin, \
-                  localStorage: Object.entries(localStorage).map(([name, value]) => ({ name, value })) }; } \
-                  catch { return null; } })()";
     let mut origins: Vec<Value> = Vec::new();
     for realm in page.realms() {
-        let Some(origin) = page.ask_in(budget, &realm, script).await? else { continue };
-        let is_known = origins.iter().any(|known| known["origin"] == origin["origin"]);
-        if origin.pointer("/localStorage/0").is_some() && !is_known {
+        let Some(origin) = own_storage(actor, &realm).await? else { continue };
+        if !origins.iter().any(|known| known["origin"] == origin["origin"]) {
             origins.push(origin);
         }
     }
+    // Those whose documents are not open any more.
+    for origin in page.world.origins() {
+        let Some(stored) = page.backend.origin_storage() else { break };
+        if origins.iter().any(|known| string(known, "origin") == origin) {
+            continue;
+        }
+        let items = page.call(budget, "the local storage", stored.local_storage(&origin)).await?;
+        let items: Vec<Value> = items.iter().map(|(name, value)| json!({"name": name, "value": value})).collect();
+        origins.push(json!({"origin": origin, "localStorage": items}));
+    }
+    origins.retain(|origin| origin.pointer("/localStorage/0").is_some());
     let state = json!({"cookies": cookies, "origins": origins});
     Ok(ActionOutput { text: state.to_string(), value: Some(state), ..ActionOutput::default() })
 }
@@ -217,24 +238,6 @@ async fn save_storage_state(actor: &Actor<'_>, file: &Path) -> Result<ActionOutp
         reason: format!("the storage state cannot be written to `{}`: {error}", file.display()),
     })?;
     Ok(ActionOutput { text, ..ActionOutput::default() })
-}
-
-/// Replaces a file as a whole by one that only this user may read: who has the cookies is signed in.
-fn write_private(file: &Path, content: &str) -> std::io::Result<()> {
-    use std::io::Write;
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
-    let new = folder.join(format!(".storage-state-{}", trailblaze_core::ids::run_suffix()));
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options.open(&new).and_then(|mut opened| opened.write_all(content.as_bytes()));
-    let written = written.and_then(|()| std::fs::rename(&new, file));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&new);
-    }
-    written
 }
 
 pub async fn restore(actor: &Actor<'_>, state: &Value) -> Result<(), DriverError> {

@@ -10,8 +10,8 @@ use tokio::sync::watch;
 use trailblaze_core::device_source::DeviceSpec;
 use trailblaze_core::driver::{
     AccessibilityAuditor, Action, ActionOutput, ActionTarget, AppControl, BrowserControl, Budget, ClipboardControl,
-    DeviceDescription, DeviceEvents, DialogAnswer, DisplayedText, Driver, DriverError, NetworkControl, ObserveOptions,
-    Person, ScreenFrame, TrailStart,
+    DeviceDescription, DeviceEvents, DialogAnswer, DisplayedText, DocumentSnapshots, Driver, DriverError,
+    NetworkControl, ObserveOptions, Person, ScreenFrame, TrailStart, WorldControl,
 };
 use trailblaze_core::query::{Checks, Find, Found, Query, Reason, WhyNot};
 use trailblaze_core::screen::{Picture, Pixels, Screen, Shape, SnapshotId};
@@ -24,6 +24,7 @@ use super::acting::Acting;
 use super::audit::AxeFile;
 use super::backend::BrowserConnector;
 use super::browse::{restart, restore};
+use super::documents::KnownSheets;
 use super::emulation::Emulation;
 use super::look::{PagePart, Ready, screen_of};
 use super::page::Page;
@@ -31,6 +32,8 @@ use super::person;
 use super::provider::BrowserEngine;
 use super::screencast::Screencast;
 use super::want::{needed, want};
+use super::webdriver::EndpointEntry;
+use super::world::World;
 
 /// The initial state of a device.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -46,6 +49,8 @@ pub struct InitialState {
     pub axe: AxeFile,
     /// Which browser it is.
     pub engine: BrowserEngine,
+    /// Where it is, unless it is on this machine.
+    pub endpoint: Option<EndpointEntry>,
 }
 
 pub struct Web {
@@ -62,6 +67,10 @@ pub struct Web {
     pub(super) clipboard: Mutex<String>,
     screencast: Arc<Screencast>,
     events: Arc<DeviceEvents>,
+    /// The style sheets of its pages.
+    pub(super) sheets: KnownSheets,
+    /// What the trail has changed around the pages.
+    pub(super) world: Arc<World>,
 }
 
 impl Web {
@@ -70,6 +79,8 @@ impl Web {
         let description =
             DeviceDescription { shape: Shape::Web, knows_elements: true, summary, ..device.description() };
         let start = device.settings.get::<InitialState>().cloned().unwrap_or_default();
+        let events = Arc::new(DeviceEvents::default());
+        let world = Arc::new(World::new(Arc::clone(&events)));
         Web {
             description,
             connector,
@@ -80,7 +91,9 @@ impl Web {
             storage_state: Mutex::default(),
             clipboard: Mutex::default(),
             screencast: Arc::default(),
-            events: Arc::default(),
+            events,
+            world,
+            sheets: KnownSheets::default(),
         }
     }
 
@@ -108,8 +121,8 @@ impl Web {
     }
 
     async fn open(&self, budget: &Budget) -> Result<Arc<Page>, DriverError> {
-        let page = Page::open(&*self.connector, self.start.emulation.clone(), (&self.screencast, &self.events), budget)
-            .await?;
+        let shared = (&self.screencast, &self.events, &self.world);
+        let page = Page::open(&*self.connector, self.start.emulation.clone(), shared, budget).await?;
         self.set_up(&page, budget).await?;
         *self.page.lock() = Some(Arc::clone(&page));
         Ok(page)
@@ -118,6 +131,7 @@ impl Web {
     /// Gives a new session what the trail or the project says about it.
     async fn set_up(&self, page: &Page, budget: &Budget) -> Result<(), DriverError> {
         self.rule_dialogs(page);
+        page.call(budget, "the browser", self.world.apply(&*page.backend)).await?;
         let file = self.storage_state.lock().clone().or_else(|| self.start.storage_state.clone());
         let Some(file) = file else { return Ok(()) };
         let state = read_state(&file)?;
@@ -151,6 +165,7 @@ impl Web {
             Some(ended) => ended,
             None => match page.start_over(budget).await {
                 Ok(true) => {
+                    self.world.forget_origins();
                     if let Err(error) = self.set_up(&page, budget).await {
                         // Nothing is done with a page that is not what the trail expects: the next call tries again.
                         *self.page.lock() = None;
@@ -264,7 +279,15 @@ impl Driver for Web {
         Some(self)
     }
 
+    fn documents(&self) -> Option<&dyn DocumentSnapshots> {
+        Some(self)
+    }
+
     fn auditor(&self) -> Option<&dyn AccessibilityAuditor> {
+        Some(self)
+    }
+
+    fn world(&self) -> Option<&dyn WorldControl> {
         Some(self)
     }
 
@@ -299,6 +322,7 @@ impl Driver for Web {
     async fn begin_trail(&self, budget: &Budget, trail: &TrailStart) -> Result<(), DriverError> {
         *self.dialogs.lock() = trail.dialogs;
         let before = std::mem::replace(&mut *self.storage_state.lock(), trail.storage_state.clone());
+        self.world.forget_exchanges();
         let Some(page) = self.opened() else { return Ok(()) };
         if self.start.is_shared && page.backend.end().is_none() {
             return self.go_on(&page, budget).await;
@@ -311,10 +335,17 @@ impl Driver for Web {
         Ok(())
     }
 
+    async fn end_trail(&self, budget: &Budget) -> Result<(), DriverError> {
+        self.end_world(budget).await
+    }
+
     async fn close(&self) {
+        // A session without trails may still be recording.
+        let _ = self.world.save_har();
         if let Some(page) = self.opened() {
             page.close().await;
         }
+        self.connector.close().await;
     }
 }
 

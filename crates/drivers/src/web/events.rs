@@ -1,26 +1,34 @@
 //! Keeps what is known about a device's tabs up to date with what the browser reports.
 
 use std::sync::{Arc, OnceLock, Weak};
+use std::time::Duration;
 
 use serde_json::json;
 use tokio::time::Instant;
+use tokio::time::timeout;
 use trailblaze_core::driver::cut;
+use trailblaze_core::values::origin::origin;
 use trailblaze_protocol::device_event::DeviceEvent;
 
 use super::backend::{BrowserEvent, BrowserEventSink, Dialog, RequestEvent, RequestStage};
+use super::backend_world::{TrafficEvent, TrafficStage};
 use super::page::Page;
 use super::person_events::PersonEvent;
 use super::screencast::Screencast;
 use super::state::{Download, SharedState, State, Tab};
+use super::world::World;
 
 /// The longest address in a message, in bytes.
 const SHORT: usize = 300;
 /// The longest text of a dialog in a message, in bytes.
 const DIALOG: usize = 1000;
+/// How long the browser may take to hand over a body.
+const BODY: Duration = Duration::from_secs(5);
 
 pub struct PageEvents {
     pub shared: Arc<SharedState>,
     pub screencast: Arc<Screencast>,
+    pub world: Arc<World>,
     /// Answers dialogs.
     pub page: OnceLock<Weak<Page>>,
 }
@@ -36,6 +44,19 @@ impl BrowserEventSink for PageEvents {
             BrowserEvent::Picture { tab, size, jpeg } => self.screencast.take(&tab, size, jpeg),
             BrowserEvent::DialogOpened(dialog) => self.answer_dialog(dialog),
             BrowserEvent::Request { tab, request } => self.request(tab.as_deref(), request),
+            BrowserEvent::Traffic(event) => self.traffic(event),
+            BrowserEvent::Held(request) => {
+                let Some(page) = self.page.get().and_then(Weak::upgrade) else { return };
+                let world = Arc::clone(&self.world);
+                // Detached: ends when the browser has taken the answer, or is gone; a delay is limited.
+                tokio::spawn(async move { world.answer_held(Arc::clone(&page.backend), request).await });
+            }
+            BrowserEvent::CredentialsAsked(question) => {
+                let Some(page) = self.page.get().and_then(Weak::upgrade) else { return };
+                let world = Arc::clone(&self.world);
+                // Detached: ends when the browser has taken the answer, or is gone.
+                tokio::spawn(async move { world.answer_question(Arc::clone(&page.backend), question).await });
+            }
             event => self.shared.bump(|state| change(state, event)),
         }
     }
@@ -177,10 +198,13 @@ impl PageEvents {
             }
             let rule = state.dialogs.rule.filter(|_| !is_leaving);
             let accept = state.dialogs.answer.or(rule).unwrap_or(true);
-            let prompt = (kind == "prompt" && accept).then(|| {
-                let given = state.dialogs.text.clone();
-                given.unwrap_or_else(|| cut(&default_text, DIALOG))
-            });
+            let given = state.dialogs.text.clone();
+            let prompt = match kind.as_str() {
+                "prompt" if accept => Some(given.unwrap_or_else(|| cut(&default_text, DIALOG))),
+                // It may be a prompt, which keeps its own text if none is given.
+                "dialog" if accept => given,
+                _ => None,
+            };
             let how = if accept { "accepted" } else { "dismissed" };
             let is_by_default = state.dialogs.answer.is_none() && rule.is_none() && !is_leaving;
             state.events.add(DeviceEvent::Dialog {
@@ -202,6 +226,32 @@ impl PageEvents {
             if let Some(tab) = stays {
                 page.shared.bump(|state| state.tab_mut(&tab).map(|tab| tab.loading_since = None));
             }
+        });
+    }
+
+    /// Keeps headers and bodies.
+    fn traffic(&self, event: TrafficEvent) {
+        let number = match &event.stage {
+            TrafficStage::Sent { url, kind, .. } => {
+                if kind == "Document"
+                    && let Some(origin) = origin(url).filter(|origin| origin.starts_with("http"))
+                {
+                    self.world.visited(origin);
+                }
+                self.shared.state().requests.number_of(&event.id)
+            }
+            _ => None,
+        };
+        let Some(wanted) = self.world.take_traffic(event, number) else { return };
+        let Some(page) = self.page.get().and_then(Weak::upgrade) else { return };
+        let world = Arc::clone(&self.world);
+        // Detached: ends when the browser has handed the body over, after `BODY` at the latest.
+        tokio::spawn(async move {
+            let body = match page.backend.routing() {
+                Some(routing) => timeout(BODY, routing.body(&wanted.body_id)).await.ok().and_then(Result::ok),
+                None => None,
+            };
+            world.keep_body(&wanted, body);
         });
     }
 

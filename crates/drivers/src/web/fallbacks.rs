@@ -1,7 +1,7 @@
 //! What happens with a browser that lacks a capability. The only place that decides it:
 //!
-//! - Without an isolated world, our scripts run in the page's own realm, and closed shadow roots stay closed.
-//! - Without events, tabs and frames are asked for, and loading is polled.
+//! - Without an isolated world, our scripts run in the page's own realm.
+//! - Without events, tabs and frames are asked for, loading is polled, and dialogs are answered when a command meets them.
 //! - Without interception, native drags and file choosers are left to the browser.
 //! - Without contexts, a device starts over in a session of its own.
 //! - What needs anything else is refused.
@@ -15,7 +15,7 @@ use trailblaze_protocol::driver::Platform;
 
 use super::backend::{
     BackendError, BrowserEvent, Contexts, ExecutionWorld, FrameInfo, Interception, Realm, ScriptScope, Storage,
-    TabHistory,
+    TabHistory, TabSurvey,
 };
 use super::events::change;
 use super::page::{LOADING, POLL, Page};
@@ -43,28 +43,40 @@ impl Page {
         self.backend.evaluate(realm, expression).await
     }
 
-    /// Asks for tabs and frames, if nothing reports them.
-    pub async fn refresh(&self, budget: &Budget) -> Result<(), DriverError> {
-        let tabs = self.call(budget, "the tabs", self.backend.tabs()).await?;
+    /// Asks for tabs and frames, if nothing reports them. False if the document in front has not loaded yet.
+    pub async fn refresh(&self, budget: &Budget) -> Result<bool, DriverError> {
+        let front = self.front().ok();
+        let survey = match budget.run("the page to answer", self.backend.survey(front.as_deref())).await? {
+            Ok(survey) => survey,
+            // A tab has just closed, or a document was replaced, which the next answer tells.
+            Err(BackendError::Refused(_)) => return Ok(false),
+            Err(error) => return Err(self.wrong(error)),
+        };
+        let TabSurvey { tabs, frames, is_loaded } = survey;
         let known: Vec<String> = self.shared.state().tabs.iter().map(|tab| tab.id.clone()).collect();
         let mut events: Vec<BrowserEvent> = Vec::new();
         let closed = known.iter().filter(|tab| !tabs.contains(tab));
         events.extend(closed.map(|tab| BrowserEvent::TabClosed { tab: tab.clone() }));
         for tab in tabs.iter().filter(|tab| !known.contains(tab)) {
-            let frames = self.call(budget, "the frames", self.backend.frames(tab)).await?;
-            let main_frame = frames.first().map(|frame| frame.id.clone()).unwrap_or_default();
+            // The main frame of a tab that is not in front is asked for once it is.
+            let main_frame = tab.clone();
             events.push(BrowserEvent::TabAttached { tab: tab.clone(), main_frame, opener: None });
             events.push(BrowserEvent::TabOpened { tab: tab.clone(), is_kept: true });
         }
+        let surveyed = front.filter(|front| tabs.contains(front)).or(tabs.last().cloned());
         self.shared.bump(|state| events.into_iter().for_each(|event| change(state, event)));
-        let Ok(front) = self.front() else { return Ok(()) };
-        match budget.run("the frames", self.backend.frames(&front)).await? {
-            Ok(frames) => self.note_frames(&front, frames),
-            // It has just closed, which the next answer tells.
+        let Ok(now) = self.front() else { return Ok(is_loaded) };
+        if Some(&now) == surveyed.as_ref() {
+            self.note_frames(&now, frames);
+            return Ok(is_loaded);
+        }
+        // Another tab is in front now.
+        match budget.run("the frames", self.backend.frames(&now)).await? {
+            Ok(frames) => self.note_frames(&now, frames),
             Err(BackendError::Refused(_)) => {}
             Err(error) => return Err(self.wrong(error)),
         }
-        Ok(())
+        Ok(false)
     }
 
     fn note_frames(&self, tab: &str, frames: Vec<FrameInfo>) {
@@ -88,20 +100,7 @@ impl Page {
     pub async fn settle_by_polling(&self, budget: &Budget) -> Result<(), DriverError> {
         let until = budget.deadline.min(Instant::now() + budget.wait.unwrap_or(LOADING));
         loop {
-            self.refresh(budget).await?;
-            let state = match self.known_main_realm() {
-                Some(realm) => {
-                    budget.run("the page to load", self.backend.evaluate(&realm, "document.readyState")).await?
-                }
-                None => Ok(Value::Null),
-            };
-            match state {
-                Ok(state) if state == "complete" => return Ok(()),
-                // The document has just been replaced.
-                Ok(_) | Err(BackendError::Refused(_)) => {}
-                Err(error) => return Err(self.wrong(error)),
-            }
-            if Instant::now() >= until {
+            if self.refresh(budget).await? || Instant::now() >= until {
                 return Ok(());
             }
             budget.run("the page to load", sleep(POLL)).await?;
@@ -162,9 +161,8 @@ impl Page {
 
     /// Passes the closed shadow root of an element to the walker. False if there is none that can be had.
     pub async fn open_root(&self, budget: &Budget, realm: &Realm, host: u64) -> bool {
-        let Some(isolated) = self.backend.isolated_world() else { return false };
         let element = format!("trailblaze.elementOf({host})");
-        let open = isolated.open_root(realm, &element, "function(root) { trailblaze.open(this, root); }");
+        let open = self.backend.open_shadow_root(realm, &element, "function(root) { trailblaze.open(this, root); }");
         self.call(budget, "a shadow root", open).await.unwrap_or(false)
     }
 
@@ -204,14 +202,19 @@ impl Page {
     }
 
     pub async fn answer_dialog(&self, dialog: &str, accept: bool, text: &str) {
-        if let Some(events) = self.backend.events() {
-            // A page that is gone has no dialog.
-            let _ = events.answer_dialog(dialog, accept, text).await;
-        }
+        // A page that is gone has no dialog.
+        let _ = match (self.backend.events(), self.backend.dialogs()) {
+            (Some(events), _) => events.answer_dialog(dialog, accept, text).await,
+            (None, Some(dialogs)) => dialogs.answer_dialog(dialog, accept, text).await,
+            (None, None) => Ok(()),
+        };
     }
 
     pub fn is_new_dialog(&self, dialog: &str) -> bool {
-        self.backend.events().is_some_and(|events| events.is_new_dialog(dialog))
+        match (self.backend.events(), self.backend.dialogs()) {
+            (Some(events), _) => events.is_new_dialog(dialog),
+            (None, dialogs) => dialogs.is_some_and(|dialogs| dialogs.is_new_dialog(dialog)),
+        }
     }
 
     /// Whether the browser sends pictures as the screen changes. Otherwise they are taken on request only.
@@ -235,6 +238,7 @@ impl Page {
     pub fn check_supported(&self, command: &Browse) -> Result<(), DriverError> {
         let action = match command {
             _ if !self.is_polled() => return Ok(()),
+            Browse::Dialogs { .. } if self.backend.dialogs().is_some() => return Ok(()),
             Browse::Dialogs { .. } => "dialogs",
             Browse::Download => "download",
             _ => return Ok(()),

@@ -146,7 +146,7 @@ impl Page {
     }
 
     /// The id of the element that contains a frame, in its parent's walker.
-    async fn owner_of(&self, budget: &Budget, id: &str, frame: &Frame, parent: &Realm) -> Option<u64> {
+    pub(super) async fn owner_of(&self, budget: &Budget, id: &str, frame: &Frame, parent: &Realm) -> Option<u64> {
         if frame.owner.is_some() {
             return frame.owner;
         }

@@ -18,6 +18,7 @@ use super::input::BrowserInput;
 use super::screencast::Screencast;
 use super::scripts;
 use super::state::{SharedState, State, Tab};
+use super::world::World;
 
 /// How often a browser without events is asked.
 pub const POLL: Duration = Duration::from_millis(50);
@@ -35,6 +36,7 @@ const GOING: Duration = Duration::from_millis(500);
 pub struct Page {
     pub backend: Arc<dyn Backend>,
     pub shared: Arc<SharedState>,
+    pub world: Arc<World>,
     /// What the device emulates when it starts, and now.
     start: Emulation,
     emulation: Mutex<Emulation>,
@@ -47,7 +49,7 @@ impl Page {
     pub async fn open(
         connector: &dyn BrowserConnector,
         emulation: Emulation,
-        (screencast, device_events): (&Arc<Screencast>, &Arc<DeviceEvents>),
+        (screencast, device_events, world): (&Arc<Screencast>, &Arc<DeviceEvents>, &Arc<World>),
         budget: &Budget,
     ) -> Result<Arc<Page>, DriverError> {
         let shared = Arc::new(SharedState::default());
@@ -55,6 +57,7 @@ impl Page {
         let events = Arc::new(PageEvents {
             shared: Arc::clone(&shared),
             screencast: Arc::clone(screencast),
+            world: Arc::clone(world),
             page: OnceLock::new(),
         });
         let setup = Setup {
@@ -67,6 +70,7 @@ impl Page {
         let page = Arc::new(Page {
             backend,
             shared,
+            world: Arc::clone(world),
             start: emulation.clone(),
             emulation: Mutex::new(emulation),
             is_fresh: AtomicBool::new(true),
@@ -110,6 +114,9 @@ impl Page {
     /// Opens a tab and brings it to the front.
     pub async fn new_tab(&self, budget: &Budget) -> Result<(), DriverError> {
         let tab = self.call(budget, "a new tab", self.backend.new_tab()).await?;
+        if self.is_polled() {
+            self.refresh(budget).await?;
+        }
         let is_there = |state: &State| state.tabs.iter().any(|known| known.id == tab && known.is_ready);
         match self.wait(budget, budget.deadline.min(Instant::now() + OPENING), is_there).await? {
             true => Ok(()),
@@ -258,7 +265,7 @@ impl Page {
                 () = changed => {}
                 () = self.backend.gone() => {}
                 () = tokio::time::sleep_until(until) => return Ok(false),
-                () = tokio::time::sleep(POLL), if is_polled => self.refresh(budget).await?,
+                () = tokio::time::sleep(POLL), if is_polled => drop(self.refresh(budget).await?),
             }
         }
     }

@@ -1,16 +1,21 @@
 //! Browsers: how they are configured, and the one that all devices of a run share.
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 use trailblaze_core::device_source::{DeviceSettings, DeviceSource, DeviceSpec};
 use trailblaze_core::driver::{Budget, DialogAnswer, Driver, DriverError};
 use trailblaze_core::finding::Finding;
-use trailblaze_core::yaml::{Decode, Problem, Problems, Spanned, Table, YamlNode};
+use trailblaze_core::limits;
+use trailblaze_core::yaml::{Decode, Millis, Problem, Problems, Spanned, Table, YamlNode, loose};
 use trailblaze_core::{table, words};
+use trailblaze_http::ProxySettings;
 use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::geometry::Size;
 use trailblaze_protocol::ids::DeviceId;
@@ -22,14 +27,19 @@ use super::driver::{InitialState, Web};
 use super::emulation::Emulation;
 use super::firefox::browser::{self as firefox, FirefoxOptions};
 use super::firefox::connector::FirefoxConnector;
+use super::webdriver::{EndpointCredentials, EndpointEntry, SESSION_WAIT, SLOTS, SessionEndings, WebDriverConnector};
+use super::webkit::{self, WebKitBrowsers, WebKitOptions};
 use crate::provider::{ConfigKeys, DeviceProvider, Machine, ProjectPart, ProviderConfig, WantedDevice};
 
+/// How long it may take to say why there is no session.
+const EXPLAINING: Duration = Duration::from_secs(10);
 const DRIVER: &str = "playwright-native";
 /// The browser that needs no entry in a project.
 const CHROMIUM: &str = "web/chromium";
 const FIREFOX: &str = "web/firefox";
-/// Browsers that this build does not drive.
-const OTHER_BROWSERS: [&str; 2] = ["safari", "webkit"];
+const WEBKIT: &str = "web/webkit";
+/// A browser that this build does not drive.
+const OTHER_BROWSER: &str = "safari";
 
 pub const PROVIDER: DeviceProvider = DeviceProvider {
     name: "chromium",
@@ -94,14 +104,25 @@ words! {
         #[default]
         "chromium" => Chromium,
         "firefox" => Firefox,
+        "webkit" => WebKit,
     }
 }
 
 table! {
     /// What the entry of a device says if it is a web device.
     pub struct WebEntry {
-        /// The browser of a web device; web/firefox is Firefox, and any other name Chromium.
+        /// The browser of a web device; web/firefox is Firefox, web/webkit is WebKit, and any other name Chromium.
         "browser" => browser: Option<BrowserEngine> = None,
+        /// The WebDriver endpoint, such as a grid or a farm, that a web device is behind: http://127.0.0.1:4444.
+        "webdriver" => webdriver: Option<Spanned<String>> = None,
+        /// What is asked of each session at the endpoint: W3C capabilities, and options of its vendor; {{NAME}} is an environment variable.
+        "capabilities" => capabilities: Option<YamlNode> = None,
+        /// Who we are for the endpoint.
+        "credentials" => credentials: Option<EndpointCredentials> = None,
+        /// How many sessions a run may have at the endpoint at a time; it spreads its trails over them (default 1).
+        "slots" => slots: Option<Spanned<u32>> = None,
+        /// How long a session may take to get, for example while others use the endpoint (default 2m).
+        "sessionWait" => session_wait: Option<Millis> = None,
         /// The phone or tablet that a web device emulates: iPhone 14.
         "emulate" => emulate: Option<EmulatedDevice> = None,
         /// The size of a web device's window: 1280x800.
@@ -192,6 +213,20 @@ impl Decode for ColorScheme {
     }
 }
 
+impl WebEntry {
+    /// A key that only a device behind an endpoint has, if there is no endpoint.
+    fn without_endpoint(&self) -> Option<&'static str> {
+        let own = [
+            ("capabilities", self.capabilities.is_some()),
+            ("credentials", self.credentials.is_some()),
+            ("slots", self.slots.is_some()),
+            ("sessionWait", self.session_wait.is_some()),
+        ];
+        let given = own.into_iter().find(|(_, is_given)| *is_given).map(|(key, _)| key);
+        given.filter(|_| self.webdriver.is_none())
+    }
+}
+
 struct WebConfig {
     root: PathBuf,
     browser: Option<BrowserEntry>,
@@ -210,6 +245,28 @@ impl WebConfig {
         WebConfig { root: part.root.to_path_buf(), browser, firefox, dialogs, axe, entries }
     }
 
+    /// What the entry of a device says about an endpoint.
+    fn endpoint(&self, id: &str) -> Option<EndpointEntry> {
+        let entry = self.entries.get(id)?;
+        let url = entry.webdriver.as_ref()?.value.clone();
+        Some(EndpointEntry {
+            url,
+            capabilities: entry.capabilities.as_ref().map_or_else(|| json!({}), loose),
+            credentials: entry.credentials.clone(),
+            slots: entry.slots.as_ref().map_or(SLOTS, |slots| slots.value),
+            session_wait: entry.session_wait.map_or(SESSION_WAIT, Millis::duration),
+        })
+    }
+
+    fn webkit_options(&self, machine: &Machine) -> WebKitOptions {
+        WebKitOptions {
+            program: machine.var("TRAILBLAZE_WEBKIT").map(PathBuf::from),
+            path: machine.var("PATH").unwrap_or_default().to_os_string(),
+            data_dirs: machine.var("XDG_DATA_DIRS").map(OsStr::to_os_string),
+            is_headed: machine.is_headed,
+        }
+    }
+
     fn spec(&self, wanted: &WantedDevice<'_>) -> DeviceSpec {
         let entry = self.entries.get(wanted.id);
         let start = InitialState {
@@ -219,6 +276,7 @@ impl WebConfig {
             is_shared: entry.is_some_and(|entry| entry.storage == StorageRule::Shared),
             axe: self.axe.clone(),
             engine: entry.and_then(|entry| entry.browser).unwrap_or_else(|| BrowserEngine::named(wanted.name)),
+            endpoint: self.endpoint(wanted.id),
         };
         let id = DeviceId::new(format!("{}/{}", wanted.platform, wanted.name));
         let driver = wanted.driver.filter(|driver| driver.as_str() != DriverKey::SIM);
@@ -257,14 +315,18 @@ impl WebConfig {
 impl BrowserEngine {
     /// The browser of a device whose entry does not say it.
     fn named(device: &str) -> BrowserEngine {
-        let is_firefox = device.eq_ignore_ascii_case("firefox");
-        if is_firefox { BrowserEngine::Firefox } else { BrowserEngine::Chromium }
+        match device.to_ascii_lowercase().as_str() {
+            "firefox" => BrowserEngine::Firefox,
+            "webkit" => BrowserEngine::WebKit,
+            _ => BrowserEngine::Chromium,
+        }
     }
 
     fn title(self) -> &'static str {
         match self {
             BrowserEngine::Chromium => "Chromium",
             BrowserEngine::Firefox => "Firefox",
+            BrowserEngine::WebKit => "WebKit",
         }
     }
 }
@@ -277,12 +339,28 @@ impl ProviderConfig for WebConfig {
             return None;
         }
         // A browser that only has such a name would be mistaken for the real one.
-        if OTHER_BROWSERS.iter().any(|other| name.eq_ignore_ascii_case(other)) {
+        if name.eq_ignore_ascii_case(OTHER_BROWSER) {
             return Some(Err(format!(
-                "`{id}` cannot be driven: this build drives Firefox, Chromium and browsers based on it; write {CHROMIUM} or {FIREFOX}"
+                "`{id}` cannot be driven: this build drives Firefox, WebKit, Chromium and browsers based on it; write {CHROMIUM}, \
+                 {FIREFOX} or {WEBKIT}"
             )));
         }
+        if let Some(key) = self.entries.get(id).and_then(WebEntry::without_endpoint) {
+            return Some(Err(format!("`{id}` has `{key}:`, but no `webdriver:` with the address of an endpoint")));
+        }
+        if let Some(Err(why)) = self.endpoint(id).map(|endpoint| endpoint.check()) {
+            return Some(Err(format!("`{id}` cannot be used: {why}")));
+        }
         Some(Ok(self.spec(wanted)))
+    }
+
+    fn slots(&self, device: &DeviceSpec) -> u32 {
+        let start = device.settings.get::<InitialState>();
+        start.and_then(|start| start.endpoint.as_ref()).map_or(1, |endpoint| endpoint.slots)
+    }
+
+    fn is_renewed(&self, device: &DeviceSpec) -> bool {
+        device.settings.get::<InitialState>().is_some_and(|start| start.endpoint.is_some())
     }
 
     fn open(&self, machine: &Machine) -> Result<Arc<dyn DeviceSource>, String> {
@@ -290,7 +368,24 @@ impl ProviderConfig for WebConfig {
         let browsers = Browsers::new(options.clone(), machine.supervisor.clone());
         let firefox_options = self.firefox_options(machine);
         let firefox = Arc::new(FirefoxConnector::new(firefox_options.clone(), machine.supervisor.clone()));
-        Ok(Arc::new(WebDevices { options, browsers, firefox_options, firefox, machine: machine.clone() }))
+        let webkit_options = self.webkit_options(machine);
+        let webkit = Arc::new(WebKitBrowsers::new(webkit_options.clone(), machine.supervisor.clone()));
+        let endings = Arc::new(SessionEndings::new(machine.supervisor.clone(), proxies(machine)));
+        let has_webkit = self.entries.iter().any(|(id, entry)| {
+            let named = BrowserEngine::named(id.strip_prefix("web/").unwrap_or_default());
+            entry.webdriver.is_none() && entry.browser.unwrap_or(named) == BrowserEngine::WebKit
+        });
+        Ok(Arc::new(WebDevices {
+            options,
+            browsers,
+            firefox_options,
+            firefox,
+            webkit_options,
+            webkit,
+            has_webkit,
+            endings,
+            machine: machine.clone(),
+        }))
     }
 }
 
@@ -305,8 +400,8 @@ pub fn web_device(id: DeviceId, driver: Option<&DriverKey>, classifiers: &[Strin
         provider: PROVIDER.name,
         classifiers: all,
         size: start.emulation.size,
-        summary: start.engine.title().to_string(),
-        follows_person: true,
+        summary: start.endpoint.as_ref().map_or(start.engine.title(), |_| "a browser behind WebDriver").to_string(),
+        follows_person: start.endpoint.is_none() && start.engine != BrowserEngine::WebKit,
         machine_id: None,
         settings: DeviceSettings::new(start),
     }
@@ -323,12 +418,57 @@ fn emulation(entry: &WebEntry) -> Emulation {
     emulation
 }
 
+/// The proxies of the environment.
+fn proxies(machine: &Machine) -> ProxySettings {
+    let text = |upper: &str| {
+        let value = machine.var(upper).or_else(|| machine.var(&upper.to_lowercase()));
+        value.unwrap_or_default().to_string_lossy().into_owned()
+    };
+    ProxySettings { https: text("HTTPS_PROXY"), http: text("HTTP_PROXY"), all: text("ALL_PROXY"), no: text("NO_PROXY") }
+}
+
 struct WebDevices {
     options: BrowserOptions,
     browsers: Arc<Browsers>,
     firefox_options: FirefoxOptions,
     firefox: Arc<FirefoxConnector>,
+    webkit_options: WebKitOptions,
+    webkit: Arc<WebKitBrowsers>,
+    /// Whether the project has a device with WebKit.
+    has_webkit: bool,
+    /// Ends the sessions at endpoints.
+    endings: Arc<SessionEndings>,
     machine: Machine,
+}
+
+impl WebDevices {
+    /// A device behind an endpoint, with its first session.
+    async fn acquire_session(
+        &self,
+        device: &DeviceSpec,
+        endpoint: &EndpointEntry,
+        budget: &Budget,
+    ) -> Result<Arc<dyn Driver>, DriverError> {
+        let variable = |name: &str| self.machine.var(name).map(|value| value.to_string_lossy().into_owned());
+        let settings = endpoint.resolve(&variable).map_err(|evidence| DriverError::NotStarted { evidence })?;
+        let connector = WebDriverConnector::new(&settings, &proxies(&self.machine), Arc::clone(&self.endings))?;
+        // Ends a little earlier than the device has to be ready, so that it can be said what was waited for.
+        let deadline = budget.deadline.min(Instant::now() + endpoint.session_wait);
+        connector.prepare(&Budget { deadline, ..budget.clone() }).await?;
+        Ok(Arc::new(Web::new(device, Arc::new(connector))))
+    }
+
+    async fn check_webkit(&self, budget: &Budget) -> Finding {
+        const ABOUT: &str = "webkit";
+        let found = match webkit::find(&self.webkit_options) {
+            Ok(found) => found,
+            Err(error) => return Finding::bad(ABOUT, error),
+        };
+        match self.machine.version_of(&found, "--version", budget).await {
+            Ok(version) => Finding::good(ABOUT, format!("{version}, {}", found.display())),
+            Err(why) => Finding::bad(ABOUT, format!("`{}` does not start: {why}", found.display())),
+        }
+    }
 }
 
 #[async_trait]
@@ -342,16 +482,42 @@ impl DeviceSource for WebDevices {
         Ok(devices)
     }
 
-    /// The browser is started by the first command.
-    async fn acquire(&self, device: &DeviceSpec, _: &Budget) -> Result<Arc<dyn Driver>, DriverError> {
-        let engine = device.settings.get::<InitialState>().map(|start| start.engine).unwrap_or_default();
-        Ok(match engine {
+    fn patience(&self, device: &DeviceSpec) -> Duration {
+        let endpoint = device.settings.get::<InitialState>().and_then(|start| start.endpoint.as_ref());
+        endpoint.map_or(limits::DEVICE_START, |endpoint| endpoint.session_wait + EXPLAINING)
+    }
+
+    /// A browser on this machine is started by the first command.
+    async fn acquire(&self, device: &DeviceSpec, budget: &Budget) -> Result<Arc<dyn Driver>, DriverError> {
+        let start = device.settings.get::<InitialState>();
+        if let Some(endpoint) = start.and_then(|start| start.endpoint.as_ref()) {
+            return self.acquire_session(device, endpoint, budget).await;
+        }
+        Ok(match start.map(|start| start.engine).unwrap_or_default() {
             BrowserEngine::Chromium => Arc::new(Web::new(device, Arc::clone(&self.browsers))),
             BrowserEngine::Firefox => Arc::new(Web::new(device, Arc::clone(&self.firefox))),
+            BrowserEngine::WebKit => Arc::new(Web::new(device, Arc::clone(&self.webkit))),
         })
     }
 
     async fn check(&self, budget: &Budget, is_needed: bool) -> Vec<Finding> {
+        let mut found = self.check_chromium(budget, is_needed).await;
+        if self.has_webkit {
+            found.push(self.check_webkit(budget).await);
+        }
+        found
+    }
+
+    async fn close(&self) {
+        self.browsers.close().await;
+        self.firefox.close().await;
+        self.webkit.close().await;
+        self.endings.close().await;
+    }
+}
+
+impl WebDevices {
+    async fn check_chromium(&self, budget: &Budget, is_needed: bool) -> Vec<Finding> {
         const ABOUT: &str = "browser";
         if let Some(address) = &self.options.attach {
             let message = format!("a browser that runs at `{address}` is used; it was not contacted");
@@ -370,10 +536,5 @@ impl DeviceSource for WebDevices {
                 finding.hint("set TRAILBLAZE_CHROMIUM to the path of another browser")
             }
         }]
-    }
-
-    async fn close(&self) {
-        self.browsers.close().await;
-        self.firefox.close().await;
     }
 }

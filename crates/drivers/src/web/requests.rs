@@ -84,6 +84,11 @@ impl RequestLog {
         }
     }
 
+    /// The number of the newest request with this id.
+    pub fn number_of(&self, id: &str) -> Option<u64> {
+        self.all.iter().rev().find(|request| request.id == id).map(|request| request.number)
+    }
+
     fn known(&mut self, id: &str) -> Option<&mut LoggedRequest> {
         self.all.iter_mut().rev().find(|request| request.id == id)
     }

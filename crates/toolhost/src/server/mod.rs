@@ -76,6 +76,13 @@ pub struct Spec {
     pub spin_turn: Arc<SpinTurn>,
 }
 
+/// Whether a line of a stack trace is about the inside of Node, which tells an author nothing.
+fn is_frame_of_node(line: &str) -> bool {
+    let line = line.trim_start();
+    let place = line.strip_prefix("at ").map(|frame| frame.rsplit_once('(').map_or(frame, |(_, place)| place));
+    place.is_some_and(|place| place.trim_start_matches("async ").starts_with("node:internal/"))
+}
+
 /// What to do about a server that did not start, judging by what it printed.
 pub type StartHint = Box<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
@@ -206,7 +213,7 @@ impl ToolServer {
         if let Some(noise) = self.router.noise.lock().as_deref() {
             text.push_str(&format!("; {}", Oddity::Noise(noise.to_string())));
         }
-        let written = stderr.shown();
+        let written: Vec<_> = stderr.shown().into_iter().filter(|line| !is_frame_of_node(line)).collect();
         if !written.is_empty() {
             text.push_str(&format!("\nits stderr:\n  {}", written.join("\n  ")));
         }

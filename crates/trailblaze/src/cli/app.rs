@@ -28,7 +28,9 @@ use crate::project::compiled_in::CompiledIn;
 /// Must be called before anything else in `main`: the program starts itself again as the supervisor of each child process, and to put back
 /// what it changed on a device if it is killed.
 pub fn app() -> App {
-    let supervised = trailblaze_supervise::guardian_main().or_else(trailblaze_drivers::ios::put_back_main);
+    let supervised = trailblaze_supervise::guardian_main()
+        .or_else(trailblaze_drivers::ios::put_back_main)
+        .or_else(trailblaze_drivers::web::end_sessions_main);
     App { supervised, toolsets: Vec::new() }
 }
 

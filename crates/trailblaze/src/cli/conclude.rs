@@ -23,7 +23,7 @@ pub fn conclude(
     html: Option<&Path>,
 ) {
     let failed = done.iter().filter(|done| done.verdict.exit() != Exit::Passed);
-    let groups = alike::together(failed, |done| (done.verdict, alike::fold(&done.failure)));
+    let groups = alike::together(failed, |done| (done.verdict, alike::symptom(&done.failure, &done.just_before)));
     for group in groups.iter().take(SHOWN) {
         let [first, others @ ..] = group.as_slice() else { continue };
         let trail = &jobs[first.job].trail;
@@ -32,6 +32,9 @@ pub fn conclude(
         let title = StyledLine::new("\n").then_styled(print::WORSE, trail.title());
         print::data(title.then(format!(" on {} ({place}{tries})", first.device)));
         print::data(format!("  {}", first.message.replace('\n', "\n  ")));
+        for sign in &first.just_before {
+            print::data(format!("  just before: {sign}"));
+        }
         if !first.suggestions.is_empty() {
             print::data("  instead, it could be:");
             for (number, suggestion) in first.suggestions.iter().enumerate() {

@@ -26,6 +26,7 @@ mod mcp;
 mod mcp_install;
 mod model;
 mod record;
+mod record_check;
 mod report;
 mod run;
 mod runs;

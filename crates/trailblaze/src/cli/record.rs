@@ -13,6 +13,7 @@ use trailblaze_protocol::exit::Exit;
 
 use super::in_session::{self, SessionArgs, unexpected};
 use super::interrupt::Signals;
+use super::record_check::{self, ReplayCheck};
 use super::shell::OnDeviceArgs;
 use super::{Context, Refusal};
 use crate::output::print;
@@ -50,6 +51,12 @@ pub struct RecordArgs {
     /// The app under test, by its id in trailblaze-config/targets [default: the project's target]
     #[arg(long, env = "TRAILBLAZE_TARGET")]
     target: Option<String>,
+    /// Replay the recording once at the end, on a fresh page, and mark the step that does not hold. It repeats what you did
+    #[arg(long, overrides_with = "no_verify")]
+    verify: bool,
+    /// Do not replay it, even if the project says so
+    #[arg(long)]
+    no_verify: bool,
     /// Print the trail's path, its steps and its secrets as JSON at the end
     #[arg(long)]
     json: bool,
@@ -64,8 +71,11 @@ pub async fn record(context: &Context, args: RecordArgs) -> Result<Exit, Refusal
         Some(device) => device,
         None => browser(context)?,
     };
-    let on =
-        OnDeviceArgs { secret: args.secret, target: args.target, ..OnDeviceArgs::on(vec![device], !args.headless) };
+    let on = OnDeviceArgs {
+        secret: args.secret.clone(),
+        target: args.target.clone(),
+        ..OnDeviceArgs::on(vec![device.clone()], !args.headless)
+    };
     // From now on, no request to stop is lost.
     let mut signals = Signals::listen();
     let request = in_session::open_request(context, &on, &SessionArgs::default())?;
@@ -119,17 +129,34 @@ pub async fn record(context: &Context, args: RecordArgs) -> Result<Exit, Refusal
     let secrets = secrets(&steps);
     let mut run = format!("trailblaze run {}", file.display());
     secrets.iter().for_each(|name| run.push_str(&format!(" --secret {name}")));
-    if args.json {
-        print::json(&json!({"saved": file, "steps": steps, "secrets": secrets, "run": run}));
-        return Ok(Exit::Passed);
+    if !args.json {
+        print::data(said);
     }
-    print::data(said);
+    let has_secrets = secrets.iter().all(|name| context.environment.var(name).is_some());
+    let checked = match record_check::is_wanted(context, (args.verify, args.no_verify))? {
+        true if !has_secrets => {
+            print::warning("it was not replayed, because its secrets are not set in the environment");
+            None
+        }
+        true => {
+            let names = secrets.iter().chain(&args.secret).cloned().collect::<BTreeSet<_>>().into_iter().collect();
+            Some(record_check::check(context, &file, &device, (args.target, names)).await?)
+        }
+        false => None,
+    };
+    let exit = checked.as_ref().map_or(Exit::Passed, |checked| checked.exit);
+    if args.json {
+        let verified = checked.as_ref().map(ReplayCheck::json);
+        print::json(&json!({"saved": file, "steps": steps, "secrets": secrets, "run": run, "verified": verified}));
+        return Ok(exit);
+    }
+    checked.iter().for_each(|checked| checked.print(&file));
     if !secrets.is_empty() {
         let names = secrets.iter().cloned().collect::<Vec<_>>().join(", ");
         print::say(format!("Secrets were typed and not recorded. Set {names} in the environment before a run."));
     }
     print::say(format!("`{run}` runs it."));
-    Ok(Exit::Passed)
+    Ok(exit)
 }
 
 /// The session that is recorded.

@@ -22,6 +22,7 @@ use super::watch;
 use super::{Context, Refusal, pairs};
 use crate::output::progress::Progress;
 use crate::output::report::turns::ModelUse;
+use crate::output::run_folder::TracePolicy;
 use crate::output::{github, print, report};
 use crate::project::models;
 use crate::run::execute::{RunCompletion, RunResult, Sinks, execute};
@@ -70,9 +71,12 @@ pub struct RunArgs {
     #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, value_delimiter = ',',
         default_missing_value = "tools")]
     strict: Vec<Strict>,
-    /// When to take screenshots
-    #[arg(long, value_enum, default_value = "step")]
-    pictures: Pictures,
+    /// When to take screenshots [default: step]
+    #[arg(long, value_enum)]
+    pictures: Option<Pictures>,
+    /// Which attempts keep a trace: how the screen and its documents looked all along [default: failure]
+    #[arg(long, value_enum)]
+    trace: Option<Traces>,
     /// Write the expected pictures of assertPicture that are missing or differ, instead of failing
     #[arg(long)]
     update_snapshots: bool,
@@ -160,7 +164,13 @@ impl RunArgs {
             strict_results: self.strict.contains(&Strict::Results),
             strict_names: self.strict.contains(&Strict::Names),
             notes_leniency: !self.strict.is_empty(),
-            pictures: self.pictures.into(),
+            pictures: self.pictures.unwrap_or(Pictures::Step).into(),
+            // Whoever wants no pictures wants no film of them either.
+            traces: match (self.trace, self.pictures) {
+                (Some(trace), _) => trace.into(),
+                (None, Some(Pictures::Off)) => TracePolicy::Off,
+                (None, _) => TracePolicy::default(),
+            },
             update_snapshots: self.update_snapshots,
             memory: pairs("memory", &self.memory)?,
             args: args.collect(),
@@ -227,6 +237,27 @@ enum Strict {
     Results,
     /// An element with another name than when the trail was recorded
     Names,
+}
+
+/// Which traces are kept.
+#[derive(ValueEnum, Clone, Copy)]
+enum Traces {
+    /// All
+    On,
+    /// Those of attempts that do not pass
+    Failure,
+    /// None, and nothing is collected for them
+    Off,
+}
+
+impl From<Traces> for TracePolicy {
+    fn from(traces: Traces) -> TracePolicy {
+        match traces {
+            Traces::On => TracePolicy::On,
+            Traces::Failure => TracePolicy::Failure,
+            Traces::Off => TracePolicy::Off,
+        }
+    }
 }
 
 #[derive(ValueEnum, Clone, Copy)]

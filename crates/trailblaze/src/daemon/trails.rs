@@ -23,6 +23,7 @@ use crate::files::lock::ProjectLock;
 use crate::files::{is_inside, private, write_in_project};
 use crate::output::console::Console;
 use crate::output::report::{self, summary};
+use crate::output::run_folder::TracePolicy;
 use crate::output::words::count;
 use crate::project::loaded::{LoadError, Loaded};
 use crate::project::select::{Filter, NotOwnTrail, SelectError, own_trail};
@@ -85,6 +86,7 @@ pub async fn run_with(
         strict_names: false,
         notes_leniency: false,
         pictures: PicturePolicy::Step,
+        traces: TracePolicy::default(),
         update_snapshots: false,
         memory: Vec::new(),
         args: Default::default(),

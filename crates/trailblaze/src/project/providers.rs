@@ -77,12 +77,24 @@ impl DeviceProviders {
 
     /// A further device of the same kind, under a name that is not taken.
     pub fn another(&self, device: &DeviceSpec, is_taken: impl Fn(&str) -> bool) -> DeviceSpec {
-        let Some((_, config)) = self.iter().find(|(provider, _)| provider.name == device.provider) else {
-            return device.clone();
-        };
+        let Some(config) = self.config(device) else { return device.clone() };
         let mut names = (1..).map(|number| config.another(device, number));
         let name = names.find(|name| !is_taken(name)).unwrap_or_else(|| device.id.to_string());
         DeviceSpec { id: DeviceId::new(name), ..device.clone() }
+    }
+
+    /// How many devices like this one a run may use at a time without being told so.
+    pub fn slots(&self, device: &DeviceSpec) -> u32 {
+        self.config(device).map_or(1, |config| config.slots(device))
+    }
+
+    /// Whether a device that was lost can be had again.
+    pub fn is_renewed(&self, device: &DeviceSpec) -> bool {
+        self.config(device).is_some_and(|config| config.is_renewed(device))
+    }
+
+    fn config(&self, device: &DeviceSpec) -> Option<&dyn ProviderConfig> {
+        self.iter().find(|(provider, _)| provider.name == device.provider).map(|(_, config)| config)
     }
 
     /// The provider of a device.

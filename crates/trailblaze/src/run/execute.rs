@@ -64,6 +64,7 @@ pub async fn execute(mut plan: RunPlan, sinks: Sinks, mut watch: Option<&mut Wat
     let logs = &plan.options.logs;
     let created = check_links(&plan.wiring.loaded.root, logs).and_then(|()| RunFolder::create(logs));
     let folder = created.map_err(|source| RunError::Folder { logs: logs.clone(), source })?;
+    folder.collect_traces(plan.options.traces);
     let record = record_of(&plan, &folder);
     record.emit(Event::RunStarted {
         command: plan.options.command.clone(),

@@ -73,6 +73,8 @@ pub struct Done {
     pub failure: String,
     /// The place of the failed call in the trail.
     pub place: Option<Place>,
+    /// What went wrong on the device by itself shortly before it failed.
+    pub just_before: Vec<String>,
     /// How many attempts it took.
     pub tries: u32,
     pub millis: u64,
@@ -95,6 +97,8 @@ pub struct Done {
     pub is_device_lost: bool,
     /// Whether the trail started at all: it does not if its servers are not running.
     pub is_begun: bool,
+    /// Whether its device or tool servers did not start.
+    pub is_unopened: bool,
 }
 
 /// A device that a trail ran on, and all tools of its session.

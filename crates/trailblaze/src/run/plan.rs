@@ -1,6 +1,8 @@
 //! From options to a plan: which trails run on which devices, with which tools and rules. Making a plan starts and prints
 //! nothing.
 
+use std::cmp::Reverse;
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,6 +15,7 @@ use trailblaze_core::yaml::{Problem, Severity};
 
 use crate::output::expected_pictures::ExpectedPictureFiles;
 use crate::output::run_count::PlannedTrails;
+use crate::output::run_folder::TracePolicy;
 use crate::project::devices::{DeviceError, DeviceSpec, Devices};
 use crate::project::loaded::{LoadError, Loaded};
 use crate::project::models::ModelChoiceError;
@@ -60,6 +63,7 @@ pub struct RunOptions {
     /// Say at the end which stricter rules would have failed the run.
     pub notes_leniency: bool,
     pub pictures: PicturePolicy,
+    pub traces: TracePolicy,
     /// Write the expected pictures that are missing or differ.
     pub update_snapshots: bool,
     pub memory: Vec<(String, String)>,
@@ -223,13 +227,23 @@ impl RunPlan {
 
 /// The devices by kind, each kind with its trails; and the problems of trails whose roles cannot be filled.
 fn kinds(options: &RunOptions, loaded: &Loaded, devices: &Devices, jobs: &[Job]) -> (Vec<DeviceKind>, Vec<Problem>) {
-    let mut kinds = match options.devices {
-        DeviceChoice::All => devices.all.iter().flat_map(|device| queue::kinds(vec![device.clone()])).collect(),
-        DeviceChoice::Named(_) => queue::kinds(with_workers(options.workers, loaded, devices.all.clone())),
+    let mut kinds: Vec<DeviceKind> = match options.devices {
+        DeviceChoice::All => {
+            let own_kinds = |device: &DeviceSpec| queue::kinds(with_slots(loaded, vec![device.clone()]));
+            devices.all.iter().flat_map(own_kinds).collect()
+        }
+        DeviceChoice::Named(_) => {
+            queue::kinds(with_workers(options.workers, loaded, with_slots(loaded, devices.all.clone())))
+        }
     };
     for kind in &mut kinds {
         let takes = |job: &usize| devices.takes(&jobs[*job].trail, kind.devices[0].first());
         kind.jobs = (0..jobs.len()).filter(takes).collect();
+        // A session for each trail is enough.
+        if loaded.providers.slots(kind.devices[0].first()) > 1 {
+            let n_tasks = kind.jobs.len().saturating_mul(options.rules.repeat_each.max(1) as usize);
+            kind.devices.truncate(n_tasks.max(1));
+        }
     }
     let mut problems = Vec::new();
     for (index, job) in jobs.iter().enumerate() {
@@ -253,9 +267,30 @@ fn kinds(options: &RunOptions, loaded: &Loaded, devices: &Devices, jobs: &[Job])
             let durations: Vec<u64> = kind.jobs.iter().map(|job| history.expected(&key(job))).collect();
             kind.jobs = shard.of(&durations).into_iter().map(|place| kind.jobs[place]).collect();
         }
+        // The longest first, so that no device is left with one at the end.
+        if kind.devices.len() > 1 {
+            kind.jobs.sort_by_cached_key(|job| Reverse(history.expected(&key(job))));
+        }
     }
     kinds.retain(|kind| !kind.jobs.is_empty());
     (kinds, problems)
+}
+
+/// Adds the further sessions that devices may have, each as a device of its own.
+fn with_slots(loaded: &Loaded, devices: Vec<DeviceSpec>) -> Vec<DeviceSpec> {
+    let mut taken: HashSet<String> = loaded.project.devices.iter().map(|entry| entry.id.value.clone()).collect();
+    taken.extend(devices.iter().map(|device| device.id.to_string()));
+    let mut all = Vec::new();
+    for device in devices {
+        let n_more = loaded.providers.slots(&device).saturating_sub(1);
+        all.push(device.clone());
+        for _ in 0..n_more {
+            let another = loaded.providers.another(&device, |id| taken.contains(id));
+            taken.insert(another.id.to_string());
+            all.push(another);
+        }
+    }
+    all
 }
 
 /// Adds devices like the given ones, in turn, until there is one for each worker. One that exists only once has no second like it.

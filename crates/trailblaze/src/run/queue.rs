@@ -233,6 +233,8 @@ struct TrailTask {
     retries: u32,
     /// The trail as repaired by the previous attempt, which has to pass from its start.
     repaired: Option<Arc<Repaired>>,
+    /// Whether it was started again because its session was lost, which happens once.
+    has_moved: bool,
 }
 
 /// A trail with healed calls.
@@ -247,7 +249,7 @@ impl TaskQueue {
         let repeats = rules.repeat_each.max(1);
         let task = |job, repeat| {
             let repeat = (repeats > 1).then_some(repeat);
-            TrailTask { job, number: 1, repeat, retries: rules.retries, repaired: None }
+            TrailTask { job, number: 1, repeat, retries: rules.retries, repaired: None, has_moved: false }
         };
         let repeated = |job: &usize| (1..=repeats).map(move |repeat| task(*job, repeat)).collect::<Vec<_>>();
         let waiting = kind.jobs.iter().flat_map(repeated).collect();
@@ -284,6 +286,8 @@ impl TaskQueue {
 async fn worker(shared: Arc<SharedRun>, queue: Arc<TaskQueue>, devices: DeviceSet, turn: Turn) {
     let Some(_taken) = turn.take().await else { return };
     let name = devices.name();
+    // Behind an endpoint, a session that was lost is replaced by another.
+    let is_renewed = devices.iter().all(|(_, device)| shared.wiring.loaded.providers.is_renewed(device));
     let sink = Arc::new(DeviceLog::new(name.clone(), Arc::clone(&shared.events), Arc::clone(&shared.console)));
     let mut worker = DeviceWorker { shared: &shared, devices: &devices, sink: &sink, open: None };
     while let Some(task) = queue.next(&shared).await {
@@ -294,21 +298,25 @@ async fn worker(shared: Arc<SharedRun>, queue: Arc<TaskQueue>, devices: DeviceSe
             worker.close("the environment failed").await;
         }
         let mut counted = None;
+        let is_moved = done.is_device_lost && is_renewed && !task.has_moved && done.verdict == Verdict::Errored;
         let is_retired = {
             let mut state = queue.state.lock();
             state.at_work -= 1;
-            let is_retired = done.is_device_lost && state.alive > 1;
+            let is_gone = if is_renewed { done.is_unopened } else { done.is_device_lost };
+            let is_retired = is_gone && state.alive > 1;
             state.alive -= usize::from(is_retired);
+            let is_free = is_retired || is_moved;
             let is_tried_again = match done.verdict {
                 Verdict::Failed => task.retries > 0 && !done.is_fatal,
-                Verdict::Errored => is_retired || task.retries > 0,
+                Verdict::Errored => is_free || task.retries > 0,
                 _ => false,
             };
             if let Some(repaired) = repaired.filter(|_| !shared.cancel.is_cancelled()) {
                 state.waiting.push_front(TrailTask { number: task.number + 1, repaired: Some(repaired), ..task });
             } else if is_tried_again && !shared.cancel.is_cancelled() {
-                let retries = task.retries - u32::from(!is_retired);
-                state.waiting.push_back(TrailTask { number: task.number + 1, retries, ..task });
+                let retries = task.retries - u32::from(!is_free);
+                let has_moved = task.has_moved || is_moved;
+                state.waiting.push_back(TrailTask { number: task.number + 1, retries, has_moved, ..task });
             } else {
                 let has_failed = done.verdict.exit() != Exit::Passed;
                 let platform = done.on.first().and_then(|on| on.device.platform()).unwrap_or_default();
@@ -321,6 +329,9 @@ async fn worker(shared: Arc<SharedRun>, queue: Arc<TaskQueue>, devices: DeviceSe
         queue.changed.notify_waiters();
         if let Some((is_good, key)) = counted {
             shared.console.trail_done(is_good, Duration::from_millis(shared.history.expected(&key)));
+        }
+        if is_moved {
+            shared.console.say(&format!("{name} was lost; its trail moves to another session"));
         }
         if is_retired {
             shared.console.say(&format!("{name} was lost; its trails move to other devices"));
@@ -401,7 +412,8 @@ impl DeviceWorker<'_> {
                 device: TrailDevice::new(role, &device.classifiers),
                 registry: session.registry(),
             };
-            return self.done(task, ended, started, wanted.iter().map(on).collect());
+            let on = wanted.iter().map(on).collect();
+            return Done { is_unopened: true, ..self.done(task, ended, started, on) };
         }
         let Some(OpenDevices { sessions, .. }) = &self.open else { unreachable!("the sessions were opened") };
         for RoleSession { device, session, .. } in sessions.iter() {
@@ -468,6 +480,11 @@ impl DeviceWorker<'_> {
         };
         join_all(sessions.iter().map(begin)).await;
         let ended = replay(sessions, attempt).await;
+        let put_back = |on: &RoleSession| {
+            let session = Arc::clone(&on.session);
+            async move { session.device.end_trail(&session, &shared.cancel).await }
+        };
+        join_all(sessions.iter().map(put_back)).await;
         match cassette.map_or(Ok(None), |cassette| cassette.save(&shared.wiring.secrets)) {
             Ok(Some(file)) => shared.console.say(&format!("recorded the model's replies in {file}")),
             Ok(None) => {}
@@ -543,6 +560,7 @@ impl DeviceWorker<'_> {
             message,
             failure,
             place,
+            just_before: ended.just_before,
             tries: task.number,
             millis: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
             recording,
@@ -556,6 +574,7 @@ impl DeviceWorker<'_> {
             is_fatal,
             is_device_lost,
             is_begun: true,
+            is_unopened: false,
         }
     }
 

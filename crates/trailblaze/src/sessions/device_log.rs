@@ -138,6 +138,7 @@ mod tests {
 
     fn called(n: usize, tool: &str, kind: ToolKind) -> Event {
         Event::Called(Arc::new(Called {
+            place: None,
             call: CallId::new(n.to_string()),
             parent: Parent::Step(StepId::new("step")),
             session: SessionId::new("s"),

@@ -28,7 +28,8 @@ impl Bounds<'_> {
         if let Some(url) = args.get("url").and_then(Value::as_str).filter(|_| is_built_in) {
             return self.check_url(url);
         }
-        let files = args.get("files").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+        let files = args.get("files").and_then(Value::as_array).into_iter().flatten();
+        let files = files.chain(args.get("file")).filter_map(Value::as_str);
         for file in files.filter(|_| is_built_in) {
             let name = file.rsplit(['/', '\\']).next().unwrap_or_default();
             if name.is_empty() || !self.is_named(name) {

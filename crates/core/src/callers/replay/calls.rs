@@ -1,20 +1,22 @@
 //! The calls of a step: made one after another, healed where that is allowed, and compared with what was recorded.
 
-use trailblaze_protocol::event::{CallOrigin, Event, Level, Moment, Verdict};
+use tokio::time::Instant;
+use trailblaze_protocol::event::{CallOrigin, Event, Failure, Level, Moment, Verdict};
 use trailblaze_protocol::ids::{CallId, Parent};
 use trailblaze_protocol::outcome::Outcome;
 
-use super::{StepPlace, TrailRunner, place};
+use super::{StepPlace, TrailRunner};
 use crate::callers::heal::{FailedCall, HealMode, StepHeals, is_renamed_element};
 use crate::callers::recorded_effects::Custom;
 use crate::callers::shadow::typed_calls;
 use crate::callers::step_result::StepResult;
 use crate::engine::cx::Cx;
 use crate::engine::dispatch::{Arguments, Call, ExpectedName, dispatch_named};
+use crate::limits;
 use crate::record::artifacts::PicturePolicy;
 use crate::record::effects::differences;
 use crate::template;
-use crate::trail::{Step, ToolCall};
+use crate::trail::{Step, ToolCall, excerpt};
 use crate::yaml::loose;
 
 impl TrailRunner<'_> {
@@ -40,6 +42,7 @@ impl TrailRunner<'_> {
             let mut made = played.unwrap_or_else(|| Call::written(call, CallOrigin::Step));
             made.expects = self.expected_name((index, number), call).filter(|_| are_own);
             let again = made.clone();
+            let started = Instant::now();
             let (id, answer) = dispatch_named(cx, made).await;
             if are_own {
                 self.verify((index, number), tool, id.as_ref());
@@ -51,7 +54,8 @@ impl TrailRunner<'_> {
             };
             if let Some(failure) = &mut ended.failure {
                 failure.call = id.clone();
-                failure.place = Some(place(&call.source, call.tool.span));
+                failure.just_before = just_before(cx, started);
+                set_place(failure, call);
             }
             // The original failure matters more than a failure to take a screenshot.
             let _ = self.picture(cx, PicturePolicy::Failure, Moment::Failure).await;
@@ -74,7 +78,8 @@ impl TrailRunner<'_> {
                 };
                 if let Some(failure) = &mut ended.failure {
                     failure.call = again;
-                    failure.place = Some(place(&call.source, call.tool.span));
+                    failure.just_before = just_before(cx, started);
+                    set_place(failure, call);
                 }
             }
             if call.is_soft && ended.verdict == Verdict::Failed && !ended.is_fatal {
@@ -159,4 +164,16 @@ impl TrailRunner<'_> {
         let mut differences = self.differences.lock();
         differences.entry(step).or_default().push(format!("{place}: {text}"));
     }
+}
+
+/// Says where a failed call is written.
+pub(super) fn set_place(failure: &mut Failure, call: &ToolCall) {
+    failure.place = Some(call.position());
+    failure.excerpt = excerpt(&call.source.text, call.tool.span.line);
+}
+
+/// What went wrong on the device by itself shortly before something failed that started then, and while it ran.
+pub(super) fn just_before(cx: &Cx, started: Instant) -> Vec<String> {
+    let since = started.checked_sub(limits::JUST_BEFORE).unwrap_or(started);
+    cx.session.device.trouble_since(cx, since)
 }

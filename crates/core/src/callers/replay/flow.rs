@@ -4,7 +4,8 @@ use serde_json::Value;
 use trailblaze_protocol::event::{CallOrigin, Level, StepChoice, ToolKind, Verdict};
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
-use super::{StepPlace, TrailRunner, place};
+use super::calls::set_place;
+use super::{StepPlace, TrailRunner};
 use crate::callers::step_result::{StepResult, failure};
 use crate::engine::cx::Cx;
 use crate::engine::dispatch::{Call, dispatch_named};
@@ -61,7 +62,7 @@ impl TrailRunner<'_> {
             }
             let message = format!("`until` does not hold after {}: {saw}", rounds(times));
             let mut failure = failure(Some(&repeat.until.tool.value), &message, None);
-            failure.place = Some(place(&repeat.until.source, repeat.until.tool.span));
+            set_place(&mut failure, &repeat.until);
             return Err(StepResult { failure: Some(Box::new(failure)), ..StepResult::ended(Verdict::Failed, message) });
         }
         Ok(())
@@ -89,7 +90,7 @@ impl TrailRunner<'_> {
         };
         if let Some(failure) = &mut ended.failure {
             failure.call = id;
-            failure.place = Some(place(&call.source, call.tool.span));
+            set_place(failure, call);
         }
         Err(ended)
     }

@@ -9,7 +9,9 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::join_all;
 use parking_lot::Mutex;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_protocol::event::{
     Event, Failure, HeadingKind, HookKind, Level, Moment, Place, Plan, StepChoice, StepHeading, StepKind, ToolKind,
@@ -17,6 +19,7 @@ use trailblaze_protocol::event::{
 };
 use trailblaze_protocol::heal::HealSuggestion;
 use trailblaze_protocol::ids::{AttemptId, Parent, SessionId, StepId};
+use trailblaze_protocol::outcome::Attachment;
 
 use crate::callers::agent::{self, Task};
 use crate::callers::attempt_sessions::AttemptSessions;
@@ -28,9 +31,9 @@ use crate::engine::ask::ModelAccess;
 use crate::engine::cx::{Attempt, Cx};
 use crate::engine::registry::Offer;
 use crate::engine::session::Session;
-use crate::record::artifacts::{PicturePolicy, Shot};
+use crate::record::artifacts::{ArtifactKind, PicturePolicy, Shot};
 use crate::record::healing::Identities;
-use crate::trail::{Repair, Step, StepPlan, ToolCall, Trail};
+use crate::trail::{Repair, Step, StepPlan, ToolCall, Trail, excerpt};
 use crate::values::memory::Memory;
 use crate::yaml::{Source, Span};
 use crate::{ids, limits};
@@ -79,6 +82,8 @@ pub struct AttemptResult {
     pub failure: String,
     /// Where the failed call or step is in the trail.
     pub place: Option<Place>,
+    /// What went wrong on the device by itself shortly before.
+    pub just_before: Vec<String>,
     /// Whether it failed with a fatal error, after which a trail is never retried.
     pub is_fatal: bool,
     /// Whether the device can no longer be used. False if only a tool server died.
@@ -110,6 +115,7 @@ pub fn fail_before_start(
         number,
         repeat,
         is_repaired: false,
+        sources: BTreeMap::new(),
     });
     let verdict = Verdict::Errored;
     session.emit(Event::AttemptEnded { attempt: id, verdict, message: message.clone(), failure });
@@ -119,6 +125,7 @@ pub fn fail_before_start(
         failure: message.clone(),
         message,
         place: None,
+        just_before: Vec::new(),
         is_fatal: false,
         is_device_lost: false,
         repairs: Vec::new(),
@@ -142,7 +149,9 @@ pub async fn replay(sessions: &AttemptSessions, attempt: Try<'_>) -> AttemptResu
         number,
         repeat,
         is_repaired,
+        sources: kept_sources(session, trail),
     });
+    sessions.iter().for_each(|on| on.session.begin_trace(&id));
     let (mut repairs, mut unconfirmed) = (Vec::new(), Vec::new());
     let skipped = sessions.iter().find_map(|on| trail.config.skip_reason(&on.device.lineage));
     let ended = match skipped {
@@ -180,8 +189,14 @@ pub async fn replay(sessions: &AttemptSessions, attempt: Try<'_>) -> AttemptResu
     let what = failure.as_ref().map_or(&message, |failure| &failure.message);
     let what = session.secrets.redact(what).into_owned();
     let place = failure.as_ref().and_then(|failure| failure.place.clone());
+    let mut just_before = failure.as_ref().map(|failure| failure.just_before.clone()).unwrap_or_default();
+    just_before.iter_mut().for_each(|text| session.secrets.redact_in_place(text));
     let is_fatal = is_fatal && verdict == Verdict::Failed;
     let suggestions = failure.as_ref().map(|failure| failure.suggestions.clone()).unwrap_or_default();
+    join_all(sessions.iter().map(|on| on.session.end_trace())).await;
+    if let Some(traces) = session.artifacts.traces() {
+        traces.end(&id, matches!(verdict, Verdict::Passed | Verdict::Skipped));
+    }
     session.emit(Event::AttemptEnded { attempt: id.clone(), verdict, message: message.clone(), failure });
     AttemptResult {
         attempt: id,
@@ -189,12 +204,31 @@ pub async fn replay(sessions: &AttemptSessions, attempt: Try<'_>) -> AttemptResu
         message,
         failure: what,
         place,
+        just_before,
         is_fatal,
         is_device_lost,
         repairs,
         unconfirmed,
         suggestions,
     }
+}
+
+/// Keeps the files that the steps of a trail are in, as they are now.
+fn kept_sources(session: &Session, trail: &Trail) -> BTreeMap<String, String> {
+    let hooks = trail.before.iter().chain(&trail.after).map(|hook| &hook.source);
+    let stretches = trail.all_steps().filter_map(|step| step.stretch.as_ref());
+    let stretches = stretches.flat_map(|stretch| stretch.steps.iter().map(|inner| &inner.source));
+    let mut kept = BTreeMap::new();
+    for source in std::iter::once(&trail.source).chain(hooks).chain(stretches) {
+        let path = session.secrets.redact(&source.path).into_owned();
+        kept.entry(path).or_insert_with(|| {
+            let text = session.secrets.redact(&source.text).into_owned();
+            let (name, mime) = (source.path.clone(), "text/plain".to_string());
+            let file = Attachment { name, mime, file: None, bytes: text.into_bytes().into() };
+            session.artifacts.keep(ArtifactKind::Source, &file)
+        });
+    }
+    kept
 }
 
 struct TrailRunner<'a> {
@@ -395,6 +429,7 @@ impl TrailRunner<'_> {
             role: on.device.role.clone(),
             hook: at.hook.map(|(kind, _)| kind),
             heading: at.heading(),
+            place: Some(place(at.source, step.text.span)),
         });
         let mut choice = StepChoice::default();
         let result = match step.flow.skip_reason(&on.device.lineage) {
@@ -439,7 +474,10 @@ impl TrailRunner<'_> {
         let StepPlace { index, step, source, hook, within } = at;
         let mut failure = ended.failure.unwrap_or_else(|| Box::new(failure(None, &ended.message, None)));
         failure.step = Some(cx.step().clone());
-        failure.place.get_or_insert_with(|| place(source, step.text.span));
+        if failure.place.is_none() {
+            failure.place = Some(place(source, step.text.span));
+            failure.excerpt = excerpt(&source.text, step.text.span.line);
+        }
         let place = match (step.kind, hook) {
             (_, Some((HookKind::Before, nth))) => format!("step {nth} of `before`"),
             (_, Some((HookKind::After, nth))) => format!("step {nth} of `after`"),
@@ -460,8 +498,10 @@ impl TrailRunner<'_> {
         let earlier = self.earlier.lock().clone();
         let task =
             Task { kind: step.kind, text: &step.text.value, context: self.context.as_deref(), earlier: &earlier };
-        let result = agent::carry_out(cx, task, &self.offer).await;
-        if result.is_err() {
+        let started = Instant::now();
+        let mut result = agent::carry_out(cx, task, &self.offer).await;
+        if let Err(ended) = &mut result {
+            ended.failure.iter_mut().for_each(|failure| failure.just_before = calls::just_before(cx, started));
             let _ = self.picture(cx, PicturePolicy::Failure, Moment::Failure).await;
             return result;
         }

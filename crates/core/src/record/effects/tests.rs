@@ -53,6 +53,7 @@ impl Made {
     fn events(&self, parent: Parent, origin: CallOrigin, events: &mut Vec<Event>) {
         let call = CallId::new(format!("c{}", events.len()));
         events.push(Event::Called(Arc::new(Called {
+            place: None,
             call: call.clone(),
             parent,
             session: SessionId::new("session"),
@@ -89,6 +90,7 @@ impl Made {
             role: None,
             hook: None,
             heading: None,
+            place: None,
         }];
         self.events(Parent::Step(StepId::new("s")), CallOrigin::Step, &mut events);
         events

@@ -8,7 +8,8 @@ use trailblaze_protocol::outcome::{Outcome, Variant};
 use super::super::arguments::{LOAD_TIMEOUT, timeout};
 use super::super::requests::{send, send_within};
 use super::super::row::{ParamType, Preset, REASON, Row, TIMEOUT, WEB, defaulted, optional, required};
-use crate::driver::{Browse, DeviceCommand};
+use super::network::remembered;
+use crate::driver::{Browse, DeviceCommand, url_matches};
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
 use crate::engine::tool::Args;
@@ -87,7 +88,16 @@ pub const ROWS: &[Row] = &[
     Row::action(
         "web_download",
         "Wait for a download that an earlier action started, and save the file with the run.",
-        &[optional("name", ParamType::Text, "The file name that the download must have."), TIMEOUT, REASON],
+        &[
+            optional("name", ParamType::Text, "The file name that the download must have."),
+            optional(
+                "variable",
+                ParamType::Text,
+                "The name under which to remember its `name`, its size in `bytes`, and its `text` if it is a short text.",
+            ),
+            TIMEOUT,
+            REASON,
+        ],
         |cx, args| Box::pin(download(cx, args)),
     )
     .on(WEB),
@@ -169,7 +179,7 @@ async fn wait_for_url(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let pattern = &*cx.session.secrets.redact(args.required("pattern"));
     let is_there = |screen: Screen| {
         let url = screen.app.unwrap_or_default();
-        if matches_url(&url, pattern) {
+        if url_matches(&url, pattern) {
             Ok(Outcome::success(url))
         } else {
             Err(Box::new(Outcome::failed(format!("the URL does not match `{pattern}`: it is `{url}`"))))
@@ -177,22 +187,6 @@ async fn wait_for_url(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     };
     let ask = |screen: Screen| async move { Ok(is_there(screen)) }.boxed();
     cx.session.device.await_answer(cx, timeout(args, limits::ASSERT_WAIT), ask).await
-}
-
-/// Whether a URL contains the pattern, or matches it in full if the pattern has wildcards.
-fn matches_url(url: &str, pattern: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let first = parts.next().unwrap_or_default();
-    let rest: Vec<&str> = parts.collect();
-    let Some((last, middle)) = rest.split_last() else { return url.contains(pattern) };
-    let Some(mut left) = url.strip_prefix(first) else { return false };
-    for part in middle {
-        match left.find(part) {
-            Some(at) => left = &left[at + part.len()..],
-            None => return false,
-        }
-    }
-    left.ends_with(last)
 }
 
 async fn resize(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
@@ -249,24 +243,14 @@ async fn download(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let wanted = args.text("name").map(|name| cx.session.secrets.reveal(name));
     match (&wanted, name) {
         (Some(wanted), Some(name)) if wanted != name => {
-            Err(Stop::failed(format!("expected a download named `{wanted}`, got `{name}`")))
+            return Err(Stop::failed(format!("expected a download named `{wanted}`, got `{name}`")));
         }
-        _ => Ok(outcome),
+        _ => {}
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::matches_url;
-
-    #[test]
-    fn a_url_matches_a_part_of_it_or_a_pattern_for_all_of_it() {
-        let url = "https://shop.test/cart?id=7";
-        for pattern in ["/cart", "https://*/cart*", "**/cart?id=7", "*", url] {
-            assert!(matches_url(url, pattern), "{pattern}");
-        }
-        for pattern in ["/checkout", "https://*/cart", "*/cart/*", "http://*"] {
-            assert!(!matches_url(url, pattern), "{pattern}");
-        }
+    let Some(variable) = args.text("variable") else { return Ok(outcome) };
+    let mut value = outcome.structured.clone().unwrap_or_default();
+    if let Some(value) = value.as_object_mut() {
+        value.remove("file");
     }
+    Ok(remembered(outcome, variable, value))
 }

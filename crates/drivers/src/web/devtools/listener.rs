@@ -16,7 +16,11 @@ const LONGEST_ARGUMENT: usize = 4096;
 impl CdpListener for DevTools {
     fn receive(&self, session: &str, method: &str, params: &Value) {
         match method.split_once('.').unwrap_or_default().0 {
-            "Network" => self.network(session, method, params),
+            "Network" => {
+                self.network(session, method, params);
+                self.traffic(session, method, params);
+            }
+            "Fetch" => self.fetch_event(session, method, params),
             "Browser" | "Target" => self.browser_event(session, method, params),
             "Page" => self.page_event(session, method, params),
             "Runtime" => self.runtime_event(session, method, params),

@@ -10,7 +10,10 @@ mod input;
 mod layout;
 mod listener;
 mod memory;
+mod private_tab;
+mod routing;
 mod scripts;
+mod surroundings;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Weak};
@@ -27,10 +30,14 @@ use trailblaze_protocol::geometry::Size;
 use self::browser::Browser;
 use self::browsers::Browsers;
 use self::cdp::{CdpError, CdpListener};
+pub(super) use self::emulation::commands as emulation_commands;
 use self::emulation::commands;
+use self::private_tab::PrivateTabs;
+use self::surroundings::KnownSurroundings;
 use super::backend::{
     Backend, BackendError, BrowserEvent, BrowserEventSink, BrowserEvents, Contexts, ExecutionWorld, FrameId, FrameInfo,
-    Interception, IsolatedWorld, Navigation, PageLayout, Realm, Screencasting, Setup, Storage, TabId, TabInfo,
+    Interception, IsolatedWorld, Navigation, OriginStorage, PageLayout, Realm, Routing, Screencasting, Setup, Storage,
+    Surroundings, TabId, TabInfo,
 };
 use super::emulation::Emulation;
 use super::input::BrowserInput;
@@ -54,6 +61,8 @@ pub struct DevTools {
     /// What the device emulates when it starts.
     start: Emulation,
     known: Mutex<KnownTargets>,
+    surroundings: Mutex<KnownSurroundings>,
+    private: PrivateTabs,
 }
 
 /// What is known from events.
@@ -170,6 +179,8 @@ impl DevTools {
             channel,
             start: emulation,
             known: Mutex::new(known),
+            surroundings: Mutex::default(),
+            private: PrivateTabs::default(),
         });
         let listener: Arc<dyn CdpListener> = Arc::clone(&devtools) as Arc<dyn CdpListener>;
         devtools.browser.cdp.listen_to_browser(&listener);
@@ -212,6 +223,10 @@ impl DevTools {
 
     /// Attaches to a new tab, and sets it up.
     async fn adopt(&self, tab: TabId, opener: Option<TabId>, context: String) {
+        if self.private.has(&tab).await {
+            self.known.lock().adopting.remove(&tab);
+            return self.sink.take(BrowserEvent::TabOpened { tab, is_kept: false });
+        }
         self.attach(&tab, opener).await;
         let is_kept = {
             let mut known = self.known.lock();
@@ -276,7 +291,7 @@ impl DevTools {
         let mut commands = vec![
             ("Page.enable", json!({})),
             ("Runtime.enable", json!({})),
-            ("Network.enable", json!({"maxPostDataSize": 4096})),
+            ("Network.enable", json!({"maxPostDataSize": 64 << 10})),
             ("Runtime.addBinding", json!({"name": self.channel, "executionContextName": WORLD})),
         ];
         commands.extend(scripts.iter().map(|(world, script)| scripts::preload(*world, script)));
@@ -284,6 +299,7 @@ impl DevTools {
         commands.extend(emulation::commands(&emulation));
         let calls = commands.into_iter().map(|(method, params)| self.browser.cdp.call(Some(session), method, params));
         join_all(calls).await;
+        self.surround(session).await;
         let Ok(tree) = self.call_session(session, "Page.getFrameTree", json!({})).await else { return };
         let tab = self.known.lock().sessions.get(session).cloned();
         if let Some(tab) = tab {
@@ -415,7 +431,7 @@ impl Backend for DevTools {
         for (method, params) in commands(emulation) {
             self.call_session(&session, method, params).await?;
         }
-        Ok(())
+        self.restore_media(&session, emulation).await
     }
 
     async fn frames(&self, tab: &str) -> Result<Vec<FrameInfo>, BackendError> {
@@ -497,6 +513,18 @@ impl Backend for DevTools {
     }
 
     fn screencasting(&self) -> Option<&dyn Screencasting> {
+        Some(self)
+    }
+
+    fn routing(&self) -> Option<&dyn Routing> {
+        Some(self)
+    }
+
+    fn surroundings(&self) -> Option<&dyn Surroundings> {
+        Some(self)
+    }
+
+    fn origin_storage(&self) -> Option<&dyn OriginStorage> {
         Some(self)
     }
 }

@@ -45,7 +45,8 @@ pub async fn run_file(
         "jpg" | "jpeg" => ("image/jpeg", FILE_POLICY),
         "gif" => ("image/gif", FILE_POLICY),
         "json" | "jsonl" => ("application/json", FILE_POLICY),
-        "txt" | "log" | "yaml" | "xml" | "csv" => ("text/plain; charset=utf-8", FILE_POLICY),
+        "css" => ("text/css; charset=utf-8", FILE_POLICY),
+        "txt" | "log" | "yaml" | "xml" | "csv" | "js" => ("text/plain; charset=utf-8", FILE_POLICY),
         _ => ("application/octet-stream", FILE_POLICY),
     };
     sent(kind, policy, bytes)

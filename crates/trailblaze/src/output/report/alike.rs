@@ -1,6 +1,6 @@
 //! Groups equal failures: their messages differ only in numbers and quoted values.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 
 use super::model::{AttemptRecord, RunRecord, Standing};
@@ -19,7 +19,9 @@ fn group(run: &RunRecord, is_wanted: impl Fn(&AttemptRecord) -> bool) -> Vec<Vec
     let wanted = (0..run.attempts.len()).filter(|idx| is_wanted(&run.attempts[*idx]));
     together(wanted, |idx| {
         let attempt = &run.attempts[*idx];
-        (attempt.state(), fold(attempt.failure().map_or(attempt.message(), |failure| &failure.message)))
+        let failure = attempt.failure();
+        let message = failure.map_or(attempt.message(), |failure| &failure.message);
+        (attempt.state(), symptom(message, failure.map_or(&[], |failure| &failure.just_before)))
     })
 }
 
@@ -35,6 +37,11 @@ pub fn together<T, K: Eq + Hash>(things: impl Iterator<Item = T>, kind: impl Fn(
         }
     }
     groups
+}
+
+/// What makes failures equal: the message, and what went wrong just before it, each as often as it likes.
+pub fn symptom(message: &str, just_before: &[String]) -> (String, BTreeSet<String>) {
+    (fold(message), just_before.iter().map(|sign| fold(sign.split(" (×").next().unwrap_or(sign))).collect())
 }
 
 /// A message without the parts that differ between equal failures: numbers and quoted values.

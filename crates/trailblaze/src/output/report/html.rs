@@ -12,18 +12,20 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use trailblaze_protocol::driver::DriverKey;
-use trailblaze_protocol::event::CallResult;
+use trailblaze_protocol::event::{CallResult, Place};
 use trailblaze_protocol::outcome::Attachment;
 
+use super::activity::activity;
 use super::alike;
 use super::clip::clip;
 use super::heals;
 use super::model::{
     AttemptRecord, CallRecord, Note, PictureRecord, RunRecord, ServerRecord, SessionRecord, StepRecord, Wait,
 };
+use super::next;
 use super::page_data::{
     AnswerView, AttachmentView, AttemptView, CallView, DetailView, LaneView, NoteView, OutcomeView, PictureView,
-    RunView, ServerView, SessionView, StepView, TouchView, TroubleView, WaitView,
+    PlaceView, RunView, ServerView, SessionView, SourceView, StepView, TouchView, TraceView, TroubleView, WaitView,
 };
 use super::page_files::PageFiles;
 use super::summary::{count, headline, totals};
@@ -106,7 +108,7 @@ pub(super) fn index<'a>(run: &'a RunRecord, page_files: &mut PageFiles) -> RunVi
             .iter()
             .map(|attempt| {
                 let lane = devices.iter().position(|device| **device == attempt.device);
-                row(attempt, lane.expect("an attempt's device is one of the run's"), page_files)
+                row((run, attempt), lane.expect("an attempt's device is one of the run's"), page_files)
             })
             .collect(),
         failures: alike::failures(run),
@@ -140,7 +142,11 @@ fn server<'a>(run: &'a RunRecord, server: &'a ServerRecord, page_files: &PageFil
     }
 }
 
-fn row<'a>(attempt: &'a AttemptRecord, lane: usize, page_files: &mut PageFiles) -> AttemptView<'a> {
+fn row<'a>(
+    (run, attempt): (&RunRecord, &'a AttemptRecord),
+    lane: usize,
+    page_files: &mut PageFiles,
+) -> AttemptView<'a> {
     AttemptView {
         id: attempt.id.as_str(),
         name: attempt.name(),
@@ -154,11 +160,11 @@ fn row<'a>(attempt: &'a AttemptRecord, lane: usize, page_files: &mut PageFiles) 
         micros: attempt.micros(),
         message: clip(attempt.message(), LONGEST_IN_INDEX).into_owned(),
         n_calls: attempt.calls.len(),
-        trouble: attempt.state().is_bad().then(|| trouble(attempt, page_files)),
+        trouble: attempt.state().is_bad().then(|| trouble((run, attempt), page_files)),
     }
 }
 
-fn trouble(attempt: &AttemptRecord, page_files: &mut PageFiles) -> TroubleView {
+fn trouble<'a>((run, attempt): (&RunRecord, &'a AttemptRecord), page_files: &mut PageFiles) -> TroubleView<'a> {
     let short = |text: &str| clip(text, LONGEST_IN_INDEX).into_owned();
     let failure = attempt.failure();
     let step = attempt.failing_step();
@@ -170,6 +176,10 @@ fn trouble(attempt: &AttemptRecord, page_files: &mut PageFiles) -> TroubleView {
         message: short(failure.map_or(attempt.message(), |failure| &failure.message)),
         expected: failure.and_then(|failure| failure.expected.as_deref()).map(short),
         saw: failure.and_then(|failure| failure.saw.as_deref()).map(short),
+        just_before: failure.map(|failure| failure.just_before.clone()).unwrap_or_default(),
+        place: failure.and_then(|failure| failure.place.as_ref()).map(|place| format!("{}:{}", place.file, place.line)),
+        excerpt: failure.and_then(|failure| failure.excerpt.as_ref()),
+        commands: next::commands(run, attempt),
         picture: taken.map(|picture| picture_view(picture, page_files)),
     }
 }
@@ -180,7 +190,18 @@ pub(super) fn detail<'a>(attempt: &'a AttemptRecord, page_files: &mut PageFiles)
         failing_step: attempt.steps.iter().rposition(|step| Some(&step.id) == failing),
         steps: attempt.steps.iter().enumerate().map(|(idx, step)| step_view(attempt, idx, step, page_files)).collect(),
         loose: calls(attempt, &attempt.loose, page_files),
+        activity: activity(&attempt.activity),
+        sources: attempt
+            .sources
+            .iter()
+            .map(|(path, file)| SourceView { path, file, kept: page_files.tree(file) })
+            .collect(),
+        trace: page_files.trace(&attempt.id).map(|(file, kept)| TraceView { file, kept }),
     }
+}
+
+fn place_view(place: &Place) -> PlaceView<'_> {
+    PlaceView { path: &place.file, line: place.line }
 }
 
 fn step_view<'a>(
@@ -196,6 +217,8 @@ fn step_view<'a>(
         kind: step.kind,
         heading: step.heading_text().filter(|_| is_first).map(|text| clip(&text, LONGEST).into_owned()),
         is_within: step.heading.is_some(),
+        at: step.started_at,
+        place: step.place.as_ref().map(place_view),
         text: clip(&step.text_with_role(), LONGEST).into_owned(),
         plan: &step.plan,
         state: step.state(),
@@ -228,11 +251,13 @@ fn call_view<'a>(depth: usize, call: &'a CallRecord, page_files: &mut PageFiles)
         is_recordable: call.is_recordable,
         is_delegating: call.is_delegating,
         source: &call.source,
+        place: call.place.as_ref().map(place_view),
         micros: call.answer.as_ref().map(|answered| answered.micros),
         touches: call
             .touches
             .iter()
             .map(|touch| TouchView {
+                at: touch.at,
                 point: touch.point,
                 bounds: touch.bounds,
                 what: clip(&touch.what, LONGEST).into_owned(),
@@ -291,6 +316,7 @@ fn note(note: &Note) -> NoteView<'_> {
 
 fn picture_view(picture: &PictureRecord, page_files: &mut PageFiles) -> PictureView {
     PictureView {
+        at: picture.at,
         moment: picture.moment,
         file: picture.file.clone(),
         screen: picture.screen,

@@ -172,6 +172,8 @@ fn describe(attempt: &AttemptRecord) -> String {
     ];
     lines.extend(facts.into_iter().filter_map(|(name, fact)| Some(format!("{name}: {}", fact?))));
     lines.extend(parts.iter().filter_map(|part| Some(format!("at: {}", part.place.as_ref()?))));
+    let just_before = failure.map(|failure| failure.just_before.as_slice()).unwrap_or_default();
+    lines.extend(just_before.iter().map(|sign| format!("just before: {sign}")));
     let suggestions = failure.map(|failure| failure.suggestions.as_slice()).unwrap_or_default();
     lines.extend(suggestions.iter().map(|suggestion| format!("suggestion: {}", heals::line(suggestion))));
     lines.extend(attempt.failure_pictures().into_iter().map(|picture| format!("picture: {}", picture.file)));

@@ -11,11 +11,14 @@ use crate::files::{private, slug, unlike};
 use crate::output::run_folder::{RECORDING, RECORDINGS, TRAIL_ENDING};
 
 /// Folders whose files are named by their content, or at random, so that equal names mean equal files.
-const BY_CONTENT: [&str; 4] = ["pictures", "trees", "attachments", "servers"];
+const BY_CONTENT: [&str; 6] = ["pictures", "trees", "attachments", "servers", "sources", "traces/sheets"];
+/// The folder with a folder for each trace, named by its attempt.
+const TRACES: &str = "traces";
 
 /// Copies the files that events name.
 pub fn copy_by_content(from: &Path, to: &Path) -> Result<(), MergeError> {
-    for name in BY_CONTENT {
+    let traces: Vec<String> = folders(&from.join(TRACES))?.into_iter().map(|name| format!("{TRACES}/{name}")).collect();
+    for name in BY_CONTENT.iter().copied().chain(traces.iter().map(String::as_str)) {
         let to = to.join(name);
         for from in files(&from.join(name))? {
             let Some(file) = from.file_name() else { continue };
@@ -61,6 +64,24 @@ impl Recordings {
         }
         Ok(())
     }
+}
+
+/// The names of the folders in a folder, if there is one.
+fn folders(folder: &Path) -> Result<Vec<String>, MergeError> {
+    let failed = |source| MergeError::Files { path: folder.to_path_buf(), source };
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(source) => return Err(failed(source)),
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(failed)?;
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            names.extend(entry.file_name().into_string());
+        }
+    }
+    Ok(names)
 }
 
 /// The plain files of a folder, if there is one.

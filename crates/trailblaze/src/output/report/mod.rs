@@ -1,5 +1,7 @@
 //! The reports of a run: a page, JUnit XML and a summary, all generated from its event file alone.
 
+mod activity;
+mod next;
 mod page_data;
 mod page_files;
 pub mod served;

@@ -4,16 +4,17 @@
 //! are unfinished.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
+use trailblaze_protocol::device_event::DeviceEvent;
 use trailblaze_protocol::driver::{AgentMode, Platform};
 use trailblaze_protocol::event::{
     self, CallOrigin, CallResult, Device, Failure, Header, HeadingKind, HookKind, Level, ModelAsked, ModelReplied,
-    Moment, Plan, StepChoice, StepHeading, StepKind, ToolKind, TrailRef, Verdict,
+    Moment, Place, Plan, StepChoice, StepHeading, StepKind, ToolKind, TrailRef, Verdict,
 };
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::geometry::{Point, Rect, Size};
@@ -148,6 +149,17 @@ pub struct AttemptRecord {
     pub turns: Vec<Turn>,
     /// The calls that did not find their elements.
     pub heals: Vec<Heal>,
+    /// Copies of the files that its steps are in, by path.
+    pub sources: BTreeMap<String, String>,
+    /// What its devices said and did by themselves.
+    pub activity: Vec<DeviceRecord>,
+}
+
+/// Something that a device said or did by itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DeviceRecord {
+    pub at: u64,
+    pub happened: DeviceEvent,
 }
 
 /// A device of an attempt on several devices.
@@ -204,6 +216,8 @@ pub struct StepRecord {
     pub hook: Option<HookKind>,
     /// What several steps are shown beneath.
     pub heading: Option<StepHeading>,
+    /// Where it is in the trail.
+    pub place: Option<Place>,
     pub started_at: u64,
     pub end: Option<StepEnd>,
     pub calls: Vec<usize>,
@@ -230,6 +244,8 @@ pub struct CallRecord {
     pub is_recordable: bool,
     pub is_delegating: bool,
     pub source: String,
+    /// Where it is written.
+    pub place: Option<Place>,
     pub at: u64,
     pub children: Vec<usize>,
     pub touches: Vec<Touch>,
@@ -241,6 +257,7 @@ pub struct CallRecord {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Touch {
+    pub at: u64,
     pub point: Option<Point>,
     pub bounds: Option<Rect>,
     pub what: String,

@@ -4,11 +4,12 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
-use trailblaze_protocol::event::{CallOrigin, Device, Level, Moment, Plan, StepKind, ToolKind, TrailRef};
+use trailblaze_protocol::event::{CallOrigin, Device, Excerpt, Level, Moment, Plan, StepKind, ToolKind, TrailRef};
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::geometry::{Point, Rect, Size};
 use trailblaze_protocol::outcome::Variant;
 
+use super::activity::ActivityView;
 use super::heals::HealView;
 use super::model::{AttemptState, Standing};
 use super::page_files::FileInPage;
@@ -114,13 +115,13 @@ pub struct AttemptView<'a> {
     pub n_calls: usize,
     /// Absent if it passed or was skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub trouble: Option<TroubleView>,
+    pub trouble: Option<TroubleView<'a>>,
 }
 
 /// Why an attempt did not pass.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct TroubleView {
+pub struct TroubleView<'a> {
     /// The words, the number and the kind of the step that failed.
     pub step: Option<String>,
     pub step_number: Option<usize>,
@@ -128,6 +129,14 @@ pub struct TroubleView {
     pub message: String,
     pub expected: Option<String>,
     pub saw: Option<String>,
+    /// What went wrong on the device by itself shortly before, oldest first.
+    pub just_before: Vec<String>,
+    /// The file and the line of the call or step that failed.
+    pub place: Option<String>,
+    /// What is written there.
+    pub excerpt: Option<&'a Excerpt>,
+    /// The commands to type next, most useful first.
+    pub commands: Vec<String>,
     /// The picture at the failure, or the last one before.
     pub picture: Option<PictureView>,
 }
@@ -141,6 +150,41 @@ pub struct DetailView<'a> {
     pub loose: Vec<CallView<'a>>,
     /// The place of the step that failed.
     pub failing_step: Option<usize>,
+    /// What the device said and did by itself.
+    pub activity: Vec<ActivityView>,
+    /// The files that its steps are in, as they were.
+    pub sources: Vec<SourceView<'a>>,
+    /// `null` if none was kept.
+    pub trace: Option<TraceView>,
+}
+
+/// A file with steps of an attempt.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SourceView<'a> {
+    /// Relative to the project.
+    pub path: &'a str,
+    /// The copy in the run folder, and where the page finds it: in the page, it is among the trees.
+    pub file: &'a str,
+    pub kept: FileInPage,
+}
+
+/// The trace of an attempt: a script that calls `trailblazeTrace`, as `docs/events.md` describes.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TraceView {
+    /// The file in the run folder.
+    pub file: String,
+    pub kept: FileInPage,
+}
+
+/// A place in a file.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlaceView<'a> {
+    pub path: &'a str,
+    /// From 1.
+    pub line: usize,
 }
 
 /// A step of an attempt.
@@ -155,6 +199,10 @@ pub struct StepView<'a> {
     pub heading: Option<String>,
     /// Whether it is shown beneath a heading.
     pub is_within: bool,
+    /// Microseconds since the run started.
+    pub at: u64,
+    /// `null` if it is in no file.
+    pub place: Option<PlaceView<'a>>,
     pub text: String,
     pub plan: &'a Plan,
     pub state: AttemptState,
@@ -196,6 +244,8 @@ pub struct CallView<'a> {
     pub is_delegating: bool,
     /// Where the tool comes from.
     pub source: &'a str,
+    /// Where it is written; `null` if it is in no file.
+    pub place: Option<PlaceView<'a>>,
     /// `null` if it was not answered.
     pub micros: Option<u64>,
     pub touches: Vec<TouchView>,
@@ -212,6 +262,8 @@ pub struct CallView<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TouchView {
+    /// Microseconds since the run started.
+    pub at: u64,
     pub point: Option<Point>,
     pub bounds: Option<Rect>,
     /// The action and the element, in words.
@@ -242,6 +294,8 @@ pub struct NoteView<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PictureView {
+    /// Microseconds since the run started.
+    pub at: u64,
     pub moment: Moment,
     /// The file in the run folder.
     pub file: String,

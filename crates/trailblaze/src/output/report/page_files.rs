@@ -7,10 +7,13 @@ use std::path::{Component, Path, PathBuf};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
 use sha2::{Digest, Sha256};
+use trailblaze_protocol::ids::AttemptId;
 
 use super::clip::clip;
-use crate::output::run_folder::is_inert;
+use crate::output::run_folder::{is_inert, trace_file};
 
 /// Bytes of pictures that a page holds; a browser takes seconds to load much more. Pictures beyond are
 /// shown from the run folder.
@@ -19,6 +22,7 @@ const MOST_TREES: usize = 16 << 20;
 const LONGEST_TREE: usize = 256 << 10;
 const LONGEST_TAIL: usize = 16 << 10;
 
+const NO_TRACE: &str = "is not a trace";
 const NO_PICTURE: &str = "is not a picture";
 const ACTIVE: &str = "is not linked: opened from here, it could run as a page";
 
@@ -82,6 +86,18 @@ impl PageFiles {
         }
         let PageFiles { folder, trees, .. } = self;
         trees.keep(folder, file, |bytes| Some(clip(&String::from_utf8_lossy(bytes), LONGEST_TREE).into_owned()))
+    }
+
+    /// The script with the trace of an attempt, if there is one. It runs in the page, so it must be nothing but a call with data.
+    pub fn trace(&self, attempt: &AttemptId) -> Option<(String, FileInPage)> {
+        let file = trace_file(attempt);
+        let path = find(&self.folder, &file).ok()?;
+        let kept = match fs::read(path) {
+            Ok(script) if is_trace(&script, attempt) => FileInPage::NextToPage,
+            Ok(_) => FileInPage::Missing(NO_TRACE),
+            Err(_) => FileInPage::Missing("cannot be read"),
+        };
+        Some((file, kept))
     }
 
     /// An attachment of an answer: in the page if it is a picture, otherwise next to it.
@@ -171,6 +187,13 @@ pub fn find(folder: &Path, file: &str) -> Result<PathBuf, &'static str> {
         return Err("is outside the run folder");
     }
     Ok(path)
+}
+
+/// Whether a script is one call of `trailblazeTrace` with the id of the attempt and one object.
+fn is_trace(script: &[u8], attempt: &AttemptId) -> bool {
+    let head = format!("trailblazeTrace({}, ", Value::from(attempt.as_str()));
+    let data = script.strip_prefix(head.as_bytes()).and_then(|rest| rest.strip_suffix(b");\n"));
+    data.is_some_and(|data| data.starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(data).is_ok())
 }
 
 fn mime(bytes: &[u8]) -> Option<&'static str> {

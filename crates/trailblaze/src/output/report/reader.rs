@@ -5,14 +5,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::Value;
+use trailblaze_protocol::device_event::DeviceEvent;
 use trailblaze_protocol::event::{CallResult, Called, Event, Header, Level, Line, ModelAsked, Parsed, ToolKind};
 use trailblaze_protocol::ids::{AttemptId, CallId, DeviceId, ModelRequestId, Parent, SessionId, StepId};
 
 use super::clip::clip;
 use super::heals::Heal;
 use super::model::{
-    Answered, AttemptEnd, AttemptRecord, CallRecord, Closing, NotRun, Note, PictureRecord, RoleRecord, RunEnd,
-    RunRecord, RunStart, ServerRecord, SessionRecord, Standing, StepEnd, StepRecord, Touch, Turn, Wait,
+    Answered, AttemptEnd, AttemptRecord, CallRecord, Closing, DeviceRecord, NotRun, Note, PictureRecord, RoleRecord,
+    RunEnd, RunRecord, RunStart, ServerRecord, SessionRecord, Standing, StepEnd, StepRecord, Touch, Turn, Wait,
 };
 
 /// Assembles lines. The maps hold the indices of known items; if an id occurs twice, the latest item is meant.
@@ -31,6 +32,9 @@ pub struct Reader {
 /// How many bytes of the results of queries are kept, and what is kept of each after that. A session may look at its screen all day.
 const QUERIED: usize = 32 << 20;
 const BEGINNING: usize = 1 << 10;
+
+/// How much of what a device did by itself is kept of an attempt.
+const ACTIVITY: usize = 5000;
 
 /// The line is about something that is not in the file.
 struct Stray;
@@ -70,7 +74,7 @@ impl Reader {
             Event::StepStarted { .. } => self.take_step(at, event)?,
             Event::Called(called) => self.take_call(at, Arc::unwrap_or_clone(called))?,
             Event::Touched { call, point, bounds, what, .. } => {
-                self.call(&call)?.touches.push(Touch { point, bounds, what });
+                self.call(&call)?.touches.push(Touch { at, point, bounds, what });
             }
             Event::Waited { call, what, micros, met, saw } => {
                 self.call(&call)?.waits.push(Wait { what, micros, met, saw });
@@ -89,7 +93,8 @@ impl Reader {
                 });
             }
             Event::Noted { about, level, text, .. } => self.notes(about.as_ref())?.push(Note { at, level, text }),
-            Event::Device { about, happened, .. } => {
+            Event::Device { session, about, happened } => {
+                self.note_activity(at, &session, about.as_ref(), &happened);
                 let notes = self.notes(about.as_ref())?;
                 if !happened.is_routine() {
                     notes.push(Note { at, level: happened.level(), text: happened.to_string() });
@@ -153,8 +158,29 @@ impl Reader {
         Ok(())
     }
 
+    /// Keeps what a device did during an attempt. Between calls, that is the last attempt on the device, while it runs.
+    fn note_activity(&mut self, at: u64, session: &SessionId, about: Option<&Parent>, happened: &DeviceEvent) {
+        let place = match about {
+            Some(Parent::Step(step)) => self.steps.get(step).map(|(place, _)| *place),
+            Some(Parent::Call(call)) => self.calls.get(call).map(|(place, _)| *place),
+            None => {
+                let is_on = |attempt: &AttemptRecord| {
+                    attempt.session == *session || attempt.roles.iter().any(|role| role.session == *session)
+                };
+                self.run.attempts.iter().rposition(is_on).filter(|place| self.run.attempts[*place].end.is_none())
+            }
+        };
+        if let Some(place) = place {
+            let activity = &mut self.run.attempts[place].activity;
+            if activity.len() < ACTIVITY {
+                activity.push(DeviceRecord { at, happened: happened.clone() });
+            }
+        }
+    }
+
     fn take_attempt(&mut self, at: u64, event: Event) {
-        let Event::AttemptStarted { attempt: id, session, roles, trail, number, repeat, is_repaired } = event else {
+        let Event::AttemptStarted { attempt: id, session, roles, trail, number, repeat, is_repaired, sources } = event
+        else {
             return;
         };
         self.attempts.insert(id.clone(), self.run.attempts.len());
@@ -183,11 +209,15 @@ impl Reader {
             loose: Vec::new(),
             turns: Vec::new(),
             heals: Vec::new(),
+            sources,
+            activity: Vec::new(),
         });
     }
 
     fn take_step(&mut self, at: u64, event: Event) -> Result<(), Stray> {
-        let Event::StepStarted { step: id, attempt, index, kind, text, plan, role, hook, heading } = event else {
+        let Event::StepStarted { step: id, attempt, index, kind, text, plan, role, hook, heading, place: written } =
+            event
+        else {
             return Ok(());
         };
         let place = *self.attempts.get(&attempt).ok_or(Stray)?;
@@ -202,6 +232,7 @@ impl Reader {
             role,
             hook,
             heading,
+            place: written,
             started_at: at,
             end: None,
             calls: Vec::new(),
@@ -261,6 +292,7 @@ impl Reader {
             is_recordable: called.is_recordable,
             is_delegating: called.is_delegating,
             source: called.source.to_string(),
+            place: called.place,
             at,
             children: Vec::new(),
             touches: Vec::new(),

@@ -22,6 +22,8 @@ pub fn detail(folder: &Path, attempt: usize) -> Result<Option<Value>, ReadError>
 
 /// A file of a run that may be shown: its report, or one that a browser does not run as a page.
 pub fn file(folder: &Path, name: &str) -> Option<PathBuf> {
-    let is_shown = name == "report.html" || is_inert(name);
+    // Sent as text: the page reads them.
+    let is_trace = name.starts_with("traces/") && (name.ends_with(".js") || name.ends_with(".css"));
+    let is_shown = name == "report.html" || is_inert(name) || is_trace;
     page_files::find(folder, name).ok().filter(|path| is_shown && path.is_file())
 }

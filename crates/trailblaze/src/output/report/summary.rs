@@ -104,6 +104,9 @@ pub struct FailureSummary {
     pub saw: Option<String>,
     /// The place of the failed call in the trail.
     pub place: Option<Place>,
+    /// What went wrong on the device by itself shortly before, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub just_before: Vec<String>,
     /// Relative to the run folder.
     pub pictures: Vec<String>,
     /// What could replace the call that did not find its element, best first.
@@ -221,6 +224,7 @@ fn summarise_failure(attempt: &AttemptRecord) -> FailureSummary {
         expected: failure.and_then(|failure| failure.expected.clone()),
         saw: failure.and_then(|failure| failure.saw.clone()),
         place: failure.and_then(|failure| failure.place.clone()),
+        just_before: failure.map(|failure| failure.just_before.clone()).unwrap_or_default(),
         pictures: attempt.failure_pictures().into_iter().map(|picture| picture.file.clone()).collect(),
         suggestions: failure
             .map(|failure| failure.suggestions.iter().map(SuggestionSummary::of).collect())

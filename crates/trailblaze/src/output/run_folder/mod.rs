@@ -3,17 +3,19 @@
 
 mod encoder;
 mod endings;
+mod traces;
 mod writer;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use sha2::{Digest, Sha256};
 use trailblaze_core::ids;
 use trailblaze_core::record::artifacts::{ArtifactKind, ArtifactStore, Shot};
 use trailblaze_core::record::events::EventSink;
+use trailblaze_core::record::trace::TraceStore;
 use trailblaze_core::screen::Picture;
 use trailblaze_protocol::event::{Event, Header, VERSION};
 use trailblaze_protocol::exit::Exit;
@@ -25,6 +27,8 @@ use crate::files::private;
 use encoder::Painter;
 pub use encoder::{cover, decode, encode, pack, pack_small, picture_size, scaled, unpacked};
 pub use endings::is_inert;
+use traces::RunTraces;
+pub use traces::{TracePolicy, trace_file};
 use writer::Writer;
 
 /// The recording of a run's only trail, or of a shell.
@@ -39,6 +43,8 @@ pub struct RunFolder {
     pub path: PathBuf,
     writer: Arc<Writer>,
     painter: Arc<Painter>,
+    /// Set once it is known that traces are collected.
+    traces: OnceLock<RunTraces>,
 }
 
 impl RunFolder {
@@ -66,13 +72,21 @@ impl RunFolder {
         writeln!(file, "{}", serde_json::to_string(&header).map_err(std::io::Error::other)?)?;
         let writer = Writer::start(file);
         let painter = Painter::new(path.clone(), Arc::clone(&writer));
-        Ok(Arc::new(RunFolder { id, path, writer, painter }))
+        Ok(Arc::new(RunFolder { id, path, writer, painter, traces: OnceLock::new() }))
+    }
+
+    /// Collects the traces of attempts from now on.
+    pub fn collect_traces(&self, policy: TracePolicy) {
+        if policy != TracePolicy::Off {
+            self.traces.get_or_init(|| RunTraces::new(policy, self.path.clone(), Arc::clone(&self.writer)));
+        }
     }
 
     /// Ends the record, and waits until everything is on disk.
     pub fn finish(&self, exit: Exit, leaked_processes: usize) -> Result<(), String> {
         // Pictures first: each of them still writes a line.
         let has_painted = self.painter.end();
+        self.traces.get().iter().for_each(|traces| traces.finish());
         self.emit(Event::RunEnded { exit, micros: self.micros(), leaked_processes });
         self.writer.end()?;
         if has_painted { Ok(()) } else { Err("the thread that stores pictures panicked".to_string()) }
@@ -112,10 +126,15 @@ impl ArtifactStore for RunFolder {
     fn keep(&self, kind: ArtifactKind, file: &Attachment) -> String {
         let folder = match kind {
             ArtifactKind::Attachment | ArtifactKind::ModelMessage => "attachments",
+            ArtifactKind::Source => "sources",
         };
         let name = format!("{folder}/{}.{}", hash(&file.bytes), endings::ending(file));
         self.writer.file(self.path.join(&name), Arc::clone(&file.bytes));
         name
+    }
+
+    fn traces(&self) -> Option<&dyn TraceStore> {
+        self.traces.get().map(|traces| traces as _)
     }
 
     fn encode_within(&self, picture: &Picture, masks: &[Rect], screen: Size, longest: u32) -> Option<Arc<[u8]>> {

@@ -146,6 +146,7 @@ impl Interactive {
         let known = registry.get(&tool);
         let call = ids::call();
         self.session.emit(Event::Called(Arc::new(Called {
+            place: None,
             call: call.clone(),
             parent: Parent::Step(step.id.clone()),
             session: self.session.id.clone(),

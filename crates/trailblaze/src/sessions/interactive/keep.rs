@@ -34,8 +34,16 @@ const STARTS: [(&str, &str, &str); 4] = [
 const OPEN_PAGE: &str = "Open the page";
 
 /// The arguments that name files: relative to the project in a session, and to the trail in a trail.
-const FILES: [(&str, &str); 4] =
-    [("web_upload", "files"), ("web_navigate", "url"), ("mobile_installApp", "file"), ("mobile_pushFile", "file")];
+const FILES: [(&str, &str); 8] = [
+    ("web_upload", "files"),
+    ("web_navigate", "url"),
+    ("web_mockRequest", "file"),
+    ("web_changeResponse", "file"),
+    ("web_recordHar", "file"),
+    ("web_replayHar", "file"),
+    ("mobile_installApp", "file"),
+    ("mobile_pushFile", "file"),
+];
 
 /// The steps of a session in the form of a trail. Calls that are independent of the device are saved for all platforms;
 /// others for the platform they were made on. A step that cannot be replayed completely is left to a model.

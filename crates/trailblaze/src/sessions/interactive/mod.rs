@@ -166,6 +166,7 @@ impl Interactive {
             number: 1,
             repeat: None,
             is_repaired: false,
+            sources: BTreeMap::new(),
         });
         Interactive {
             usage,
@@ -442,6 +443,7 @@ impl Interactive {
             role: None,
             hook: None,
             heading: None,
+            place: None,
         });
         self.n_steps += 1;
         self.step = Some(OpenStep { id, verdict: Verdict::Passed });

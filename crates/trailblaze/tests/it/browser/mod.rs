@@ -8,3 +8,4 @@ mod report_page;
 mod several_devices;
 pub mod studio;
 mod web;
+mod webdriver;

@@ -6,12 +6,14 @@ pub mod hand;
 pub mod home;
 pub mod lab;
 pub mod marked;
+pub mod net_server;
 pub mod permits;
 pub mod run_fixture;
 pub mod skip;
 pub mod stage;
 pub mod terminal;
 pub mod web_shop;
+pub mod webdriver;
 
 use std::collections::HashSet;
 use std::io::Write;

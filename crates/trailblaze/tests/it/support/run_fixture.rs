@@ -119,6 +119,7 @@ impl Recorder {
             number,
             repeat: None,
             is_repaired: false,
+            sources: Default::default(),
         });
         attempt
     }
@@ -135,6 +136,7 @@ impl Recorder {
             role: None,
             hook: None,
             heading: None,
+            place: None,
         });
         step
     }
@@ -142,6 +144,7 @@ impl Recorder {
     pub fn call(&mut self, attempt: &AttemptId, parent: Parent, origin: CallOrigin, tool: &str, args: Value) -> CallId {
         let call = CallId::new(self.fresh("c"));
         self.add(Event::Called(Arc::new(Called {
+            place: None,
             call: call.clone(),
             parent,
             session: SessionId::new("s1"),
@@ -361,6 +364,8 @@ pub fn failing(run: &mut Recorder, session: &SessionId) {
         saw: Some("`1 item`, `Fern`, `Check out`".to_string()),
         place: Some(Place { file: "trails/cart.trail.yaml".to_string(), line: 12, column: 9 }),
         suggestions: Vec::new(),
+        excerpt: None,
+        just_before: Vec::new(),
         parts: Vec::new(),
     };
     run.end_attempt(&attempt, Verdict::Failed, message, Some(failure));
@@ -397,6 +402,8 @@ pub fn hostile(run: &mut Recorder, session: &SessionId) {
         saw: Some("saw ".repeat(900)),
         place: Some(Place { file: HOSTILE.to_string(), line: 1, column: 1 }),
         suggestions: Vec::new(),
+        excerpt: None,
+        just_before: Vec::new(),
         parts: Vec::new(),
     };
     run.end_attempt(&attempt, Verdict::Failed, HOSTILE, Some(failure));

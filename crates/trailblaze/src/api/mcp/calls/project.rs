@@ -220,6 +220,8 @@ fn failures(summary: &Value) -> Vec<String> {
         for (name, words) in [("step", "step"), ("tool", "tool"), ("expected", "expected"), ("saw", "saw")] {
             lines.extend(failure[name].as_str().map(|value| format!("  {words}: {value}")));
         }
+        let just_before = failure["justBefore"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        lines.extend(just_before.map(|sign| format!("  just before: {sign}")));
         let place = &failure["place"];
         lines.extend(place["file"].as_str().map(|file| format!("  at {file}:{}", place["line"])));
         let pictures = failure["pictures"].as_array().into_iter().flatten().filter_map(Value::as_str);

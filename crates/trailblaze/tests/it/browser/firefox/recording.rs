@@ -82,8 +82,11 @@ async fn what_a_person_does_in_firefox_is_recorded_and_replays_on_both() {
         hand.click("#terms");
         hand.click("#place");
         hand.tab("/order");
+        stage.until_recorded("Click \"Place order\"");
+        hand.back();
+        hand.tab("/checkout");
     });
-    stage.until_recorded("Click \"Place order\"");
+    stage.until_recorded("Go back");
     let recorded = words(&stage.end(running));
     let expected = [
         &format!("Open {url}"),
@@ -92,6 +95,7 @@ async fn what_a_person_does_in_firefox_is_recorded_and_replays_on_both() {
         "Type \"Ring twice\" into \"Note to the driver\"",
         "Check \"I accept the terms\"",
         "Click \"Place order\"",
+        "Go back",
     ];
     assert_eq!(recorded, expected);
     stage.lab.project.write("trailblaze.yaml", format!("devices: {BOTH}\n"));

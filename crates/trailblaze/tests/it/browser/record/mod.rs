@@ -1,5 +1,6 @@
 //! `trailblaze record`: what a person does in a browser becomes a trail that replays without edits.
 
 mod todo;
+mod verifying;
 mod shop;
 pub mod stage;

@@ -1,8 +1,9 @@
 //! Trails on a real Chromium: exploring, recording, replaying, and what goes wrong there.
 
 mod accessible;
-mod acting;
+pub mod acting;
 mod bare;
+mod causes;
 mod checks;
 mod components;
 mod describing;
@@ -10,16 +11,19 @@ mod dialogs;
 mod finding;
 mod fresh;
 mod live;
+mod network;
 mod person;
 mod phone;
 mod refs;
 mod roles;
 mod secrets;
-mod shop;
+pub mod shop;
 mod snapshots;
 mod tools;
+mod trace;
 mod trouble;
 mod typing;
+mod world;
 
 use std::process::Command;
 

@@ -11,7 +11,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("trailblaze-contract", &[]),
     ("trailblaze-contract-gen", &[]),
     ("trailblaze-core", &["trailblaze-protocol"]),
-    ("trailblaze-drivers", &["trailblaze-core", "trailblaze-protocol", "trailblaze-supervise"]),
+    ("trailblaze-drivers", &["trailblaze-core", "trailblaze-http", "trailblaze-protocol", "trailblaze-supervise"]),
     ("trailblaze-http", &[]),
     ("trailblaze-models", &["trailblaze-core", "trailblaze-http"]),
     ("trailblaze-supervise", &[]),

@@ -1,0 +1,91 @@
+//! Sessions at one endpoint, for one device.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use tokio::sync::Mutex;
+use trailblaze_core::driver::{Budget, DriverError};
+use trailblaze_http::ProxySettings;
+
+use super::super::backend::{Backend, BrowserConnector, Setup};
+use super::backend::{SessionOwner, WebDriverBackend};
+use super::dialogs::WarnedDialogs;
+use super::endings::SessionEndings;
+use super::http::WebDriverHttp;
+use super::new_session::new_session;
+use super::session::WebDriverSession;
+use super::settings::EndpointSettings;
+
+pub struct WebDriverConnector {
+    http: Arc<WebDriverHttp>,
+    capabilities: Value,
+    endings: Arc<SessionEndings>,
+    warned: Arc<WarnedDialogs>,
+    /// A session that was made before it is needed, so that waiting for it is no part of a step.
+    ready: Mutex<Option<WebDriverSession>>,
+}
+
+impl WebDriverConnector {
+    pub fn new(
+        settings: &EndpointSettings,
+        proxies: &ProxySettings,
+        endings: Arc<SessionEndings>,
+    ) -> Result<WebDriverConnector, DriverError> {
+        let http = WebDriverHttp::new(settings.address.clone(), proxies)
+            .map_err(|evidence| DriverError::NotStarted { evidence })?;
+        let (warned, ready) = Default::default();
+        Ok(WebDriverConnector { http, capabilities: wanted(&settings.capabilities), endings, warned, ready })
+    }
+
+    /// Makes the first session.
+    pub async fn prepare(&self, budget: &Budget) -> Result<(), DriverError> {
+        let session = self.begin(budget).await?;
+        *self.ready.lock().await = Some(session);
+        Ok(())
+    }
+
+    async fn begin(&self, budget: &Budget) -> Result<WebDriverSession, DriverError> {
+        let session = new_session(&self.http, &self.capabilities, budget).await?;
+        self.endings.has_begun(self.http.address(), &session.id).await;
+        Ok(session)
+    }
+}
+
+/// What is asked of every session, unless the project asks for something else.
+fn wanted(own: &Value) -> Value {
+    let mut wanted = json!({
+        // The page half waits for the rest of a document, and for no longer than it wants to.
+        "pageLoadStrategy": "eager",
+        "unhandledPromptBehavior": "ignore",
+        "timeouts": {"pageLoad": 14_000, "script": 60_000, "implicit": 0},
+    });
+    if let (Some(wanted), Some(own)) = (wanted.as_object_mut(), own.as_object()) {
+        wanted.extend(own.iter().map(|(name, value)| (name.clone(), value.clone())));
+    }
+    wanted
+}
+
+#[async_trait]
+impl BrowserConnector for WebDriverConnector {
+    fn name(&self) -> &'static str {
+        "a browser behind WebDriver"
+    }
+
+    async fn open(&self, setup: Setup, budget: &Budget) -> Result<Arc<dyn Backend>, DriverError> {
+        let ready = self.ready.lock().await.take();
+        let session = match ready {
+            Some(session) => session,
+            None => self.begin(budget).await?,
+        };
+        let owner = Arc::clone(&self.endings) as _;
+        Ok(Arc::new(WebDriverBackend::new(Arc::new(session), setup, Arc::clone(&self.warned), owner)))
+    }
+
+    async fn close(&self) {
+        if let Some(session) = self.ready.lock().await.take() {
+            let _ = session.close().await;
+            self.endings.has_ended(&session.id).await;
+        }
+    }
+}
