@@ -20,7 +20,8 @@ const PROTOCOL: [&str; 8] = [
     include_str!("../../protocol/src/outcome.rs"),
 ];
 /// The types of the report's page, besides those of the protocol.
-const REPORT: [&str; 6] = [
+const REPORT: [&str; 7] = [
+    include_str!("../../trailblaze/src/output/report/activity.rs"),
     include_str!("../../trailblaze/src/output/report/heals.rs"),
     include_str!("../../trailblaze/src/output/report/model.rs"),
     include_str!("../../trailblaze/src/output/report/page_data.rs"),

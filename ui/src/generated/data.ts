@@ -50,83 +50,12 @@ export interface Detail {
   loose: Call[];
   /** The place of the step that failed. */
   failingStep: number | null;
-  /** What the device said while the attempt ran, oldest first. */
+  /** What the device said and did by itself. */
   activity: Activity[];
-  /** The files of the trail, as they were when the attempt ran. */
-  sources: SourceFile[];
+  /** The files that its steps are in, as they were. */
+  sources: Source[];
   /** `null` if none was kept. */
   trace: Trace | null;
-}
-
-/** Something that a device said. */
-export interface Activity {
-  /** Microseconds since the run started. */
-  at: number;
-  /** When it was over; `null` if that is unknown, or if it took no time. */
-  until: number | null;
-  kind: ActivityKind;
-  level: Level;
-  text: string;
-  /** Whether it may be the reason of a failure. */
-  isTrouble: boolean;
-  /** Absent if it is no request. */
-  exchange?: Exchange;
-}
-
-/** What a device said. */
-export type ActivityKind =
-  /** A line of the console of a page. */
-  | 'console'
-  /** An exception that a page did not catch. */
-  | 'exception'
-  /** A request of a page, and its response. */
-  | 'request'
-  /** A dialog of a page. */
-  | 'dialog'
-  /** A file that a page downloaded. */
-  | 'download'
-  /** A window that a page opened. */
-  | 'popup'
-  /** An app or a page ended unexpectedly. */
-  | 'crash'
-  /** A line of the log of a phone. */
-  | 'log';
-
-/** A request and its response. */
-export interface Exchange {
-  method: string;
-  url: string;
-  /** `null` if there was no response. */
-  status: number | null;
-  /** What it was for: `document`, `script`, `fetch`. */
-  kind: string;
-  /** `null` if it did not end. */
-  micros: number | null;
-  /** Why there was no response. */
-  failure: string | null;
-}
-
-/** A file of a trail. */
-export interface SourceFile {
-  /** Relative to the project. */
-  path: string;
-  /** The copy in the run folder. */
-  file: string;
-  kept: FileInPage;
-}
-
-/** What was collected for the trace of an attempt. */
-export interface Trace {
-  /** The file with its pictures and documents, in the run folder. */
-  file: string;
-  kept: FileInPage;
-}
-
-/** A line of a file of a trail. */
-export interface Place {
-  path: string;
-  /** From 1. */
-  line: number;
 }
 
 /** How a run, or a part of it, ended. Variants are ordered by severity; of several, the most severe is reported. */
@@ -214,15 +143,15 @@ export interface Attempt {
 export interface Step {
   /** As in the trail, from 1; `null` for the trailhead. */
   number: number | null;
-  /** Microseconds since the run started; `null` if that is unknown. */
-  at: number | null;
-  /** Where it is written. */
-  place: Place | null;
   kind: StepKind;
   /** What it and the steps after it are shown beneath. Absent if that is nothing, or the heading of the step before it. */
   heading?: string;
   /** Whether it is shown beneath a heading. */
   isWithin: boolean;
+  /** Microseconds since the run started. */
+  at: number;
+  /** `null` if it is in no file. */
+  place: Place | null;
   text: string;
   plan: Plan;
   state: AttemptState;
@@ -252,8 +181,6 @@ export interface Call {
   at: number;
   /** 0 for calls of the step itself. */
   depth: number;
-  /** Where it is written. */
-  place: Place | null;
   tool: string;
   /** Names and values. Values are text, since JavaScript would round long numbers. */
   args: [string, string][];
@@ -263,6 +190,8 @@ export interface Call {
   isDelegating: boolean;
   /** Where the tool comes from. */
   source: string;
+  /** Where it is written; `null` if it is in no file. */
+  place: Place | null;
   /** `null` if it was not answered. */
   micros: number | null;
   touches: Touch[];
@@ -273,6 +202,37 @@ export interface Call {
   answer: Answer | null;
   /** The model that judged a statement. */
   judgedBy: string | null;
+}
+
+/** Something that the device said or did by itself. */
+export interface Activity {
+  /** Microseconds since the run started. */
+  at: number;
+  /** When it ended; `null` if that is not known, or if it took no time. */
+  until: number | null;
+  kind: ActivityKind;
+  level: Level;
+  text: string;
+  /** Whether it may be why a check fails shortly after it. */
+  isTrouble: boolean;
+  /** The request. Absent for others. */
+  exchange?: Exchange;
+}
+
+/** A file with steps of an attempt. */
+export interface Source {
+  /** Relative to the project. */
+  path: string;
+  /** The copy in the run folder, and where the page finds it: in the page, it is among the trees. */
+  file: string;
+  kept: FileInPage;
+}
+
+/** The trace of an attempt: a script that calls `trailblazeTrace`, as `docs/events.md` describes. */
+export interface Trace {
+  /** The file in the run folder. */
+  file: string;
+  kept: FileInPage;
 }
 
 /** A session on a device. */
@@ -336,23 +296,16 @@ export interface Trouble {
   message: string;
   expected: string | null;
   saw: string | null;
+  /** What went wrong on the device by itself shortly before, oldest first. */
+  justBefore: string[];
+  /** The file and the line of the call or step that failed. */
+  place: string | null;
+  /** What is written there. */
+  excerpt: Excerpt | null;
+  /** The commands to type next, most useful first. */
+  commands: string[];
   /** The picture at the failure, or the last one before. */
   picture: Picture | null;
-  /** What went wrong shortly before, oldest first: failed requests, errors of the console. */
-  justBefore: string[];
-  /** The line of the trail, as `trails/pay.trail.yaml:12`. */
-  place: string | null;
-  /** The step as it is written in the trail. */
-  excerpt: Excerpt | null;
-  /** Commands to type next. */
-  commands: string[];
-}
-
-/** Lines of a trail. */
-export interface Excerpt {
-  /** The number of the first line, from 1. */
-  line: number;
-  text: string;
 }
 
 /** What sort of step it is. */
@@ -363,6 +316,13 @@ export type StepKind =
   | 'step'
   /** A step that checks something. */
   | 'verify';
+
+/** A place in a file. */
+export interface Place {
+  path: string;
+  /** From 1. */
+  line: number;
+}
 
 /** Where the calls of a step come from. */
 export type Plan =
@@ -377,9 +337,9 @@ export type Plan =
 
 /** A screenshot. */
 export interface Picture {
-  moment: Moment;
   /** Microseconds since the run started. */
   at: number;
+  moment: Moment;
   /** The file in the run folder. */
   file: string;
   /** The size of the screen, in the pixels that points and bounds use. */
@@ -467,6 +427,42 @@ export type Answer =
   /** The call could not be carried out. */
   | { fault: { exit: Exit; message: string }; outcome?: undefined };
 
+/** What sort of activity it is. */
+export type ActivityKind =
+  | 'console'
+  | 'exception'
+  | 'request'
+  | 'dialog'
+  | 'download'
+  | 'navigation'
+  | 'crash'
+  | 'log';
+
+/** A request and its response. */
+export interface Exchange {
+  /** Its number, by which the trace has its headers and bodies. */
+  request: number;
+  method: string;
+  url: string;
+  /** `null` if there was no answer. */
+  status: number | null;
+  /** What it is for: `document`, `fetch`, `image` … */
+  kind: string;
+  /** How long it took; `null` if it did not end. */
+  micros: number | null;
+  /** Why it failed; `null` if it did not. */
+  failure: string | null;
+}
+
+/** Where the page finds a file. */
+export type FileInPage =
+  /** In the page, under this number. */
+  | { embedded: number; missing?: undefined }
+  /** Next to the page, under the name given by the event. */
+  | 'nextToPage'
+  /** Not available, and why. */
+  | { missing: string; embedded?: undefined };
+
 /** The device of a session. */
 export interface Device {
   /** The device, as `platform/name`. */
@@ -479,6 +475,14 @@ export interface Device {
   size: Size;
   /** Classifiers that select recordings, broadest first: `["android", "phone"]`. */
   classifiers: string[];
+}
+
+/** Some lines of a file of the project. */
+export interface Excerpt {
+  /** The number of the first line, from 1. */
+  line: number;
+  /** The lines, without the indentation that all of them have. */
+  text: string;
 }
 
 /** When a screenshot was taken, relative to the step or call that it is about. */
@@ -497,15 +501,6 @@ export interface Size {
   /** From top to bottom. */
   height: number;
 }
-
-/** Where the page finds a file. */
-export type FileInPage =
-  /** In the page, under this number. */
-  | { embedded: number; missing?: undefined }
-  /** Next to the page, under the name given by the event. */
-  | 'nextToPage'
-  /** Not available, and why. */
-  | { missing: string; embedded?: undefined };
 
 /** What a model was asked for. */
 export type ModelPurpose =

@@ -34,7 +34,7 @@ pub use self::abilities::{
 pub use self::audit::{AccessibilityAuditor, AccessibilityFault, AuditScope};
 pub use self::browse::Browse;
 pub use self::command::DeviceCommand;
-pub use self::documents::DocumentSnapshots;
+pub use self::documents::{DocumentContent, DocumentSnapshots};
 pub use self::events::{DeviceEvents, cut};
 pub use self::exchange::{ExchangeBody, ExchangeResponse, NetworkExchange, REMOVED, har, header};
 pub use self::live::ScreenFrame;

@@ -16,9 +16,9 @@ use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 use trailblaze_protocol::event::Moment;
 use trailblaze_protocol::ids::{AttemptId, CallId};
 
-use crate::driver::{Budget, Driver, NetworkExchange, ScreenFrame};
+use crate::driver::{Budget, DocumentContent, Driver, NetworkExchange, ScreenFrame};
 use crate::record::artifacts::ArtifactStore;
-use crate::record::trace::{DocumentContent, TraceEntry};
+use crate::record::trace::TraceEntry;
 use crate::values::secret::Secrets;
 
 /// The least time between two pictures, apart from those at calls.

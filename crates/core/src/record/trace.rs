@@ -1,11 +1,10 @@
 //! The port to the trace of an attempt: what its screen and its documents looked like all along. It is collected while the
 //! attempt runs, and kept or dropped when it has ended.
 
-use serde_json::Value;
 use trailblaze_protocol::event::Moment;
 use trailblaze_protocol::ids::{AttemptId, CallId};
 
-use crate::driver::{NetworkExchange, ScreenFrame};
+use crate::driver::{DocumentContent, NetworkExchange, ScreenFrame};
 
 /// Where traces are collected. Implementations must not block, and bound what they hold. What they are given has been redacted.
 pub trait TraceStore: Send + Sync {
@@ -31,18 +30,4 @@ pub enum TraceEntry {
     },
     /// What its pages sent and what they got.
     Exchanges(Vec<NetworkExchange>),
-}
-
-/// The documents of a page: the main one and those of its frames.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct DocumentContent {
-    pub url: String,
-    pub title: String,
-    /// The size of the view, in the pixels that points and bounds use.
-    pub width: u32,
-    pub height: u32,
-    /// The main document first. Objects with `url`, `base`, `scroll`, `sheets` and `node`, as `docs/events.md` says.
-    pub frames: Vec<Value>,
-    /// The style sheets that `frames` refer to by number.
-    pub sheets: Vec<std::sync::Arc<str>>,
 }

@@ -270,8 +270,13 @@
       selection?.selectAllChildren(e);
       selection?.collapseToEnd();
     } else if (e.selectionStart != null) e.setSelectionRange?.(textIn(e).length, textIn(e).length);
-    // Scripts cannot set the caret in a number or e-mail field.
-    else selection?.modify("move", "forward", "documentboundary");
+    // Scripts cannot set the caret in a number or e-mail field. In Firefox, the selection of the page does not reach into it either, but the
+    // caret goes behind a new value.
+    else if (typeof e.value === "string" && CSS.supports("-moz-appearance", "none")) {
+      const { value } = e;
+      e.value = "";
+      e.value = value;
+    } else selection?.modify("move", "forward", "documentboundary");
   };
   // The editor that an element belongs to: its outermost editable ancestor.
   /** @param {El} e */

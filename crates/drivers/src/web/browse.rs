@@ -193,7 +193,7 @@ async fn close_tab(actor: &Actor<'_>, index: Option<usize>) -> Result<(), Driver
 
 /// The origin of a document, and its local storage as a storage state has it; `None` if it has none.
 pub async fn own_storage(actor: &Actor<'_>, realm: &Realm) -> Result<Option<Value>, DriverError> {
-    let script = "(() => { try { return { origin: location.origin, \
+    let script = "(() => { try { return { origin: location.protocol === 'file:' ? 'file://' : location.origin, \
                   localStorage: Object.entries(localStorage).map(([name, value]) => ({ name, value })) }; } \
                   catch { return null; } })()";
     let own = actor.page.ask_in(actor.budget, realm, script).await?;
@@ -287,7 +287,8 @@ async fn store(actor: &Actor<'_>, origin: &Value) -> Result<(), DriverError> {
     let items = origin.get("localStorage").cloned().unwrap_or_else(|| json!([]));
     let mark = format!("trailblaze-restored-{}", trailblaze_core::ids::run_suffix());
     let script = format!(
-        "(() => {{ try {{ if (location.origin !== {} || sessionStorage.getItem({mark:?})) return; \
+        "(() => {{ try {{ const origin = location.protocol === 'file:' ? 'file://' : location.origin; \
+         if (origin !== {} || sessionStorage.getItem({mark:?})) return; \
          sessionStorage.setItem({mark:?}, '1'); \
          for (const {{ name, value }} of {items}) localStorage.setItem(name, value); }} catch {{}} }})()",
         json!(string(origin, "origin")),

@@ -8,8 +8,7 @@ use futures::future::join_all;
 use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use trailblaze_core::driver::{Budget, DocumentSnapshots, DriverError};
-use trailblaze_core::record::trace::DocumentContent;
+use trailblaze_core::driver::{Budget, DocumentContent, DocumentSnapshots, DriverError};
 
 use super::backend::{FrameId, Realm};
 use super::driver::Web;

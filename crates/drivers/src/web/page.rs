@@ -76,7 +76,11 @@ impl Page {
             is_fresh: AtomicBool::new(true),
         });
         let _ = events.page.set(Arc::downgrade(&page));
-        page.new_tab(budget).await?;
+        if let Err(error) = page.new_tab(budget).await {
+            // Nobody else knows of the session.
+            page.backend.close().await;
+            return Err(error);
+        }
         screencast.opened(&page);
         Ok(page)
     }

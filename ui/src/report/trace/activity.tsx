@@ -30,7 +30,7 @@ const NAMES: Partial<Record<Activity['kind'], string>> = {
   exception: 'not caught',
   dialog: 'dialog',
   download: 'download',
-  popup: 'new window',
+  navigation: 'page',
   crash: 'crash',
 };
 

@@ -32,6 +32,18 @@ globalThis.trailblazeDrags ??= (() => {
     globalThis.trailblazeChanged?.("drag:" + JSON.stringify(data));
   });
 
+  // The button is released after the drop. A page that has received a drop learns nothing of that.
+  const hush = () => {
+    const names = ["pointerup", "mouseup", "click"];
+    const end = () => { for (const name of names) window.removeEventListener(name, stop, true); };
+    const stop = (event) => {
+      event.stopImmediatePropagation();
+      event.preventDefault();
+      if (event.type === "mouseup") setTimeout(end, 50);
+    };
+    for (const name of names) window.addEventListener(name, stop, true);
+    window.addEventListener("pointerdown", end, { capture: true, once: true });
+  };
   const targetAt = (x, y) => {
     let at = document.elementFromPoint(x, y);
     while (at?.shadowRoot) {
@@ -68,6 +80,7 @@ globalThis.trailblazeDrags ??= (() => {
       const effect = accepts ? transfer.dropEffect : "none";
       if (at) fire(at, accepts ? "drop" : "dragleave", x, y);
       over = null;
+      hush();
       return effect;
     },
     // The pointer went to another document.

@@ -136,7 +136,13 @@ impl BidiSession {
         let has_bodies = session.connection.call("network.addDataCollector", collector).await.is_ok();
         session.requests.lock().has_bodies = has_bodies;
         let context = session.new_context().await?;
-        session.known.lock().context = context;
+        let there = session.call("browsingContext.getTree", json!({"maxDepth": 0})).await?;
+        let there = there.get("contexts").and_then(Value::as_array);
+        let initial = there.into_iter().flatten().map(|tab| string(tab, "context")).collect();
+        {
+            let mut known = session.known.lock();
+            (known.context, known.initial) = (context, initial);
+        }
         Ok(session)
     }
 
@@ -222,13 +228,7 @@ impl BidiSession {
     /// Inserts a text where the focus is, as an input method does. Editors that the page made itself get it key by key, because they
     /// rely on events that a browser sends for keys only.
     async fn insert(&self, tab: &str, text: &str) -> Result<(), BackendError> {
-        let insert = format!(
-            "(() => {{ let e = document.activeElement; while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement; \
-             if (e?.contentWindow) return e.contentWindow; \
-             if (!e || e.isContentEditable || document.designMode === 'on') return false; \
-             return document.execCommand('insertText', false, {}); }})()",
-            json!(text),
-        );
+        let insert = format!("({})({})", include_str!("insert.js"), json!(text));
         let mut frame = tab.to_string();
         for _ in 0..tabs::DEPTH {
             let answer = self.evaluate_in(&frame, &insert).await?;
@@ -248,6 +248,27 @@ impl BidiSession {
         self.call("input.performActions", json!({"context": tab, "actions": actions})).await.map(drop)
     }
 
+    /// Evaluates a script in the page's own world, and awaits what it returns, be it a promise or something like one.
+    async fn evaluate_as_user(&self, tab: &str, script: &str) -> Result<Value, BackendError> {
+        let options = json!({"userActivation": true, "resultOwnership": "root"});
+        let answer = self.evaluate_at(&json!({"context": tab}), script, options).await?;
+        let handle = answer.pointer("/result/handle").cloned();
+        let value = match &handle {
+            Some(handle) if values::is_thenable(&answer) => {
+                let realm = Realm(string(&answer, "realm"));
+                let awaited = self.call_function(&realm, "async (it) => it", json!([{"handle": handle}])).await;
+                awaited.and_then(|awaited| values::value_of(&awaited))
+            }
+            _ => values::value_of(&answer),
+        };
+        if let Some(handle) = handle {
+            let params = json!({"handles": [handle], "target": {"realm": answer["realm"]}});
+            // A document that has gone keeps nothing.
+            let _ = self.call("script.disown", params).await;
+        }
+        value
+    }
+
     /// Whether a page leaves time to answer.
     async fn answers(&self, tab: &str) -> bool {
         tokio::time::timeout(BUSY, self.evaluate_in(tab, "1")).await.is_ok()
@@ -262,22 +283,18 @@ impl Backend for BidiSession {
 
     /// A script may await at its top, and declare again what an earlier one has declared.
     async fn run_script(&self, tab: &str, script: &str) -> Result<Value, BackendError> {
-        let target = json!({"context": tab});
-        let as_user = || json!({"userActivation": true});
-        let first = values::value_of(&self.evaluate_at(&target, script, as_user()).await?);
+        let first = self.evaluate_as_user(tab, script).await;
         let Err(BackendError::Threw(why)) = &first else { return first };
         if why.starts_with("SyntaxError: redeclaration of") {
-            let block = format!("{{ {script}\n}}");
-            return values::value_of(&self.evaluate_at(&target, &block, as_user()).await?);
+            return self.evaluate_as_user(tab, &format!("{{ {script}\n}}")).await;
         }
         if !(why.starts_with("SyntaxError") && script.contains("await")) {
             return first;
         }
         for wrapped in [format!("(async () => ({script}\n))()"), format!("(async () => {{ {script}\n}})()")] {
-            let answer = values::value_of(&self.evaluate_at(&target, &wrapped, as_user()).await?);
-            match &answer {
+            match self.evaluate_as_user(tab, &wrapped).await {
                 Err(BackendError::Threw(why)) if why.starts_with("SyntaxError") => {}
-                _ => return answer,
+                answer => return answer,
             }
         }
         first
@@ -347,8 +364,9 @@ impl Backend for BidiSession {
 
     async fn new_tab(&self) -> Result<TabId, BackendError> {
         let context = self.known.lock().context.clone();
-        let made = self.call("browsingContext.create", json!({"type": "tab", "userContext": context})).await?;
-        Ok(string(&made, "context"))
+        // It comes to the front once it is there: a page that is busy would keep it from being created in front.
+        let create = json!({"type": "tab", "userContext": context, "background": true});
+        Ok(string(&self.call("browsingContext.create", create).await?, "context"))
     }
 
     async fn close_tab(&self, tab: &str) -> Result<(), BackendError> {

@@ -1,8 +1,10 @@
 //! What is known about the tabs, frames and realms of a session, from its events.
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
 use super::super::backend::{BackendError, BrowserEvent, FrameId, FrameInfo, Navigation, Realm, TabId};
 use super::super::emulation::Emulation;
@@ -13,6 +15,8 @@ use super::{BidiSession, string};
 pub const DEPTH: usize = 16;
 /// How many ended navigations are remembered.
 const NAVIGATIONS: usize = 64;
+/// How long a tab may take to come to the front.
+const SWITCHING: Duration = Duration::from_secs(2);
 /// How many downloads may be going on.
 const DOWNLOADS: usize = 256;
 
@@ -21,6 +25,8 @@ pub struct KnownTabs {
     pub context: String,
     /// What new tabs emulate.
     pub emulation: Emulation,
+    /// The tabs that the browser started with, which are closed once there is another one.
+    pub initial: Vec<TabId>,
     /// The tabs of this context, in the order in which they were opened.
     pub tabs: Vec<TabId>,
     pub openers: HashMap<TabId, TabId>,
@@ -65,6 +71,7 @@ impl KnownTabs {
         KnownTabs {
             context: String::new(),
             emulation,
+            initial: Vec::new(),
             tabs: Vec::new(),
             openers: HashMap::new(),
             front: String::new(),
@@ -236,16 +243,20 @@ impl BidiSession {
         let tab = tab.to_string();
         // Detached: ends when the browser has answered, or is gone.
         tokio::spawn(async move {
-            let _ = me.call("browsingContext.activate", json!({"context": tab})).await;
-            let is_kept = {
+            // Behind a page that is busy, it comes to the front when that one is closed.
+            let _ = timeout(SWITCHING, me.call("browsingContext.activate", json!({"context": tab}))).await;
+            let (is_kept, initial) = {
                 let mut known = me.known.lock();
                 let is_kept = known.tabs.contains(&tab);
                 if is_kept {
                     known.front.clone_from(&tab);
                 }
-                is_kept
+                (is_kept, std::mem::take(&mut known.initial))
             };
             me.sink.take(BrowserEvent::TabOpened { tab, is_kept });
+            for tab in initial {
+                let _ = me.call("browsingContext.close", json!({"context": tab})).await;
+            }
         });
     }
 }

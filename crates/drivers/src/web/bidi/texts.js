@@ -11,9 +11,44 @@
     if (text.trim() && boxes.length) texts.push([text, boxes]);
   };
   // Text that styles generate, or an empty string.
-  const generated = (e, pseudo) => {
-    const { content } = getComputedStyle(e, pseudo);
-    return /^["']/.test(content) ? content.replace(/^.|.$/g, "") : content.startsWith("attr(") ? "…" : "";
+  const generated = (e, content) => {
+    const parts = content.matchAll(/"((?:[^"\\]|\\.)*)"|attr\(([^),\s]+)/g);
+    return [...parts].map(([, text, name]) => (name ? e.getAttribute(name) ?? "" : text.replace(/\\(.)/g, "$1"))).join("");
+  };
+  // What is laid out in an element, with what overflows it.
+  const areaOf = (e) => {
+    const { left, top, right, bottom } = e.getBoundingClientRect();
+    return new DOMRect(left, top, Math.max(right - left, e.scrollWidth ?? 0), Math.max(bottom - top, e.scrollHeight ?? 0));
+  };
+  // The box that something with a position of its own is placed in.
+  const containerOf = (e, position) => {
+    for (let at = e; at && position === "absolute"; at = at.parentElement) {
+      const style = getComputedStyle(at);
+      if (style.position === "static" && style.transform === "none") continue;
+      const { left, top } = at.getBoundingClientRect();
+      return { left: left + at.clientLeft - at.scrollLeft, top: top + at.clientTop - at.scrollTop };
+    }
+    return position === "fixed" ? { left: 0, top: 0 } : { left: -window.scrollX, top: -window.scrollY };
+  };
+  const tellPseudo = (e, pseudo) => {
+    const style = getComputedStyle(e, pseudo);
+    const text = generated(e, style.content);
+    if (!text.trim()) return;
+    if (style.position !== "absolute" && style.position !== "fixed") return tell(text, [areaOf(e)]);
+    const { left, top } = containerOf(e, style.position);
+    const at = (name) => parseFloat(style[name]) || 0;
+    tell(text, [new DOMRect(left + at("left"), top + at("top"), Math.max(at("width"), 1), Math.max(at("height"), 1))]);
+  };
+  // The marker of a list may be a text. It is beside the item.
+  const pen = new OffscreenCanvas(1, 1).getContext("2d");
+  const tellMarker = (e) => {
+    const { display, listStyleType, font } = getComputedStyle(e);
+    if (!display.includes("list-item")) return;
+    const text = generated(e, getComputedStyle(e, "::marker").content) || generated(e, listStyleType);
+    if (!text.trim()) return;
+    pen.font = font;
+    const { left, top, height, width } = e.getBoundingClientRect(), long = pen.measureText(text).width + 8;
+    tell(text, [new DOMRect(left - long, top, long + width, height)]);
   };
   const FIELDS = new Set(["INPUT", "TEXTAREA", "SELECT", "IMG", "OPTION", "OPTGROUP", "AREA"]);
   const valueOf = (e) => {
@@ -26,12 +61,15 @@
       if (node.nodeType === Node.TEXT_NODE) {
         if (!node.data.trim()) continue;
         range.selectNodeContents(node);
-        tell(node.data, range.getClientRects());
+        // Texts of drawings have no lines.
+        tell(node.data, node.parentElement instanceof SVGElement ? [node.parentElement.getBoundingClientRect()] : range.getClientRects());
       } else if (node.nodeType === Node.ELEMENT_NODE) {
         const shadow = node.shadowRoot ?? closed.get(node);
         if (node.getClientRects().length) {
           const whole = node.getBoundingClientRect();
-          tell(["::before", "::after", "::marker"].map((pseudo) => generated(node, pseudo)).join(" "), [whole]);
+          tellMarker(node);
+          tellPseudo(node, "::before");
+          tellPseudo(node, "::after");
           if (FIELDS.has(node.tagName)) tell(valueOf(node), [whole]);
           if (node.contentWindow) {
             const style = getComputedStyle(node);

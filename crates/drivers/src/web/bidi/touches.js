@@ -1,8 +1,8 @@
 // What a browser does with touches on a phone, which touches of the protocol do not cause: a finger that moves scrolls what is under it, and
-// one that stays down for long opens the context menu instead of clicking. It runs in a world of our own, in each document.
+// one that stays down for long opens the context menu instead of clicking, and two taps are a double click. It runs in a world of our own, in each document.
 ;(() => {
-  const LONG = 500, SLOP = 10;
-  let finger = null;
+  const LONG = 500, SLOP = 10, DOUBLE = 500;
+  let finger = null, tapped = null;
   const place = (event) => {
     const { clientX: x, clientY: y } = event.changedTouches[0];
     return { x, y };
@@ -52,4 +52,11 @@
     if (finger?.isHeld) event.preventDefault();
     finger = null;
   }, true);
+  listen("click", (event) => {
+    if (event.pointerType !== "touch") return;
+    const target = event.composedPath()[0], { clientX, clientY, timeStamp } = event;
+    const isSecond = tapped?.target === target && timeStamp - tapped.timeStamp < DOUBLE;
+    tapped = isSecond ? null : { target, timeStamp };
+    if (isSecond) target.dispatchEvent(new MouseEvent("dblclick", { bubbles: true, cancelable: true, composed: true, view: window, detail: 2, clientX, clientY }));
+  }, false);
 })();

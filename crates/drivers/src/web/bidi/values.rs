@@ -61,6 +61,13 @@ fn entries(value: Option<&Value>) -> impl Iterator<Item = (String, Value)> {
     })
 }
 
+/// Whether a script returned an object with a method `then`, which is awaited like a promise.
+pub fn is_thenable(answer: &Value) -> bool {
+    let pairs = answer.pointer("/result/value").and_then(Value::as_array);
+    let is_then = |pair: &Value| pair[0] == "then" && pair[1]["type"] == "function";
+    answer.pointer("/result/type").is_some_and(|kind| kind == "object") && pairs.into_iter().flatten().any(is_then)
+}
+
 /// The id by which the browser knows an element that a script returned.
 pub fn shared_id(answer: &Value) -> Option<&str> {
     answer.pointer("/result/sharedId").and_then(Value::as_str)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -24,6 +24,8 @@ const STARTUP: Duration = Duration::from_secs(60);
 const CLOSING: Duration = Duration::from_secs(2);
 /// How much of what it prints is kept, in bytes.
 const KEPT: usize = 8 << 10;
+/// The oldest version that has every command we need.
+const OLDEST: u32 = 147;
 /// What it prints before the address at which it listens.
 const LISTENING: &str = "WebDriver BiDi listening on ";
 
@@ -142,7 +144,15 @@ async fn begin(printed: &mut Printed, options: &FirefoxOptions) -> Result<Arc<Bi
         "unhandledPromptBehavior": {"default": "ignore", "file": files},
     });
     let begun = connection.call("session.new", json!({"capabilities": {"alwaysMatch": capabilities}})).await;
-    begun.map(|_| connection).map_err(|error| error.to_string())
+    let begun = begun.map_err(|error| error.to_string())?;
+    let version = begun.pointer("/capabilities/browserVersion").and_then(Value::as_str).unwrap_or_default();
+    too_old(version).map_or(Ok(connection), Err)
+}
+
+/// Why this version cannot be driven, if it cannot.
+fn too_old(version: &str) -> Option<String> {
+    let major: u32 = version.split('.').next()?.parse().ok()?;
+    (major < OLDEST).then(|| format!("it is Firefox {version}, and {OLDEST} or newer is needed"))
 }
 
 /// What Firefox prints, read until it has ended, even if nothing waits for it: a full pipe would block it.
@@ -228,6 +238,12 @@ mod tests {
         assert_eq!(address_in(whole).as_deref(), Some("ws://127.0.0.1:4711"));
         assert_eq!(address_in(whole.trim_end()), None);
         assert_eq!(address_in("Unable to init server\n"), None);
+    }
+
+    #[test]
+    fn a_firefox_that_lacks_commands_is_refused() {
+        assert_eq!(too_old("128.5.0").as_deref(), Some("it is Firefox 128.5.0, and 147 or newer is needed"));
+        assert_eq!((too_old("153.7.0"), too_old("")), (None, None));
     }
 
     #[test]

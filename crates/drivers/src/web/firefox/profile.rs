@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::super::emulation::Emulation;
 
 /// What every device has. Firefox itself adds those that it recommends for browsers that are driven.
-const SETTINGS: [(&str, Setting); 38] = [
+const SETTINGS: [(&str, Setting); 42] = [
     // No page but ours, and nothing in front of it.
     ("browser.startup.page", Setting::Number(0)),
     ("browser.startup.homepage", Setting::Text("about:blank")),
@@ -46,11 +46,17 @@ const SETTINGS: [(&str, Setting); 38] = [
     // A page that is returned to is loaded again: nothing reports one that comes back from memory.
     ("fission.bfcacheInParent", Setting::Flag(false)),
     ("browser.sessionhistory.max_total_viewers", Setting::Number(0)),
+    // Each move of a pointer reaches the page by itself.
+    ("dom.events.coalesce.mousemove", Setting::Flag(false)),
+    ("dom.events.coalesce.touchmove", Setting::Flag(false)),
     // What one trail was permitted, the next is not.
     ("permissions.isolateBy.userContext", Setting::Flag(true)),
     ("privacy.userContext.enabled", Setting::Flag(true)),
     // No process is kept ready for a tab that is never opened.
     ("dom.ipc.processPrelaunch.enabled", Setting::Flag(false)),
+    // A new tab does not share the process of a page that never ends.
+    ("dom.ipc.processCount.webIsolated", Setting::Number(8)),
+    ("dom.ipc.processCount.file", Setting::Number(8)),
     ("browser.tabs.unloadOnLowMemory", Setting::Flag(false)),
 ];
 
@@ -82,6 +88,7 @@ fn emulated(emulation: &Emulation) -> Vec<(&'static str, Value)> {
     if emulation.is_mobile {
         settings.extend([
             ("dom.w3c_touch_events.enabled", json!(1)),
+            ("dom.w3c_touch_events.legacy_apis.enabled", json!(true)),
             ("dom.maxtouchpoints.testing.value", json!(5)),
             ("dom.meta-viewport.enabled", json!(true)),
             ("ui.useOverlayScrollbars", json!(1)),

@@ -3,4 +3,4 @@
 mod todo;
 mod verifying;
 mod shop;
-mod stage;
+pub mod stage;

@@ -57,7 +57,7 @@ impl Stage {
     }
 
     /// The program, with a daemon that belongs to this test.
-    fn command(&self, args: &[&str]) -> Command {
+    pub fn command(&self, args: &[&str]) -> Command {
         let mut command = self.lab.project.command(args);
         command.env_remove("TRAILBLAZE_FRESH").env("XDG_RUNTIME_DIR", self.runtime.path());
         command.env("TMPDIR", self.runtime.path());

@@ -1,7 +1,7 @@
 //! Trails on a real Chromium: exploring, recording, replaying, and what goes wrong there.
 
 mod accessible;
-mod acting;
+pub mod acting;
 mod bare;
 mod causes;
 mod checks;
@@ -17,7 +17,7 @@ mod phone;
 mod refs;
 mod roles;
 mod secrets;
-mod shop;
+pub mod shop;
 mod snapshots;
 mod tools;
 mod trace;

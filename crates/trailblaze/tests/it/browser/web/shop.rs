@@ -58,7 +58,9 @@ impl Shop {
         let ran = ran.exits(code);
         self.mark.wait_until_none_left_blocking();
         let left: Vec<_> = std::fs::read_dir(&temp).expect("a folder").flatten().map(|entry| entry.path()).collect();
-        assert!(!left.iter().any(|path| path.to_string_lossy().contains("trailblaze-chromium")), "{left:?}");
+        let profiles = ["trailblaze-chromium", "trailblaze-firefox"];
+        let is_profile = |path: &std::path::PathBuf| profiles.iter().any(|name| path.to_string_lossy().contains(name));
+        assert!(!left.iter().any(is_profile), "{left:?}");
         ran
     }
 }
