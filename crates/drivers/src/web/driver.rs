@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::watch;
+use tokio::time::Instant;
 use trailblaze_core::device_source::DeviceSpec;
 use trailblaze_core::driver::{
     AccessibilityAuditor, Action, ActionOutput, ActionTarget, AppControl, BrowserControl, Budget, ClipboardControl,
@@ -28,7 +29,7 @@ use super::documents::KnownSheets;
 use super::emulation::Emulation;
 use super::engine::BrowserEngine;
 use super::look::{PagePart, Ready, screen_of};
-use super::page::Page;
+use super::page::{POLL, Page};
 use super::person;
 use super::screencast::Screencast;
 use super::want::{needed, want};
@@ -298,6 +299,14 @@ impl Driver for Web {
 
     async fn changed(&self, budget: &Budget, since: SnapshotId) -> Result<(), DriverError> {
         let page = self.page(budget).await?;
+        if page.is_polled() {
+            // The next look asks whether it has changed.
+            let until = budget.deadline.min(Instant::now() + POLL);
+            return tokio::select! {
+                () = budget.cancel.cancelled() => Err(DriverError::Cancelled),
+                () = tokio::time::sleep_until(until) => Ok(()),
+            };
+        }
         page.wait(budget, budget.deadline, |state| SnapshotId(state.version) != since).await.map(drop)
     }
 

@@ -269,7 +269,10 @@ impl Page {
                 () = changed => {}
                 () = self.backend.gone() => {}
                 () = tokio::time::sleep_until(until) => return Ok(false),
-                () = tokio::time::sleep(POLL), if is_polled => drop(self.refresh(budget).await?),
+                () = tokio::time::sleep(POLL), if is_polled => match self.refresh(budget).await {
+                    Err(DriverError::TimedOut { .. }) => return Ok(false),
+                    refreshed => drop(refreshed?),
+                },
             }
         }
     }

@@ -78,10 +78,23 @@ pub fn ask(address: &str, method: &str, path: &str) -> Value {
     stream.set_read_timeout(Some(PATIENCE)).expect("a limit");
     write!(stream, "{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
         .expect("a request");
-    let mut text = String::new();
-    stream.read_to_string(&mut text).expect("an answer");
-    let body = text.split_once("\r\n\r\n").map(|(_, body)| body).unwrap_or_default();
-    let mut answer: Value = serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {text}"));
+    let mut reader = BufReader::new(stream);
+    let mut length = 0;
+    // Not every endpoint closes the connection.
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).expect("an answer");
+        let (name, value) = line.split_once(':').unwrap_or_default();
+        if name.eq_ignore_ascii_case("content-length") {
+            length = value.trim().parse().expect("a length");
+        }
+        if line.trim().is_empty() {
+            break;
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).expect("an answer");
+    let mut answer: Value = serde_json::from_slice(&body).expect("JSON");
     answer["value"].take()
 }
 
