@@ -138,7 +138,9 @@ impl BidiSession {
                 let tab = {
                     let mut known = self.known.lock();
                     let Some(tab) = known.tab_of(&frame) else { return };
-                    known.realms.insert(realm.clone(), KnownRealm { tab: tab.clone(), frame: frame.clone() });
+                    let origin = string(params, "origin");
+                    let own = KnownRealm { tab: tab.clone(), frame: frame.clone(), origin };
+                    known.realms.insert(realm.clone(), own);
                     tab
                 };
                 self.sink.take(BrowserEvent::RealmCreated { tab, frame, realm: Realm(realm) });

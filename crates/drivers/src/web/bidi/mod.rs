@@ -10,6 +10,7 @@ mod drags;
 mod history;
 mod input;
 mod listener;
+mod places;
 mod requests;
 mod screencast;
 mod storage;
@@ -238,14 +239,23 @@ impl BidiSession {
                 None => break,
             }
         }
-        self.perform(tab, input::typing(text)).await
+        self.perform(&frame, input::typing(text)).await
     }
 
-    async fn perform(&self, tab: &str, actions: Value) -> Result<(), BackendError> {
+    async fn perform_together(&self, tab: &str, inputs: &[&BrowserInput]) -> Result<(), BackendError> {
+        if inputs.is_empty() {
+            return Ok(());
+        }
+        let place = self.place_of(tab, inputs).await?;
+        let own: Vec<BrowserInput> = inputs.iter().map(|input| place.within(input)).collect();
+        self.perform(&place.frame, input::actions(&own.iter().collect::<Vec<_>>())).await
+    }
+
+    async fn perform(&self, frame: &str, actions: Value) -> Result<(), BackendError> {
         if actions.as_array().is_none_or(Vec::is_empty) {
             return Ok(());
         }
-        self.call("input.performActions", json!({"context": tab, "actions": actions})).await.map(drop)
+        self.call("input.performActions", json!({"context": frame, "actions": actions})).await.map(drop)
     }
 
     /// Evaluates a script in the page's own world, and awaits what it returns, be it a promise or something like one.
@@ -349,13 +359,13 @@ impl Backend for BidiSession {
         let mut together: Vec<&BrowserInput> = Vec::new();
         for input in inputs {
             if let BrowserInput::Text(text) = input {
-                self.perform(tab, input::actions(&std::mem::take(&mut together))).await?;
+                self.perform_together(tab, &std::mem::take(&mut together)).await?;
                 self.insert(tab, text).await?;
             } else {
                 together.push(input);
             }
         }
-        self.perform(tab, input::actions(&together)).await
+        self.perform_together(tab, &together).await
     }
 
     async fn tabs(&self) -> Result<Vec<TabId>, BackendError> {

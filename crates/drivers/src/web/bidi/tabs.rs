@@ -9,6 +9,7 @@ use tokio::time::timeout;
 use super::super::backend::{BackendError, BrowserEvent, FrameId, FrameInfo, Navigation, Realm, TabId};
 use super::super::emulation::Emulation;
 use super::history::KeyedHistory;
+use super::places::InputPlace;
 use super::{BidiSession, string};
 
 /// How deep frames may be nested.
@@ -45,6 +46,8 @@ pub struct KnownTabs {
     /// The names of downloads that have not ended, by id.
     downloads: VecDeque<(String, String)>,
     n_downloads: u64,
+    /// Where the pointer went last.
+    pub pointed_at: Option<InputPlace>,
     /// The frame that a drag is over.
     pub dragged_over: Option<FrameId>,
     /// How many tabs are about to be opened that the device does not have.
@@ -64,6 +67,7 @@ pub struct KnownFrame {
 pub struct KnownRealm {
     pub tab: TabId,
     pub frame: FrameId,
+    pub origin: String,
 }
 
 impl KnownTabs {
@@ -82,6 +86,7 @@ impl KnownTabs {
             scripts: HashSet::new(),
             downloads: VecDeque::new(),
             n_downloads: 0,
+            pointed_at: None,
             dragged_over: None,
             hiding: 0,
             hidden: HashSet::new(),
@@ -92,6 +97,13 @@ impl KnownTabs {
     /// The tab that a frame is in, or `None` if it is not one of this device.
     pub fn tab_of(&self, frame: &str) -> Option<TabId> {
         self.frames.get(frame).map(|known| known.tab.clone())
+    }
+
+    /// Whether a tab has frames of other origins, which may be in other processes.
+    pub fn has_foreign_frames(&self, tab: &str) -> bool {
+        let mut own = self.realms.values().filter(|known| known.tab == tab);
+        let Some(main) = self.realms.values().find(|known| known.frame == tab) else { return false };
+        own.any(|known| known.origin != main.origin)
     }
 
     pub fn add_tab(&mut self, tab: &str, opener: Option<TabId>) {
