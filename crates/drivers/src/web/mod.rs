@@ -18,6 +18,7 @@ mod devtools;
 mod documents;
 mod driver;
 mod emulation;
+mod engine;
 mod events;
 #[cfg(test)]
 mod fake;

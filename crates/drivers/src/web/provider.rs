@@ -25,6 +25,7 @@ use super::devtools::browser::{BrowserOptions, find};
 use super::devtools::browsers::Browsers;
 use super::driver::{InitialState, Web};
 use super::emulation::Emulation;
+use super::engine::BrowserEngine;
 use super::firefox::browser::{self as firefox, FirefoxOptions};
 use super::firefox::connector::FirefoxConnector;
 use super::webdriver::{EndpointCredentials, EndpointEntry, SESSION_WAIT, SLOTS, SessionEndings, WebDriverConnector};
@@ -94,17 +95,6 @@ table! {
         "ignoreCertificateErrors" => ignore_certificate_errors: bool = false,
         /// Additional command-line arguments for Firefox.
         "args" => args: Vec<String> = Vec::new(),
-    }
-}
-
-words! {
-    /// The browser of a web device.
-    #[derive(Default)]
-    pub enum BrowserEngine {
-        #[default]
-        "chromium" => Chromium,
-        "firefox" => Firefox,
-        "webkit" => WebKit,
     }
 }
 
@@ -308,25 +298,6 @@ impl WebConfig {
             ignores_certificates: entry.is_some_and(|entry| entry.ignore_certificate_errors),
             args: entry.map(|entry| entry.args.clone()).unwrap_or_default(),
             path: machine.var("PATH").unwrap_or_default().to_os_string(),
-        }
-    }
-}
-
-impl BrowserEngine {
-    /// The browser of a device whose entry does not say it.
-    fn named(device: &str) -> BrowserEngine {
-        match device.to_ascii_lowercase().as_str() {
-            "firefox" => BrowserEngine::Firefox,
-            "webkit" => BrowserEngine::WebKit,
-            _ => BrowserEngine::Chromium,
-        }
-    }
-
-    fn title(self) -> &'static str {
-        match self {
-            BrowserEngine::Chromium => "Chromium",
-            BrowserEngine::Firefox => "Firefox",
-            BrowserEngine::WebKit => "WebKit",
         }
     }
 }
