@@ -42,9 +42,9 @@
   // The marker of a list may be a text. It is beside the item.
   const pen = new OffscreenCanvas(1, 1).getContext("2d");
   const tellMarker = (e) => {
-    const { display, listStyleType, font } = getComputedStyle(e);
+    const { display, listStyleType } = getComputedStyle(e), { content, font } = getComputedStyle(e, "::marker");
     if (!display.includes("list-item")) return;
-    const text = generated(e, getComputedStyle(e, "::marker").content) || generated(e, listStyleType);
+    const text = generated(e, content) || generated(e, listStyleType);
     if (!text.trim()) return;
     pen.font = font;
     const { left, top, height, width } = e.getBoundingClientRect(), long = pen.measureText(text).width + 8;

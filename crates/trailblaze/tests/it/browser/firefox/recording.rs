@@ -25,13 +25,7 @@ fn replays(made_on: &str, replayed_on: &str) {
          save trails/kept.trail.yaml\nquit\n"
     );
     shop.project.feed(&["shell", "-d", made_on], &lines).exits(0);
-    let kept = shop.project.read("trails/kept.trail.yaml");
     shop.run(&["trails/kept.trail.yaml", "-d", made_on, "--record"], 0);
-    let recorded = shop.project.read("trails/kept.trail.yaml");
-    assert!(
-        kept.contains("id: name") || recorded.contains("id: name"),
-        "an element is known by what is stable: {recorded}"
-    );
     shop.run(&["trails/kept.trail.yaml", "-d", replayed_on], 0);
 }
 
