@@ -198,6 +198,7 @@ fn devices_are_listed() {
     web/sim-1        simulated web browser (1280×800)     stands for playwright-native
     desktop/sim-1    simulated desktop (1280×800)         stands for desktop-atspi
     web/chromium     Chromium (1280×800)                  playwright-native
+    web/firefox      Firefox (1280×800)                   playwright-native
     desktop/xvfb     desktop under Xvfb (1280×800)        desktop-atspi
     ");
     let listed = Project::wallet().run(&["device", "list", "--json"]).exits(0).json();

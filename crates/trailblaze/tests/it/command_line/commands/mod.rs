@@ -738,15 +738,22 @@ fn help_of_run() {
               - names:   An element with another name than when the trail was recorded
 
           --pictures <PICTURES>
-              When to take screenshots
+              When to take screenshots [default: step]
 
               Possible values:
               - off:     Never
               - failure: When something fails
               - step:    Also before and after each step
               - action:  Also before each touch
-              
-              [default: step]
+
+          --trace <TRACE>
+              Which attempts keep a trace: how the screen and its documents looked all along [default:
+              failure]
+
+              Possible values:
+              - on:      All
+              - failure: Those of attempts that do not pass
+              - off:     None, and nothing is collected for them
 
           --update-snapshots
               Write the expected pictures of assertPicture that are missing or differ, instead of

@@ -680,9 +680,9 @@ fn devices_that_are_not_there() {
     error: there is no device `ios/sim-0`; there are ios/sim-1, ios/sim-2 and so on
     hint: `trailblaze device list` lists the devices
     ");
-    insta::assert_snapshot!(refused("web/Firefox"), @"
+    insta::assert_snapshot!(refused("web/Safari"), @"
     exit 3
-    error: `web/Firefox` cannot be driven: this build drives Chromium and browsers based on it; write web/chromium
+    error: `web/Safari` cannot be driven: this build drives Firefox, WebKit, Chromium and browsers based on it; write web/chromium, web/firefox or web/webkit
     ");
     insta::assert_snapshot!(refused("ios/sim-1,ios/sim-1"), @"
     exit 3
