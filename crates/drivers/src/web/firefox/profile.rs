@@ -143,6 +143,6 @@ mod tests {
         assert!(phone.contains("user_pref(\"browser.startup.homepage\", \"about:blank\");\n"), "{phone}");
         let dark = user_js(&Emulation { is_dark: Some(true), ..Emulation::default() });
         assert!(dark.contains("content-override\", 0);"), "{dark}");
-        assert!(!dark.contains("touch"), "{dark}");
+        assert!(!dark.contains("w3c_touch_events"), "{dark}");
     }
 }

@@ -151,7 +151,7 @@ mod tests {
             let at = Spot { x: 1.5, y: 2.0 };
             BrowserInput::Mouse(MouseInput { kind, at, button: Some(Button::Right), clicks: 1, modifiers: 8 })
         };
-        let shift = Chord::of("Shift");
+        let shift = Chord::parse("Shift").expect("a key");
         let mut inputs: Vec<BrowserInput> = shift.down().into_iter().map(BrowserInput::Key).collect();
         inputs.extend([mouse(MouseKind::Moved), mouse(MouseKind::Pressed), mouse(MouseKind::Released)]);
         inputs.push(BrowserInput::Text("ü".to_string()));

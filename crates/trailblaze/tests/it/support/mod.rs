@@ -183,7 +183,12 @@ impl Project {
     }
 
     pub fn finish(&self, mut command: Command) -> Ran {
-        let output = command.stdin(Stdio::null()).output().expect("the program starts");
+        command.stdin(Stdio::null());
+        // A copy of the program cannot start while a process that another test has just forked still holds it open.
+        let output = wait_until("the program is no longer written", || match command.output() {
+            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => None,
+            output => Some(output.expect("the program starts")),
+        });
         self.ran(output)
     }
 

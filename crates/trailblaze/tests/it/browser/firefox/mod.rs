@@ -2,7 +2,6 @@
 //! Firefox with `TRAILBLAZE_TEST_ENGINE=firefox`.
 
 mod acting;
-mod hand;
 mod life;
 mod recording;
 mod watching;

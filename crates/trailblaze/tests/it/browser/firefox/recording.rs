@@ -1,13 +1,7 @@
 //! A recording does not belong to the browser that it was made on.
 
-use std::fs::File;
-use std::process::Stdio;
-
-use crate::browser::firefox::hand::{ENTER, Hand};
 use crate::browser::firefox::open_on;
-use crate::browser::record::stage::{Stage, words};
-use crate::support::hand::{after_the_driver, free_port};
-use crate::support::{Running, chromium, firefox, wait_until};
+use crate::support::{chromium, firefox};
 
 const BOTH: &str = "[{id: web/chromium}, {id: web/firefox}]";
 
@@ -37,65 +31,6 @@ fn what_was_recorded_on_chromium_replays_on_firefox() {
 #[test]
 fn what_was_recorded_on_firefox_replays_on_chromium() {
     replays("web/firefox", "web/chromium");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn what_a_person_does_in_firefox_is_recorded_and_replays_on_both() {
-    if firefox::find().is_none() {
-        return;
-    }
-    let Some(stage) = Stage::open("web-shop", "server.mjs") else { return };
-    let port = free_port();
-    let config = format!("devices: [{{id: web/firefox}}]\nfirefox: {{args: ['{}']}}\n", Hand::ARGUMENT);
-    stage.lab.project.write("trailblaze.yaml", config);
-    let url = format!("{}/checkout", stage.server.address);
-    let args =
-        ["record", "--headless", "--json", "--url", &url, "-d", "web/firefox", "--save", "trails/order.trail.yaml"];
-    let mut command = stage.command(&args);
-    let (name, value) = Hand::variable(port);
-    let talk = stage.lab.project.root().join("talk");
-    command.env(name, value).stdout(Stdio::piped()).stderr(File::create(&talk).expect("a file"));
-    let mut running = Running::of(command.spawn().expect("the program starts"));
-    tokio::task::block_in_place(|| {
-        wait_until("it records", || {
-            let talk = std::fs::read_to_string(&talk).expect("a file");
-            assert!(!running.has_ended(), "it ended: {talk}");
-            talk.contains("Recording what you do").then_some(())
-        });
-    });
-    after_the_driver().await;
-    tokio::task::block_in_place(|| {
-        let mut hand = Hand::connect(port);
-        hand.tab("/checkout");
-        hand.click("#name");
-        hand.type_text("Ada");
-        hand.click("#email");
-        hand.type_text("ada@example.com");
-        hand.click("#note");
-        hand.type_text(&format!("Ring{ENTER}twice"));
-        hand.click("#terms");
-        hand.click("#place");
-        hand.tab("/order");
-        stage.until_recorded("Click \"Place order\"");
-        hand.back();
-        hand.tab("/checkout");
-    });
-    stage.until_recorded("Go back");
-    let recorded = words(&stage.end(running));
-    let expected = [
-        &format!("Open {url}"),
-        "Type \"Ada\" into \"Full name\"",
-        "Type \"ada@example.com\" into \"Email\"",
-        "Type \"Ring twice\" into \"Note to the driver\"",
-        "Check \"I accept the terms\"",
-        "Click \"Place order\"",
-        "Go back",
-    ];
-    assert_eq!(recorded, expected);
-    stage.lab.project.write("trailblaze.yaml", format!("devices: {BOTH}\n"));
-    for device in ["web/firefox", "web/chromium"] {
-        stage.run(&["run", "trails/order.trail.yaml", "-d", device]).exits(0);
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
