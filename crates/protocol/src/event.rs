@@ -721,7 +721,7 @@ pub struct Failure {
     pub place: Option<Place>,
     /// What is written there. Absent if the place is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub excerpt: Option<Excerpt>,
+    pub excerpt: Option<TrailExcerpt>,
     /// What went wrong on the device by itself shortly before, oldest first: requests that failed, errors of pages. Absent if
     /// nothing did.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -747,7 +747,7 @@ pub struct Place {
 
 /// Some lines of a file of the project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Excerpt {
+pub struct TrailExcerpt {
     /// The number of the first line, from 1.
     pub line: usize,
     /// The lines, without the indentation that all of them have.

@@ -53,7 +53,7 @@ export interface Detail {
   /** What the device said and did by itself. */
   activity: Activity[];
   /** The files that its steps are in, as they were. */
-  sources: Source[];
+  sources: TrailFile[];
   /** `null` if none was kept. */
   trace: Trace | null;
 }
@@ -220,7 +220,7 @@ export interface Activity {
 }
 
 /** A file with steps of an attempt. */
-export interface Source {
+export interface TrailFile {
   /** Relative to the project. */
   path: string;
   /** The copy in the run folder, and where the page finds it: in the page, it is among the trees. */
@@ -301,7 +301,7 @@ export interface Trouble {
   /** The file and the line of the call or step that failed. */
   place: string | null;
   /** What is written there. */
-  excerpt: Excerpt | null;
+  excerpt: TrailExcerpt | null;
   /** The commands to type next, most useful first. */
   commands: string[];
   /** The picture at the failure, or the last one before. */
@@ -478,7 +478,7 @@ export interface Device {
 }
 
 /** Some lines of a file of the project. */
-export interface Excerpt {
+export interface TrailExcerpt {
   /** The number of the first line, from 1. */
   line: number;
   /** The lines, without the indentation that all of them have. */

@@ -282,13 +282,13 @@ function Written({ trouble }: { trouble: Trouble }): VNode | null {
           <Data text={place} cls="mono" /> <CopyButton text={place} what="the place" />
         </p>
       )}
-      {excerpt && <Excerpt first={excerpt.line} text={excerpt.text} marked={marked} />}
+      {excerpt && <TrailExcerpt first={excerpt.line} text={excerpt.text} marked={marked} />}
     </div>
   );
 }
 
 /** Lines of a file with their numbers. */
-export function Excerpt({ first, text, marked }: { first: number; text: string; marked: number }): VNode {
+export function TrailExcerpt({ first, text, marked }: { first: number; text: string; marked: number }): VNode {
   return (
     <ol class="lines" tabIndex={0} aria-label="Lines of the trail" style={{ '--first': String(first - 1) }}>
       {text

@@ -16,7 +16,7 @@ pub use llm::{
     Auth, AuthEntry, Cost, Dimensions, Llm, LlmDefaults, ModelEntry, Provider, ProviderKind, Providers, Screenshot,
 };
 pub use project::{DeviceEntry, Project, ProjectSecrets, is_origin};
-pub use recording::{Recording, VerifyWord};
+pub use recording::{RecordingConfig, VerifyWord};
 pub use server::{ContextDelivery, MultiDevice, Restart, Runtime, ServerTransport, Servers, ToolServerConfig};
 pub use target::{PlatformEntry, TargetConfig};
 pub use tool_file::{Grants, Mode, Parameter, ParameterType, ScriptEntry, ToolFile};

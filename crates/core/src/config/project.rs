@@ -5,7 +5,7 @@ use trailblaze_protocol::driver::{AgentMode, DriverKey, Platform};
 
 use super::agent::Agent;
 use super::llm::Llm;
-use super::recording::Recording;
+use super::recording::RecordingConfig;
 use super::server::Servers;
 use crate::driver::DialogAnswer;
 use crate::table;
@@ -30,7 +30,7 @@ table! {
         /// How models carry out steps, and what they may spend.
         "agent" => agent: Option<Agent> = None,
         /// How trails are recorded by hand.
-        "recording" => recording: Option<Recording> = None,
+        "recording" => recording: Option<RecordingConfig> = None,
         /// Tool servers.
         "mcpServers" | "mcp_servers" => servers: Servers = Servers::default(),
         /// Whether a call fails if its element has another name than when the trail was recorded.

@@ -8,8 +8,8 @@ use trailblaze_protocol::outcome::Attachment;
 
 use super::audit::audited;
 use super::{
-    ActionOutput, AuditScope, Browse, Budget, DeviceSetting, Driver, DriverError, LaunchMode, PhoneCommand,
-    ShellOutput, WindowInfo, WorldCommand,
+    ActionOutput, AuditScope, Browse, Budget, DeviceSetting, Driver, DriverError, LaunchMode, PageWorldCommand,
+    PhoneCommand, ShellOutput, WindowInfo,
 };
 use crate::screen::{quoted, shorten};
 
@@ -46,7 +46,7 @@ pub enum DeviceCommand {
     Browse(Browse),
     Phone(PhoneCommand),
     Audit(AuditScope),
-    World(WorldCommand),
+    World(PageWorldCommand),
 }
 
 impl DeviceCommand {

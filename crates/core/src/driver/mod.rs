@@ -47,7 +47,7 @@ pub use self::phone::{
     AlertControl, AppLauncher, AppProcessState, AppProcesses, ClipboardReader, LaunchSettings, LockControl,
     PhoneAbilities, PhoneAlert, PhoneCommand,
 };
-pub use self::world::{ClockMode, MediaFeatures, PermissionState, Redact, WorldCommand, WorldControl};
+pub use self::world::{ClockMode, MediaFeatures, PageWorldCommand, PermissionState, Redact, WorldControl};
 use crate::query::{Checks, Find, Found, Query};
 use crate::screen::{Screen, Shape, SnapshotId};
 use crate::snapshot::Details;

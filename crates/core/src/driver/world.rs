@@ -13,7 +13,7 @@ use super::{
 /// A browser whose pages can be shown another world.
 #[async_trait]
 pub trait WorldControl: Send + Sync {
-    async fn change(&self, budget: &Budget, command: &WorldCommand) -> Result<ActionOutput, DriverError>;
+    async fn change(&self, budget: &Budget, command: &PageWorldCommand) -> Result<ActionOutput, DriverError>;
     /// The requests since the trail began, with their headers and bodies as far as they were kept. They may contain values of
     /// secrets.
     fn exchanges(&self) -> Vec<NetworkExchange>;
@@ -21,7 +21,7 @@ pub trait WorldControl: Send + Sync {
 
 /// A command that only browsers have, about the world of their pages.
 #[derive(Debug, Clone, PartialEq)]
-pub enum WorldCommand {
+pub enum PageWorldCommand {
     AddRule(NetworkRule),
     /// Removes the rules with this URL pattern, or all.
     RemoveRules {
@@ -89,28 +89,28 @@ pub enum WorldCommand {
     },
 }
 
-impl WorldCommand {
+impl PageWorldCommand {
     /// The command's name in messages and events.
     pub fn name(&self) -> &'static str {
         match self {
-            WorldCommand::AddRule(_) => "addNetworkRule",
-            WorldCommand::RemoveRules { .. } => "removeNetworkRules",
-            WorldCommand::SetSpeed(_) => "throttle",
-            WorldCommand::RecordHar { .. } => "recordHar",
-            WorldCommand::SaveHar => "saveHar",
-            WorldCommand::ReplayHar { .. } => "replayHar",
-            WorldCommand::FindExchange(_) => "findExchange",
-            WorldCommand::SetClock { .. } => "setClock",
-            WorldCommand::AdvanceClock { .. } => "advanceClock",
-            WorldCommand::SetLocation { .. } => "setGeolocation",
-            WorldCommand::SetPermissions { .. } => "setPermissions",
-            WorldCommand::SetMedia(_) => "setMedia",
-            WorldCommand::ReadClipboard => "getClipboard",
-            WorldCommand::WriteClipboard { .. } => "setClipboard",
-            WorldCommand::SetCredentials { .. } => "setCredentials",
-            WorldCommand::Pdf { .. } => "pdf",
-            WorldCommand::LocalStorage { .. } => "getLocalStorage",
-            WorldCommand::SetLocalStorage { .. } => "setLocalStorage",
+            PageWorldCommand::AddRule(_) => "addNetworkRule",
+            PageWorldCommand::RemoveRules { .. } => "removeNetworkRules",
+            PageWorldCommand::SetSpeed(_) => "throttle",
+            PageWorldCommand::RecordHar { .. } => "recordHar",
+            PageWorldCommand::SaveHar => "saveHar",
+            PageWorldCommand::ReplayHar { .. } => "replayHar",
+            PageWorldCommand::FindExchange(_) => "findExchange",
+            PageWorldCommand::SetClock { .. } => "setClock",
+            PageWorldCommand::AdvanceClock { .. } => "advanceClock",
+            PageWorldCommand::SetLocation { .. } => "setGeolocation",
+            PageWorldCommand::SetPermissions { .. } => "setPermissions",
+            PageWorldCommand::SetMedia(_) => "setMedia",
+            PageWorldCommand::ReadClipboard => "getClipboard",
+            PageWorldCommand::WriteClipboard { .. } => "setClipboard",
+            PageWorldCommand::SetCredentials { .. } => "setCredentials",
+            PageWorldCommand::Pdf { .. } => "pdf",
+            PageWorldCommand::LocalStorage { .. } => "getLocalStorage",
+            PageWorldCommand::SetLocalStorage { .. } => "setLocalStorage",
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::driver::{
-    Action, ActionTarget, Browse, Budget, DeviceCommand, Driver, DriverError, NetworkRule, WorldCommand,
+    Action, ActionTarget, Browse, Budget, DeviceCommand, Driver, DriverError, NetworkRule, PageWorldCommand,
 };
 use crate::engine::cx::Cx;
 use crate::engine::reveal::{self, Sent};
@@ -59,11 +59,11 @@ async fn reached(driver: &dyn Driver, sent: Sent<'_>, budget: &Budget) -> Result
         Sent::Command(DeviceCommand::OpenUrl { url } | DeviceCommand::LaunchApp { app: url, .. }) => origin(url),
         Sent::Command(DeviceCommand::Browse(Browse::NewTab { url })) => url.as_deref().and_then(origin),
         Sent::Command(DeviceCommand::World(command)) => match command {
-            WorldCommand::SetCredentials { origin: url, .. } => origin(url),
-            WorldCommand::LocalStorage { origin: url } | WorldCommand::SetLocalStorage { origin: url, .. } => {
+            PageWorldCommand::SetCredentials { origin: url, .. } => origin(url),
+            PageWorldCommand::LocalStorage { origin: url } | PageWorldCommand::SetLocalStorage { origin: url, .. } => {
                 url.as_deref().and_then(origin)
             }
-            WorldCommand::AddRule(NetworkRule { pattern, .. }) => origin(&pattern.url),
+            PageWorldCommand::AddRule(NetworkRule { pattern, .. }) => origin(&pattern.url),
             _ => None,
         },
         _ => None,

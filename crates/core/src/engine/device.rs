@@ -9,7 +9,6 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use trailblaze_protocol::device_event::{DeviceEvent, SentRequest};
 use trailblaze_protocol::event::{Event, Level, Moment};
 use trailblaze_protocol::geometry::{Rect, Size};
 use trailblaze_protocol::heal::ElementIdentity;
@@ -17,14 +16,13 @@ use trailblaze_protocol::ids::{AttemptId, Parent};
 use trailblaze_protocol::outcome::Outcome;
 
 use crate::driver::{
-    Action, ActionOutput, ActionTarget, BrowserControl, Budget, DeviceCommand, DeviceDescription, DeviceEvents, Driver,
-    DriverError, LaunchMode, NetworkExchange, ObserveOptions, ObservedAction, Person, PersonAction, Redact,
-    ScreenFrame, TrailStart, WorldControl,
+    Action, ActionOutput, ActionTarget, Budget, DeviceCommand, DeviceDescription, Driver, DriverError, LaunchMode,
+    ObserveOptions, ObservedAction, Person, PersonAction, Redact, ScreenFrame, TrailStart,
 };
 use crate::engine::attempt_trace::AttemptTrace;
 use crate::engine::cx::Cx;
 use crate::engine::destination;
-use crate::engine::device_history::{ConsoleLine, DeviceHistory};
+use crate::engine::device_history::DeviceHistory;
 use crate::engine::dispatch::ExpectedName;
 use crate::engine::fault::{Fault, Stop};
 use crate::engine::reveal::{self, Sent};
@@ -43,14 +41,14 @@ pub const OTHER_NAME: &str = "otherName";
 
 /// The device of a session. Serializes access to its driver.
 pub struct Device {
-    driver: Arc<dyn Driver>,
-    secrets: Arc<Secrets>,
+    pub(super) driver: Arc<dyn Driver>,
+    pub(super) secrets: Arc<Secrets>,
     /// Held during one find and act, and released between polls.
     lease: tokio::sync::Mutex<()>,
     /// The last screen that was shown, whose refs callers may use.
     shown: Mutex<Option<Arc<Screen>>>,
     /// What the device said so far.
-    history: Mutex<DeviceHistory>,
+    pub(super) history: Mutex<DeviceHistory>,
 }
 
 /// The properties by which an element is recognized on a later screen.
@@ -445,82 +443,6 @@ impl Device {
         ))
     }
 
-    fn take_events(&self) -> Vec<DeviceEvent> {
-        self.driver.events().map(DeviceEvents::take).unwrap_or_default()
-    }
-
-    /// Emits what the device said and did by itself, as events of the current call.
-    fn emit_events(&self, cx: &Cx) {
-        for happened in self.take_events() {
-            self.history.lock().add(&happened, &self.secrets);
-            let (session, about) = (cx.session.id.clone(), Some(cx.parent()));
-            cx.emit(Event::Device { session, about, happened });
-        }
-    }
-
-    /// The same between calls.
-    pub(crate) fn emit_events_of_no_call(&self, session: &Session) {
-        for happened in self.take_events() {
-            self.history.lock().add(&happened, &self.secrets);
-            session.emit(Event::Device { session: session.id.clone(), about: None, happened });
-        }
-    }
-
-    /// The dialogs, errors and downloads of the device's pages since there were `seen` of them, redacted. Sets `seen` to
-    /// how many there are now.
-    pub fn remarks_since(&self, seen: &mut usize) -> Vec<String> {
-        let history = self.history.lock();
-        let new = history.remarks_since(*seen);
-        *seen = history.n_remarks();
-        new
-    }
-
-    /// How many dialogs, errors and downloads there were so far.
-    pub fn n_remarks(&self) -> usize {
-        self.history.lock().n_remarks()
-    }
-
-    /// How many crashes and dialogs of the system there were so far.
-    pub(crate) fn n_obstacles(&self) -> usize {
-        self.history.lock().n_obstacles()
-    }
-
-    /// What a failed call may be due to, since there were `seen` of them.
-    pub(crate) fn obstacles_since(&self, cx: &Cx, seen: usize) -> Vec<String> {
-        self.emit_events(cx);
-        self.history.lock().obstacles_since(seen)
-    }
-
-    /// What went wrong on the device by itself since then, in words, redacted: what a failure may be due to.
-    pub(crate) fn trouble_since(&self, cx: &Cx, since: Instant) -> Vec<String> {
-        self.emit_events(cx);
-        self.history.lock().signs_since(since)
-    }
-
-    /// What the pages wrote to their console since the trail began or the app was launched.
-    pub fn console(&self, cx: &Cx) -> Result<Vec<ConsoleLine>, Stop> {
-        self.check_reports_pages("console")?;
-        self.emit_events(cx);
-        let mut lines: Vec<ConsoleLine> = self.history.lock().console().cloned().collect();
-        lines.iter_mut().for_each(|line| self.secrets.defuse(&mut line.text));
-        Ok(lines)
-    }
-
-    /// The requests of the pages since the trail began or the app was launched. They may contain values of secrets.
-    pub fn requests(&self, cx: &Cx) -> Result<Vec<SentRequest>, Stop> {
-        self.check_reports_pages("requests")?;
-        self.emit_events(cx);
-        Ok(self.history.lock().requests().cloned().collect())
-    }
-
-    fn check_reports_pages(&self, action: &str) -> Result<(), DriverError> {
-        if self.driver.browser().is_some_and(BrowserControl::reports_pages) {
-            return Ok(());
-        }
-        let platform = self.driver.describe().platform;
-        Err(DriverError::Unsupported { action: action.to_string(), platform })
-    }
-
     /// Prepares the device for a trail. A device that cannot be prepared says so in the first call of the trail.
     pub async fn begin_trail(&self, session: &Session, cancel: &CancellationToken, trail: &TrailStart) {
         let budget = Budget::new(Instant::now() + limits::DRIVER_COMMAND, cancel.clone());
@@ -553,14 +475,6 @@ impl Device {
                 session.emit(Event::note(None, Level::Warning, text));
             }
         }
-    }
-
-    /// The requests of the device's pages since the trail began, redacted, for those who show them. Bounded.
-    pub fn exchanges(&self) -> Vec<NetworkExchange> {
-        let mut exchanges = self.driver.world().map(WorldControl::exchanges).unwrap_or_default();
-        let redact = |text: &mut String| self.secrets.redact_in_place(text);
-        exchanges.iter_mut().for_each(|exchange| exchange.redact(&redact));
-        exchanges
     }
 
     /// Removes the values of this session's secrets.

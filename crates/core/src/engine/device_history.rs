@@ -37,7 +37,7 @@ pub struct DeviceHistory {
     /// What went wrong by itself: errors of pages, requests that failed or were slow.
     signs: VecDeque<Sign>,
     /// The requests that have not ended, by number.
-    open: BTreeMap<u64, OpenRequest>,
+    open: BTreeMap<u64, UnansweredRequest>,
     /// The origin of the document that is shown, which the addresses of signs are shown without.
     shown: Option<String>,
 }
@@ -49,7 +49,7 @@ struct Sign {
     text: String,
 }
 
-struct OpenRequest {
+struct UnansweredRequest {
     since: Instant,
     /// Its method and address, redacted.
     text: String,
@@ -107,7 +107,7 @@ impl DeviceHistory {
         let text = match happened {
             DeviceEvent::Request { request, method, url, .. } => {
                 let text = asked(method, url);
-                self.open.insert(*request, OpenRequest { since: now, text });
+                self.open.insert(*request, UnansweredRequest { since: now, text });
                 if self.open.len() > OPEN {
                     self.open.pop_first();
                 }

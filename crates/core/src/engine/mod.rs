@@ -6,6 +6,7 @@ pub mod session_key;
 pub mod session;
 pub mod device;
 pub mod device_history;
+mod device_reports;
 mod attempt_trace;
 mod reveal;
 mod destination;

@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use crate::driver::{
     Action, ActionTarget, AuditScope, BodySource, Browse, DeviceCommand, DeviceSetting, ExchangeQuery, LaunchSettings,
-    MediaFeatures, MockedResponse, NetworkRule, PhoneCommand, RequestPattern, ResponseChange, RuleEffect, WorldCommand,
+    MediaFeatures, MockedResponse, NetworkRule, PageWorldCommand, PhoneCommand, RequestPattern, ResponseChange,
+    RuleEffect,
 };
 use crate::query::{ElementProperties, Query, QueryTarget, TextMatch};
 use crate::values::secret::Secrets;
@@ -147,33 +148,33 @@ fn for_each_text_of_phone_command(command: &mut PhoneCommand, change: &mut dyn F
     }
 }
 
-fn for_each_text_of_world_command(command: &mut WorldCommand, change: &mut dyn FnMut(&mut String)) {
+fn for_each_text_of_world_command(command: &mut PageWorldCommand, change: &mut dyn FnMut(&mut String)) {
     match command {
-        WorldCommand::AddRule(NetworkRule { pattern, effect, times: _ }) => {
+        PageWorldCommand::AddRule(NetworkRule { pattern, effect, times: _ }) => {
             for_each_text_of_pattern(pattern, change);
             for_each_text_of_effect(effect, change);
         }
-        WorldCommand::RemoveRules { url } => url.iter_mut().for_each(change),
-        WorldCommand::RecordHar { file, url, redact: _ }
-        | WorldCommand::ReplayHar { file, url, missing: _, redact: _ } => [file, url].into_iter().for_each(change),
-        WorldCommand::FindExchange(ExchangeQuery { pattern, side: _, status: _, contains, json }) => {
+        PageWorldCommand::RemoveRules { url } => url.iter_mut().for_each(change),
+        PageWorldCommand::RecordHar { file, url, redact: _ }
+        | PageWorldCommand::ReplayHar { file, url, missing: _, redact: _ } => [file, url].into_iter().for_each(change),
+        PageWorldCommand::FindExchange(ExchangeQuery { pattern, side: _, status: _, contains, json }) => {
             for_each_text_of_pattern(pattern, change);
             contains.iter_mut().for_each(&mut *change);
             json.iter_mut().for_each(|json| for_each_text_of(json, change));
         }
-        WorldCommand::SetPermissions { permissions, state: _, origin } => {
+        PageWorldCommand::SetPermissions { permissions, state: _, origin } => {
             permissions.iter_mut().chain(origin).for_each(change);
         }
-        WorldCommand::SetMedia(MediaFeatures { medium, features }) => {
+        PageWorldCommand::SetMedia(MediaFeatures { medium, features }) => {
             medium.iter_mut().for_each(&mut *change);
             for_each_text_of_pairs(features, change);
         }
-        WorldCommand::WriteClipboard { text } => change(text),
-        WorldCommand::SetCredentials { origin, username, password } => {
+        PageWorldCommand::WriteClipboard { text } => change(text),
+        PageWorldCommand::SetCredentials { origin, username, password } => {
             [origin, username, password].into_iter().for_each(change);
         }
-        WorldCommand::LocalStorage { origin } => origin.iter_mut().for_each(change),
-        WorldCommand::SetLocalStorage { origin, items } => {
+        PageWorldCommand::LocalStorage { origin } => origin.iter_mut().for_each(change),
+        PageWorldCommand::SetLocalStorage { origin, items } => {
             origin.iter_mut().for_each(&mut *change);
             let mut value = Value::Object(std::mem::take(items));
             for_each_text_of(&mut value, change);
@@ -181,13 +182,13 @@ fn for_each_text_of_world_command(command: &mut WorldCommand, change: &mut dyn F
                 *items = changed;
             }
         }
-        WorldCommand::SetSpeed(_)
-        | WorldCommand::SaveHar
-        | WorldCommand::SetClock { time: _, mode: _ }
-        | WorldCommand::AdvanceClock { millis: _ }
-        | WorldCommand::SetLocation { latitude: _, longitude: _, accuracy: _ }
-        | WorldCommand::ReadClipboard
-        | WorldCommand::Pdf { is_landscape: _ } => {}
+        PageWorldCommand::SetSpeed(_)
+        | PageWorldCommand::SaveHar
+        | PageWorldCommand::SetClock { time: _, mode: _ }
+        | PageWorldCommand::AdvanceClock { millis: _ }
+        | PageWorldCommand::SetLocation { latitude: _, longitude: _, accuracy: _ }
+        | PageWorldCommand::ReadClipboard
+        | PageWorldCommand::Pdf { is_landscape: _ } => {}
     }
 }
 
@@ -291,13 +292,13 @@ mod tests {
                 DeviceCommand::Browse(Browse::Dialogs { accept: Some(true), text: Some(pin.to_string()) }),
                 DeviceCommand::Browse(Browse::Restore { state: state(pin) }),
                 DeviceCommand::Browse(Browse::SaveStorageState { file: format!("/a/{pin}.json") }),
-                world(WorldCommand::WriteClipboard { text: pin.to_string() }),
-                world(WorldCommand::SetCredentials {
+                world(PageWorldCommand::WriteClipboard { text: pin.to_string() }),
+                world(PageWorldCommand::SetCredentials {
                     origin: "http://a".into(),
                     username: "ada".into(),
                     password: pin.to_string(),
                 }),
-                world(WorldCommand::AddRule(NetworkRule {
+                world(PageWorldCommand::AddRule(NetworkRule {
                     pattern: RequestPattern { url: "/api".into(), method: None },
                     effect: RuleEffect::Mock(MockedResponse {
                         status: 200,
@@ -306,7 +307,7 @@ mod tests {
                     }),
                     times: None,
                 })),
-                world(WorldCommand::SetLocalStorage {
+                world(PageWorldCommand::SetLocalStorage {
                     origin: None,
                     items: state(pin).as_object().cloned().unwrap_or_default(),
                 }),

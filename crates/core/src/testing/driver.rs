@@ -16,7 +16,7 @@ use trailblaze_protocol::ids::DeviceId;
 use crate::driver::{
     AccessibilityAuditor, Action, ActionOutput, ActionTarget, AppControl, AppInventory, Browse, BrowserControl, Budget,
     ClipboardControl, DeviceCommand, DeviceDescription, DeviceEvents, DeviceShell, Driver, DriverError, LaunchMode,
-    NetworkControl, NetworkExchange, ObserveOptions, PermissionControl, PhoneAbilities, ShellOutput, WorldCommand,
+    NetworkControl, NetworkExchange, ObserveOptions, PageWorldCommand, PermissionControl, PhoneAbilities, ShellOutput,
     WorldControl,
 };
 use crate::screen::{Field, Node, Picture, Pixels, Props, Screen, Shape, SnapshotId};
@@ -413,7 +413,7 @@ impl AppControl for FakeDriver {
 
 #[async_trait]
 impl WorldControl for FakeDriver {
-    async fn change(&self, budget: &Budget, command: &WorldCommand) -> Result<ActionOutput, DriverError> {
+    async fn change(&self, budget: &Budget, command: &PageWorldCommand) -> Result<ActionOutput, DriverError> {
         self.take(budget, &DeviceCommand::World(command.clone())).await
     }
 

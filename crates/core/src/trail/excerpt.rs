@@ -1,13 +1,13 @@
 //! The lines of a trail that a failure is about, for people who read the failure elsewhere.
 
-use trailblaze_protocol::event::Excerpt;
+use trailblaze_protocol::event::TrailExcerpt;
 
 /// The most lines of an excerpt, and the longest one, in characters.
 const LINES: usize = 12;
 const LONGEST: usize = 200;
 
 /// The line with this number, from 1, and the lines that are indented more deeply: an item of YAML.
-pub fn excerpt(text: &str, line: usize) -> Option<Excerpt> {
+pub fn excerpt(text: &str, line: usize) -> Option<TrailExcerpt> {
     let mut lines = text.lines().skip(line.checked_sub(1)?);
     let first = lines.next()?;
     let indent = indent_of(first);
@@ -21,7 +21,7 @@ pub fn excerpt(text: &str, line: usize) -> Option<Excerpt> {
     if n_rest + 1 > LINES {
         shown.push("…".to_string());
     }
-    Some(Excerpt { line, text: shown.join("\n") })
+    Some(TrailExcerpt { line, text: shown.join("\n") })
 }
 
 fn indent_of(line: &str) -> usize {

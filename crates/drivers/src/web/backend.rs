@@ -13,7 +13,7 @@ use trailblaze_core::driver::{Budget, DisplayedText, DriverError};
 use trailblaze_protocol::geometry::Size;
 
 use super::backend_world::{CredentialsQuestion, HeldRequest, TrafficEvent};
-pub use super::backend_world::{OriginStorage, Routing, Surroundings};
+pub use super::backend_world::{OriginStorage, PageConditions, Routing};
 use super::emulation::Emulation;
 use super::input::{BrowserInput, Spot};
 
@@ -159,7 +159,7 @@ pub trait Backend: Send + Sync {
         None
     }
 
-    fn surroundings(&self) -> Option<&dyn Surroundings> {
+    fn page_conditions(&self) -> Option<&dyn PageConditions> {
         None
     }
 

@@ -109,7 +109,7 @@ pub enum TrafficStage {
 
 /// What pages are told about where they are, and how fast the network is. Holds for all tabs, also those that come later.
 #[async_trait]
-pub trait Surroundings: Send + Sync {
+pub trait PageConditions: Send + Sync {
     async fn set_conditions(&self, conditions: &NetworkConditions) -> Result<(), BackendError>;
     /// `None` for where the browser really is.
     async fn set_location(&self, location: Option<GeoLocation>) -> Result<(), BackendError>;

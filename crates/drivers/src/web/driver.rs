@@ -34,7 +34,7 @@ use super::person;
 use super::screencast::Screencast;
 use super::want::{needed, want};
 use super::webdriver::EndpointEntry;
-use super::world::World;
+use super::world::PageWorld;
 
 /// The initial state of a device.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -71,7 +71,7 @@ pub struct Web {
     /// The style sheets of its pages.
     pub(super) sheets: KnownSheets,
     /// What the trail has changed around the pages.
-    pub(super) world: Arc<World>,
+    pub(super) world: Arc<PageWorld>,
 }
 
 impl Web {
@@ -81,7 +81,7 @@ impl Web {
             DeviceDescription { shape: Shape::Web, knows_elements: true, summary, ..device.description() };
         let start = device.settings.get::<InitialState>().cloned().unwrap_or_default();
         let events = Arc::new(DeviceEvents::default());
-        let world = Arc::new(World::new(Arc::clone(&events)));
+        let world = Arc::new(PageWorld::new(Arc::clone(&events)));
         Web {
             description,
             connector,

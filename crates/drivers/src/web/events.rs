@@ -16,7 +16,7 @@ use super::page::Page;
 use super::person_events::PersonEvent;
 use super::screencast::Screencast;
 use super::state::{Download, SharedState, State, Tab};
-use super::world::World;
+use super::world::PageWorld;
 
 /// The longest address in a message, in bytes.
 const SHORT: usize = 300;
@@ -28,7 +28,7 @@ const BODY: Duration = Duration::from_secs(5);
 pub struct PageEvents {
     pub shared: Arc<SharedState>,
     pub screencast: Arc<Screencast>,
-    pub world: Arc<World>,
+    pub world: Arc<PageWorld>,
     /// Answers dialogs.
     pub page: OnceLock<Weak<Page>>,
 }

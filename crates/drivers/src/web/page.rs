@@ -18,7 +18,7 @@ use super::input::BrowserInput;
 use super::screencast::Screencast;
 use super::scripts;
 use super::state::{SharedState, State, Tab};
-use super::world::World;
+use super::world::PageWorld;
 
 /// How often a browser without events is asked.
 pub const POLL: Duration = Duration::from_millis(50);
@@ -36,7 +36,7 @@ const GOING: Duration = Duration::from_millis(500);
 pub struct Page {
     pub backend: Arc<dyn Backend>,
     pub shared: Arc<SharedState>,
-    pub world: Arc<World>,
+    pub world: Arc<PageWorld>,
     /// What the device emulates when it starts, and now.
     start: Emulation,
     emulation: Mutex<Emulation>,
@@ -49,7 +49,7 @@ impl Page {
     pub async fn open(
         connector: &dyn BrowserConnector,
         emulation: Emulation,
-        (screencast, device_events, world): (&Arc<Screencast>, &Arc<DeviceEvents>, &Arc<World>),
+        (screencast, device_events, world): (&Arc<Screencast>, &Arc<DeviceEvents>, &Arc<PageWorld>),
         budget: &Budget,
     ) -> Result<Arc<Page>, DriverError> {
         let shared = Arc::new(SharedState::default());

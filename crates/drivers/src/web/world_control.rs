@@ -6,14 +6,14 @@ use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 use trailblaze_core::driver::{
-    ActionOutput, Budget, DriverError, NetworkExchange, NetworkRule, PermissionState, RuleEffect, WorldCommand,
+    ActionOutput, Budget, DriverError, NetworkExchange, NetworkRule, PageWorldCommand, PermissionState, RuleEffect,
     WorldControl,
 };
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::outcome::Attachment;
 
 use super::act::Actor;
-use super::backend_world::{GeoLocation, OriginStorage, Routing, Surroundings};
+use super::backend_world::{GeoLocation, OriginStorage, PageConditions, Routing};
 use super::browse::own_storage;
 use super::driver::Web;
 use super::page::{POLL, Page, string};
@@ -22,7 +22,7 @@ use super::world::{PageClock, PagePermission};
 /// How long bodies may take that a HAR file needs.
 const BODIES: Duration = Duration::from_secs(3);
 
-fn unsupported(command: &WorldCommand) -> DriverError {
+fn unsupported(command: &PageWorldCommand) -> DriverError {
     DriverError::Unsupported { action: command.name().to_string(), platform: Platform::Web }
 }
 
@@ -36,9 +36,9 @@ fn count(n: usize, word: &str) -> String {
 
 #[async_trait]
 impl WorldControl for Web {
-    async fn change(&self, budget: &Budget, command: &WorldCommand) -> Result<ActionOutput, DriverError> {
+    async fn change(&self, budget: &Budget, command: &PageWorldCommand) -> Result<ActionOutput, DriverError> {
         match command {
-            WorldCommand::FindExchange(query) => {
+            PageWorldCommand::FindExchange(query) => {
                 let page = self.page(budget).await?;
                 if page.backend.routing().is_none() {
                     return Err(unsupported(command));
@@ -48,7 +48,7 @@ impl WorldControl for Web {
                     Err(saw) => said(saw),
                 });
             }
-            WorldCommand::SaveHar => {
+            PageWorldCommand::SaveHar => {
                 self.await_bodies(budget).await?;
                 let Some(saved) = self.world.save_har() else {
                     let reason = "no HAR file is being recorded; call web_recordHar first".to_string();
@@ -62,13 +62,13 @@ impl WorldControl for Web {
         let (page, _acting) = self.settled(budget).await?;
         let change = WorldChange { web: self, page: &page, budget, command };
         match command {
-            WorldCommand::AddRule(rule) => {
+            PageWorldCommand::AddRule(rule) => {
                 change.routing()?;
                 self.world.add_rule(rule)?;
                 change.hold_requests().await?;
                 Ok(said(about(rule)))
             }
-            WorldCommand::RemoveRules { url } => {
+            PageWorldCommand::RemoveRules { url } => {
                 let n = self.world.remove_rules(url.as_deref());
                 if let (0, Some(url)) = (n, url) {
                     let reason = format!("there is no rule with the pattern `{url}`");
@@ -77,26 +77,28 @@ impl WorldControl for Web {
                 change.hold_requests().await?;
                 Ok(said(format!("removed {}", count(n, "rule"))))
             }
-            WorldCommand::ReplayHar { file, url, missing, redact } => {
+            PageWorldCommand::ReplayHar { file, url, missing, redact } => {
                 change.routing()?;
                 let n = self.world.replay_har(file, url, *missing, redact)?;
                 change.hold_requests().await?;
                 Ok(said(format!("{} are answered from {file}", count(n, "request"))))
             }
-            WorldCommand::RecordHar { file, url, redact } => {
+            PageWorldCommand::RecordHar { file, url, redact } => {
                 change.routing()?;
                 self.world.record_har(file, url, redact).map(|()| said(format!("recording {file}")))
             }
-            WorldCommand::SetCredentials { origin, username, password } => {
+            PageWorldCommand::SetCredentials { origin, username, password } => {
                 change.routing()?;
                 self.world.set_credentials(origin, username, password);
                 change.hold_requests().await?;
                 Ok(ActionOutput::default())
             }
-            WorldCommand::LocalStorage { origin } => change.local_storage(origin.as_deref()).await,
-            WorldCommand::SetLocalStorage { origin, items } => change.set_local_storage(origin.as_deref(), items).await,
-            WorldCommand::Pdf { is_landscape } => change.pdf(*is_landscape).await,
-            WorldCommand::ReadClipboard | WorldCommand::WriteClipboard { .. } => change.clipboard().await,
+            PageWorldCommand::LocalStorage { origin } => change.local_storage(origin.as_deref()).await,
+            PageWorldCommand::SetLocalStorage { origin, items } => {
+                change.set_local_storage(origin.as_deref(), items).await
+            }
+            PageWorldCommand::Pdf { is_landscape } => change.pdf(*is_landscape).await,
+            PageWorldCommand::ReadClipboard | PageWorldCommand::WriteClipboard { .. } => change.clipboard().await,
             _ => change.surround().await.map(|()| ActionOutput::default()),
         }
     }
@@ -134,7 +136,7 @@ struct WorldChange<'c> {
     web: &'c Web,
     page: &'c Page,
     budget: &'c Budget,
-    command: &'c WorldCommand,
+    command: &'c PageWorldCommand,
 }
 
 impl WorldChange<'_> {
@@ -142,8 +144,8 @@ impl WorldChange<'_> {
         self.page.backend.routing().ok_or_else(|| unsupported(self.command))
     }
 
-    fn surroundings(&self) -> Result<&dyn Surroundings, DriverError> {
-        self.page.backend.surroundings().ok_or_else(|| unsupported(self.command))
+    fn page_conditions(&self) -> Result<&dyn PageConditions, DriverError> {
+        self.page.backend.page_conditions().ok_or_else(|| unsupported(self.command))
     }
 
     fn origin_storage(&self) -> Result<&dyn OriginStorage, DriverError> {
@@ -155,36 +157,37 @@ impl WorldChange<'_> {
         self.page.call(self.budget, "the network", hold).await
     }
 
-    /// What pages are told about their surroundings.
+    /// What pages are told about where they are.
     async fn surround(&self) -> Result<(), DriverError> {
         let WorldChange { web, page, budget, command } = self;
-        let surroundings = self.surroundings()?;
+        let page_conditions = self.page_conditions()?;
         match command {
-            WorldCommand::SetSpeed(speed) => {
-                let change = web.world.change_conditions(surroundings, |conditions| conditions.speed = *speed);
+            PageWorldCommand::SetSpeed(speed) => {
+                let change = web.world.change_conditions(page_conditions, |conditions| conditions.speed = *speed);
                 page.call(budget, "the network", change).await
             }
-            WorldCommand::SetClock { time, mode } => {
-                let set = web.world.set_clock(surroundings, PageClock::new(*time, *mode));
+            PageWorldCommand::SetClock { time, mode } => {
+                let set = web.world.set_clock(page_conditions, PageClock::new(*time, *mode));
                 page.call(budget, "the clock", set).await
             }
-            WorldCommand::AdvanceClock { millis } => {
-                let advanced = page.call(budget, "the clock", web.world.advance_clock(surroundings, *millis)).await?;
+            PageWorldCommand::AdvanceClock { millis } => {
+                let advanced =
+                    page.call(budget, "the clock", web.world.advance_clock(page_conditions, *millis)).await?;
                 if advanced.is_none() {
                     let reason = "the clock of the page is not set; call web_setClock first".to_string();
                     return Err(DriverError::Refused { reason });
                 }
                 page.run_script(budget, PageClock::advanced()).await.map(drop)
             }
-            WorldCommand::SetLocation { latitude, longitude, accuracy } => {
+            PageWorldCommand::SetLocation { latitude, longitude, accuracy } => {
                 let (latitude, longitude, accuracy) = (*latitude, *longitude, *accuracy);
-                let set = web.world.set_location(surroundings, GeoLocation { latitude, longitude, accuracy });
+                let set = web.world.set_location(page_conditions, GeoLocation { latitude, longitude, accuracy });
                 page.call(budget, "the place", set).await
             }
-            WorldCommand::SetPermissions { permissions, state, origin } => {
+            PageWorldCommand::SetPermissions { permissions, state, origin } => {
                 for name in permissions {
                     let new = PagePermission { name: name.clone(), state: *state, origin: origin.clone() };
-                    let set = page.call(budget, "a permission", web.world.set_permission(surroundings, new)).await;
+                    let set = page.call(budget, "a permission", web.world.set_permission(page_conditions, new)).await;
                     set.map_err(|error| match error {
                         DriverError::Refused { reason } => {
                             let known = "names are those of the Permissions API, such as geolocation, notifications, camera, \
@@ -196,8 +199,8 @@ impl WorldChange<'_> {
                 }
                 Ok(())
             }
-            WorldCommand::SetMedia(media) => {
-                page.call(budget, "the style", web.world.set_media(surroundings, media)).await
+            PageWorldCommand::SetMedia(media) => {
+                page.call(budget, "the style", web.world.set_media(page_conditions, media)).await
             }
             _ => Err(unsupported(command)),
         }
@@ -206,32 +209,32 @@ impl WorldChange<'_> {
     /// Reads or writes the clipboard of the browser, in the page in front.
     async fn clipboard(&self) -> Result<ActionOutput, DriverError> {
         let WorldChange { web, page, budget, command } = self;
-        let surroundings = self.surroundings()?;
+        let page_conditions = self.page_conditions()?;
         let (tab, names) = (page.front()?, ["clipboard-read", "clipboard-write"]);
         for name in names {
-            let grant = surroundings.set_permission(name, PermissionState::Granted, None);
+            let grant = page_conditions.set_permission(name, PermissionState::Granted, None);
             page.call(budget, "a permission", grant).await?;
         }
         page.call(budget, "the page to come to the front", page.backend.activate(&tab)).await?;
-        page.call(budget, "the focus", surroundings.pretend_focus(&tab, true)).await?;
+        page.call(budget, "the focus", page_conditions.pretend_focus(&tab, true)).await?;
         let script = match command {
-            WorldCommand::WriteClipboard { text } => {
+            PageWorldCommand::WriteClipboard { text } => {
                 format!("navigator.clipboard?.writeText({}).then(() => '')", json!(text))
             }
             _ => "navigator.clipboard?.readText()".to_string(),
         };
         let done = page.run_script(budget, &script).await;
-        page.call(budget, "the focus", surroundings.pretend_focus(&tab, false)).await?;
+        page.call(budget, "the focus", page_conditions.pretend_focus(&tab, false)).await?;
         for name in names {
             let state = web.world.permission(name).unwrap_or(PermissionState::Prompt);
-            page.call(budget, "a permission", surroundings.set_permission(name, state, None)).await?;
+            page.call(budget, "a permission", page_conditions.set_permission(name, state, None)).await?;
         }
         let Value::String(text) = done? else {
             let reason =
                 "this page has no clipboard: only pages over https, from localhost and from files have one".to_string();
             return Err(DriverError::Refused { reason });
         };
-        if let WorldCommand::WriteClipboard { text } = command {
+        if let PageWorldCommand::WriteClipboard { text } = command {
             text.clone_into(&mut web.clipboard.lock());
             return Ok(ActionOutput::default());
         }
@@ -240,7 +243,7 @@ impl WorldChange<'_> {
 
     async fn pdf(&self, is_landscape: bool) -> Result<ActionOutput, DriverError> {
         let tab = self.page.front()?;
-        let print = self.surroundings()?.pdf(&tab, is_landscape);
+        let print = self.page_conditions()?.pdf(&tab, is_landscape);
         let bytes = self.page.call(self.budget, "the page to be printed", print).await?;
         let (name, n_bytes) = ("page.pdf".to_string(), bytes.len());
         let file = Attachment { name, mime: "application/pdf".to_string(), file: None, bytes: bytes.into() };

@@ -165,7 +165,7 @@ impl RunArgs {
             strict_names: self.strict.contains(&Strict::Names),
             notes_leniency: !self.strict.is_empty(),
             pictures: self.pictures.unwrap_or(Pictures::Step).into(),
-            // Whoever wants no pictures wants no film of them either.
+            // Without pictures, there is little to keep.
             traces: match (self.trace, self.pictures) {
                 (Some(trace), _) => trace.into(),
                 (None, Some(Pictures::Off)) => TracePolicy::Off,

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { CopyButton } from '../../shared/copy.tsx';
 import { Data, Long } from '../../shared/text.tsx';
 import { visible } from '../../shared/words.ts';
-import { Excerpt } from '../failures.tsx';
+import { TrailExcerpt } from '../failures.tsx';
 import { useView } from '../view.ts';
 import { useTrace } from './context.ts';
 import { placeOf, resolvedArgs } from './model.ts';
@@ -71,7 +71,7 @@ export function SourceTab(): VNode {
           ])}
         </dl>
       )}
-      {isRead && <Excerpt first={1} text={read.text} marked={line} />}
+      {isRead && <TrailExcerpt first={1} text={read.text} marked={line} />}
     </div>
   );
 }

@@ -12,7 +12,7 @@ use super::super::requests::send;
 use super::super::row::{ParamRow, ParamType, Preset, REASON, Row, TIMEOUT, WEB, defaulted, optional, required};
 use crate::driver::{
     AbortReason, BodySource, DeviceCommand, ExchangeQuery, ExchangeSide, MissingInHar, MockedResponse, NetworkRule,
-    NetworkSpeed, RequestPattern, ResponseChange, RuleEffect, WorldCommand, json_at,
+    NetworkSpeed, PageWorldCommand, RequestPattern, ResponseChange, RuleEffect, json_at,
 };
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
@@ -107,7 +107,7 @@ pub const ROWS: &[Row] = &[
         &[optional("pattern", ParamType::Text, "Only the rules with exactly this pattern (default: all)."), REASON],
         |cx, args| {
             let url = args.text("pattern").map(str::to_string);
-            Box::pin(async move { world(cx, WorldCommand::RemoveRules { url }).await })
+            Box::pin(async move { world(cx, PageWorldCommand::RemoveRules { url }).await })
         },
     )
     .on(WEB),
@@ -149,13 +149,13 @@ pub const ROWS: &[Row] = &[
         |cx, args| {
             Box::pin(async move {
                 let (file, url) = (cx.resolve_path(args.required("file")), text(args, "pattern"));
-                world(cx, WorldCommand::RecordHar { file, url, redact: cx.session.device.redacting() }).await
+                world(cx, PageWorldCommand::RecordHar { file, url, redact: cx.session.device.redacting() }).await
             })
         },
     )
     .on(WEB),
     Row::action("web_saveHar", "Write the HAR file that is being recorded, and end recording.", &[REASON], |cx, _| {
-        Box::pin(async move { world(cx, WorldCommand::SaveHar).await })
+        Box::pin(async move { world(cx, PageWorldCommand::SaveHar).await })
     })
     .on(WEB),
     Row::action(
@@ -177,7 +177,7 @@ pub const ROWS: &[Row] = &[
                 let missing = args.text("missing").and_then(MissingInHar::parse).unwrap_or(MissingInHar::Abort);
                 let (file, url) = (cx.resolve_path(args.required("file")), text(args, "pattern"));
                 let redact = cx.session.device.redacting();
-                world(cx, WorldCommand::ReplayHar { file, url, missing, redact }).await
+                world(cx, PageWorldCommand::ReplayHar { file, url, missing, redact }).await
             })
         },
     )
@@ -210,7 +210,7 @@ pub const ROWS: &[Row] = &[
     .on(WEB),
 ];
 
-pub async fn world(cx: &Cx, command: WorldCommand) -> Result<Outcome, Stop> {
+pub async fn world(cx: &Cx, command: PageWorldCommand) -> Result<Outcome, Stop> {
     send(cx, &DeviceCommand::World(command)).await
 }
 
@@ -223,7 +223,7 @@ async fn add(cx: &Cx, args: &Args, effect: RuleEffect) -> Result<Outcome, Stop> 
     if times == Some(0) {
         return Err(Stop::failed("`times` must be at least 1"));
     }
-    world(cx, WorldCommand::AddRule(NetworkRule { pattern: pattern(args)?, effect, times })).await
+    world(cx, PageWorldCommand::AddRule(NetworkRule { pattern: pattern(args)?, effect, times })).await
 }
 
 fn pattern(args: &Args) -> Result<RequestPattern, Stop> {
@@ -319,7 +319,7 @@ async fn throttle(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
         download: bytes(given[1].unwrap_or(download)),
         upload: bytes(given[2].unwrap_or(upload)),
     };
-    world(cx, WorldCommand::SetSpeed(speed)).await
+    world(cx, PageWorldCommand::SetSpeed(speed)).await
 }
 
 async fn wait_for(cx: &Cx, args: &Args, side: ExchangeSide) -> Result<Outcome, Stop> {
@@ -334,7 +334,7 @@ async fn wait_for(cx: &Cx, args: &Args, side: ExchangeSide) -> Result<Outcome, S
         json: args.value("json").cloned(),
     };
     let expected = described(&query);
-    let command = &DeviceCommand::World(WorldCommand::FindExchange(query));
+    let command = &DeviceCommand::World(PageWorldCommand::FindExchange(query));
     let expected = &expected;
     let ask = |_| {
         async move {

@@ -8,7 +8,7 @@ use super::super::phones::degrees;
 use super::super::requests::send;
 use super::super::row::{ParamRow, ParamType, Preset, REASON, Row, WEB, defaulted, optional, required};
 use super::network::{remembered, seconds, world};
-use crate::driver::{ClockMode, DeviceCommand, MediaFeatures, PermissionState, WorldCommand};
+use crate::driver::{ClockMode, DeviceCommand, MediaFeatures, PageWorldCommand, PermissionState};
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
 use crate::engine::tool::Args;
@@ -40,7 +40,7 @@ pub const ROWS: &[Row] = &[
             Box::pin(async move {
                 let time = args.text("time").map(instant).transpose()?;
                 let mode = args.text("mode").and_then(ClockMode::parse).unwrap_or(ClockMode::Running);
-                world(cx, WorldCommand::SetClock { time, mode }).await
+                world(cx, PageWorldCommand::SetClock { time, mode }).await
             })
         },
     )
@@ -52,7 +52,7 @@ pub const ROWS: &[Row] = &[
         |cx, args| {
             Box::pin(async move {
                 let millis = seconds(args, "seconds", FURTHEST)?.as_secs_f64() * 1000.0;
-                world(cx, WorldCommand::AdvanceClock { millis }).await
+                world(cx, PageWorldCommand::AdvanceClock { millis }).await
             })
         },
     )
@@ -73,7 +73,7 @@ pub const ROWS: &[Row] = &[
                 if accuracy < 0.0 {
                     return Err(Stop::failed(format!("`accuracy` must not be negative, got {accuracy}")));
                 }
-                world(cx, WorldCommand::SetLocation { latitude, longitude, accuracy }).await
+                world(cx, PageWorldCommand::SetLocation { latitude, longitude, accuracy }).await
             })
         },
     )
@@ -95,7 +95,7 @@ pub const ROWS: &[Row] = &[
                 }
                 let state = args.text("state").and_then(PermissionState::parse).unwrap_or(PermissionState::Granted);
                 let origin = given_origin(cx, args)?;
-                world(cx, WorldCommand::SetPermissions { permissions, state, origin }).await
+                world(cx, PageWorldCommand::SetPermissions { permissions, state, origin }).await
             })
         },
     )
@@ -118,7 +118,7 @@ pub const ROWS: &[Row] = &[
         "web_getClipboard",
         "Read the text that the page, or web_setClipboard, has put on the browser's clipboard.",
         &[VARIABLE, REASON],
-        |cx, args| Box::pin(read(cx, args, WorldCommand::ReadClipboard)),
+        |cx, args| Box::pin(read(cx, args, PageWorldCommand::ReadClipboard)),
     )
     .on(WEB),
     Row::action(
@@ -127,7 +127,7 @@ pub const ROWS: &[Row] = &[
         &[required("text", ParamType::Text, "The text."), REASON],
         |cx, args| {
             let text = args.required("text").to_string();
-            Box::pin(async move { world(cx, WorldCommand::WriteClipboard { text }).await })
+            Box::pin(async move { world(cx, PageWorldCommand::WriteClipboard { text }).await })
         },
     )
     .on(WEB),
@@ -144,7 +144,7 @@ pub const ROWS: &[Row] = &[
             Box::pin(async move {
                 let origin = given_origin(cx, args)?.unwrap_or_default();
                 let [username, password] = ["username", "password"].map(|name| args.required(name).to_string());
-                world(cx, WorldCommand::SetCredentials { origin, username, password }).await
+                world(cx, PageWorldCommand::SetCredentials { origin, username, password }).await
             })
         },
     )
@@ -155,7 +155,7 @@ pub const ROWS: &[Row] = &[
         &[defaulted("landscape", ParamType::Flag, Preset::Flag(false), "Whether the paper is wider than high."), REASON],
         |cx, args| {
             let is_landscape = args.flag("landscape").unwrap_or(false);
-            Box::pin(async move { world(cx, WorldCommand::Pdf { is_landscape }).await })
+            Box::pin(async move { world(cx, PageWorldCommand::Pdf { is_landscape }).await })
         },
     )
     .on(WEB),
@@ -179,7 +179,7 @@ pub const ROWS: &[Row] = &[
                 };
                 let items: Map<String, Value> = items.into_iter().map(as_stored).collect();
                 let origin = given_origin(cx, args)?;
-                world(cx, WorldCommand::SetLocalStorage { origin, items }).await
+                world(cx, PageWorldCommand::SetLocalStorage { origin, items }).await
             })
         },
     )
@@ -187,7 +187,7 @@ pub const ROWS: &[Row] = &[
 ];
 
 /// Reads a text, and remembers it if that is wanted.
-async fn read(cx: &Cx, args: &Args, command: WorldCommand) -> Result<Outcome, Stop> {
+async fn read(cx: &Cx, args: &Args, command: PageWorldCommand) -> Result<Outcome, Stop> {
     let read = send(cx, &DeviceCommand::World(command)).await?;
     let value = read.structured.clone().unwrap_or_default();
     Ok(match args.text("variable") {
@@ -198,8 +198,8 @@ async fn read(cx: &Cx, args: &Args, command: WorldCommand) -> Result<Outcome, St
 
 async fn local_storage(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let origin = given_origin(cx, args)?;
-    let Some(key) = args.text("key") else { return read(cx, args, WorldCommand::LocalStorage { origin }).await };
-    let all = send(cx, &DeviceCommand::World(WorldCommand::LocalStorage { origin })).await?;
+    let Some(key) = args.text("key") else { return read(cx, args, PageWorldCommand::LocalStorage { origin }).await };
+    let all = send(cx, &DeviceCommand::World(PageWorldCommand::LocalStorage { origin })).await?;
     // The device returns the real values of secrets.
     let key = cx.session.secrets.reveal(key);
     let stored = all.structured.as_ref().and_then(|items| items.get(&key)).cloned();
@@ -245,7 +245,7 @@ async fn media(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
         let names: Vec<String> = FEATURES.iter().map(|(param, _)| format!("`{param}`")).collect();
         return Err(Stop::failed(format!("nothing is changed; give {} or `medium`", names.join(", "))));
     }
-    world(cx, WorldCommand::SetMedia(media)).await
+    world(cx, PageWorldCommand::SetMedia(media)).await
 }
 
 /// A date and time, in milliseconds since 1970.

@@ -57,7 +57,7 @@ pub struct BidiConnection {
 }
 
 /// A command that has not been answered.
-struct WaitingCall {
+struct WaitingCommand {
     method: String,
     answer: oneshot::Sender<Answer>,
 }
@@ -65,7 +65,7 @@ struct WaitingCall {
 #[derive(Default)]
 struct ConnectionState {
     last_id: u64,
-    waiting: HashMap<u64, WaitingCall>,
+    waiting: HashMap<u64, WaitingCommand>,
     listener: Option<Weak<dyn BidiListener>>,
 }
 
@@ -119,12 +119,12 @@ impl BidiConnection {
             }
             state.last_id += 1;
             let id = state.last_id;
-            state.waiting.insert(id, WaitingCall { method: method.to_string(), answer: send });
+            state.waiting.insert(id, WaitingCommand { method: method.to_string(), answer: send });
             id
         };
         tracing::trace!(target: "trailblaze::web", id, method, "command");
         let message = json!({"id": id, "method": method, "params": params}).to_string();
-        let _forget = ForgetCall { connection: self, id };
+        let _forget = ForgetCommand { connection: self, id };
         self.commands.send(message).await.map_err(|_| BidiError::Gone)?;
         answer.await.unwrap_or(Err(BidiError::Gone))
     }
@@ -142,7 +142,7 @@ impl BidiConnection {
     fn take(&self, message: &Value) {
         let text = |key: &str| message.get(key).and_then(Value::as_str).unwrap_or_default();
         if let Some(id) = message.get("id").and_then(Value::as_u64) {
-            let Some(WaitingCall { method, answer }) = self.state.lock().waiting.remove(&id) else { return };
+            let Some(WaitingCommand { method, answer }) = self.state.lock().waiting.remove(&id) else { return };
             let result = match message.get("error") {
                 Some(_) => {
                     let (code, message) = (text("error").to_string(), text("message").to_string());
@@ -166,12 +166,12 @@ impl BidiConnection {
 }
 
 /// Removes a command whose caller gave up.
-struct ForgetCall<'a> {
+struct ForgetCommand<'a> {
     connection: &'a BidiConnection,
     id: u64,
 }
 
-impl Drop for ForgetCall<'_> {
+impl Drop for ForgetCommand<'_> {
     fn drop(&mut self) {
         self.connection.state.lock().waiting.remove(&self.id);
     }
@@ -249,15 +249,15 @@ mod tests {
 
     #[tokio::test]
     async fn events_reach_the_listener() {
-        struct Names(Mutex<Vec<String>>, tokio::sync::Notify);
-        impl BidiListener for Names {
+        struct ReceivedEvents(Mutex<Vec<String>>, tokio::sync::Notify);
+        impl BidiListener for ReceivedEvents {
             fn receive(&self, method: &str, params: &Value) {
                 self.0.lock().push(format!("{method} {params}"));
                 self.1.notify_one();
             }
         }
         let (connection, browser, _sent) = pair();
-        let names = Arc::new(Names(Mutex::default(), tokio::sync::Notify::new()));
+        let names = Arc::new(ReceivedEvents(Mutex::default(), tokio::sync::Notify::new()));
         let listener: Arc<dyn BidiListener> = Arc::clone(&names) as Arc<dyn BidiListener>;
         connection.listen(&listener);
         say(&browser, &json!({"type": "event", "method": "log.entryAdded", "params": {"text": "hi"}}));

@@ -13,7 +13,7 @@ mod memory;
 mod private_tab;
 mod routing;
 mod scripts;
-mod surroundings;
+mod page_conditions;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Weak};
@@ -32,12 +32,12 @@ use self::browsers::Browsers;
 use self::cdp::{CdpError, CdpListener};
 pub(super) use self::emulation::commands as emulation_commands;
 use self::emulation::commands;
+use self::page_conditions::KnownSurroundings;
 use self::private_tab::PrivateTabs;
-use self::surroundings::KnownSurroundings;
 use super::backend::{
     Backend, BackendError, BrowserEvent, BrowserEventSink, BrowserEvents, Contexts, ExecutionWorld, FrameId, FrameInfo,
-    Interception, IsolatedWorld, Navigation, OriginStorage, PageLayout, Realm, Routing, Screencasting, Setup, Storage,
-    Surroundings, TabId, TabInfo,
+    Interception, IsolatedWorld, Navigation, OriginStorage, PageConditions, PageLayout, Realm, Routing, Screencasting,
+    Setup, Storage, TabId, TabInfo,
 };
 use super::emulation::Emulation;
 use super::input::BrowserInput;
@@ -61,7 +61,7 @@ pub struct DevTools {
     /// What the device emulates when it starts.
     start: Emulation,
     known: Mutex<KnownTargets>,
-    surroundings: Mutex<KnownSurroundings>,
+    page_conditions: Mutex<KnownSurroundings>,
     private: PrivateTabs,
 }
 
@@ -179,7 +179,7 @@ impl DevTools {
             channel,
             start: emulation,
             known: Mutex::new(known),
-            surroundings: Mutex::default(),
+            page_conditions: Mutex::default(),
             private: PrivateTabs::default(),
         });
         let listener: Arc<dyn CdpListener> = Arc::clone(&devtools) as Arc<dyn CdpListener>;
@@ -520,7 +520,7 @@ impl Backend for DevTools {
         Some(self)
     }
 
-    fn surroundings(&self) -> Option<&dyn Surroundings> {
+    fn page_conditions(&self) -> Option<&dyn PageConditions> {
         Some(self)
     }
 

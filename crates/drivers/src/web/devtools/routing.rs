@@ -43,7 +43,7 @@ fn error_of(reason: AbortReason) -> &'static str {
 #[async_trait]
 impl Routing for DevTools {
     async fn hold(&self, is_on: bool) -> Result<(), BackendError> {
-        if std::mem::replace(&mut self.surroundings.lock().holds_requests, is_on) == is_on {
+        if std::mem::replace(&mut self.page_conditions.lock().holds_requests, is_on) == is_on {
             return Ok(());
         }
         self.tell_sessions(&commands(is_on)).await

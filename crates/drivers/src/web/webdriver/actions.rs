@@ -7,14 +7,14 @@ use super::super::input::{BrowserInput, KeyInput, MouseInput, MouseKind, Spot, T
 
 /// Where events of one kind come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Source {
+enum InputSource {
     Keyboard,
     Mouse,
     Finger,
     Wheel,
 }
 
-const SOURCES: [Source; 4] = [Source::Keyboard, Source::Mouse, Source::Finger, Source::Wheel];
+const SOURCES: [InputSource; 4] = [InputSource::Keyboard, InputSource::Mouse, InputSource::Finger, InputSource::Wheel];
 
 /// Parts of an input: actions that are sent together, or a text that is inserted.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,7 +26,7 @@ pub enum InputPart {
 /// The parts of an input, in order. A browser that knows no parts of a pixel gets whole ones.
 pub fn parts(inputs: &[BrowserInput], has_fractions: bool) -> Vec<InputPart> {
     let mut parts = Vec::new();
-    let mut ticks: Vec<(Source, Value)> = Vec::new();
+    let mut ticks: Vec<(InputSource, Value)> = Vec::new();
     let at = |spot: Spot| match has_fractions {
         true => (json!(spot.x), json!(spot.y)),
         false => (json!(spot.x.floor() as i64), json!(spot.y.floor() as i64)),
@@ -37,15 +37,15 @@ pub fn parts(inputs: &[BrowserInput], has_fractions: bool) -> Vec<InputPart> {
                 parts.extend(actions(std::mem::take(&mut ticks)));
                 parts.push(InputPart::Text(text.clone()));
             }
-            BrowserInput::Key(key) => ticks.push((Source::Keyboard, key_action(key))),
-            BrowserInput::Mouse(mouse) => ticks.push((Source::Mouse, mouse_action(mouse, at(mouse.at)))),
+            BrowserInput::Key(key) => ticks.push((InputSource::Keyboard, key_action(key))),
+            BrowserInput::Mouse(mouse) => ticks.push((InputSource::Mouse, mouse_action(mouse, at(mouse.at)))),
             BrowserInput::Touch(touch) => {
-                ticks.extend(touch_actions(*touch, at).into_iter().map(|action| (Source::Finger, action)));
+                ticks.extend(touch_actions(*touch, at).into_iter().map(|action| (InputSource::Finger, action)));
             }
             BrowserInput::Wheel { at, by, speed } => {
                 let millis = by.0.abs().max(by.1.abs()) * 1000 / speed.max(&1);
                 ticks.push((
-                    Source::Wheel,
+                    InputSource::Wheel,
                     json!({
                         "type": "scroll", "x": at.x, "y": at.y, "deltaX": by.0, "deltaY": by.1, "duration": millis,
                         "origin": "viewport",
@@ -59,22 +59,22 @@ pub fn parts(inputs: &[BrowserInput], has_fractions: bool) -> Vec<InputPart> {
 }
 
 /// One list for each source that has something to do.
-fn actions(ticks: Vec<(Source, Value)>) -> Option<InputPart> {
-    let of = |source: Source| {
+fn actions(ticks: Vec<(InputSource, Value)>) -> Option<InputPart> {
+    let of = |source: InputSource| {
         let own = ticks.iter().map(|(from, action)| match *from == source {
             true => action.clone(),
             false => json!({"type": "pause", "duration": 0}),
         });
         let mut list = match source {
-            Source::Keyboard => json!({"type": "key", "id": "keyboard"}),
-            Source::Mouse => json!({"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}}),
-            Source::Finger => json!({"type": "pointer", "id": "finger", "parameters": {"pointerType": "touch"}}),
-            Source::Wheel => json!({"type": "wheel", "id": "wheel"}),
+            InputSource::Keyboard => json!({"type": "key", "id": "keyboard"}),
+            InputSource::Mouse => json!({"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}}),
+            InputSource::Finger => json!({"type": "pointer", "id": "finger", "parameters": {"pointerType": "touch"}}),
+            InputSource::Wheel => json!({"type": "wheel", "id": "wheel"}),
         };
         list["actions"] = own.collect::<Vec<Value>>().into();
         list
     };
-    let is_used = |source: &Source| ticks.iter().any(|(from, _)| from == source);
+    let is_used = |source: &InputSource| ticks.iter().any(|(from, _)| from == source);
     let lists: Vec<Value> = SOURCES.into_iter().filter(is_used).map(of).collect();
     (!lists.is_empty()).then(|| InputPart::Actions(lists.into()))
 }

@@ -20,7 +20,7 @@ use super::super::emulation::Emulation;
 use super::super::input::BrowserInput;
 use super::actions::{InputPart, parts};
 use super::dialogs::{DialogDecision, DialogDesk, WarnedDialogs};
-use super::error::WebDriverError;
+use super::error::EndpointError;
 use super::scripts;
 use super::session::{AfterDialog, ELEMENT, FramePath, WebDriverSession};
 
@@ -54,11 +54,11 @@ pub struct WebDriverBackend {
     /// Whether the endpoint does not wait until another document has come.
     is_unwaited: bool,
     emulation: Mutex<Emulation>,
-    known: Mutex<KnownTabs>,
+    known: Mutex<SessionTabs>,
 }
 
 #[derive(Default)]
-struct KnownTabs {
+struct SessionTabs {
     /// In the order in which they were opened; `None` before the first was asked for.
     tabs: Option<Vec<TabId>>,
     /// When the document of each tab was begun, by the browser's clock.
@@ -101,11 +101,11 @@ impl WebDriverBackend {
         WebDriverBackend { session, desk, warned, owner, is_unwaited, emulation, known: Mutex::default() }
     }
 
-    async fn evaluate_at(&self, place: &FramePath, expression: &str, args: &[Value]) -> Result<Value, WebDriverError> {
+    async fn evaluate_at(&self, place: &FramePath, expression: &str, args: &[Value]) -> Result<Value, EndpointError> {
         self.session.evaluate(place, expression, args).await
     }
 
-    async fn post(&self, tab: &str, path: &str, body: Value, after: AfterDialog) -> Result<Value, WebDriverError> {
+    async fn post(&self, tab: &str, path: &str, body: Value, after: AfterDialog) -> Result<Value, EndpointError> {
         self.session.post(Some(&FramePath::of_window(tab)), path, body, after).await
     }
 
@@ -117,7 +117,7 @@ impl WebDriverBackend {
     }
 
     /// The handles of all windows, in the order in which they were opened.
-    async fn handles(&self) -> Result<Vec<TabId>, WebDriverError> {
+    async fn handles(&self) -> Result<Vec<TabId>, EndpointError> {
         let answer = self.session.get(None, "/window/handles").await?;
         let handles: Vec<TabId> =
             answer.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_string).collect();
@@ -132,7 +132,7 @@ impl WebDriverBackend {
     }
 
     /// What a document is like, and the frames in it.
-    async fn look_at(&self, place: &FramePath) -> Result<DocumentLook, WebDriverError> {
+    async fn look_at(&self, place: &FramePath) -> Result<DocumentLook, EndpointError> {
         let answer = self.evaluate_at(place, scripts::SURVEY, &[json!(self.is_unwaited)]).await?;
         Ok(DocumentLook::read(&answer))
     }
@@ -154,7 +154,7 @@ impl WebDriverBackend {
         }
     }
 
-    async fn frames_of(&self, tab: &str) -> Result<(Vec<FrameInfo>, bool), WebDriverError> {
+    async fn frames_of(&self, tab: &str) -> Result<(Vec<FrameInfo>, bool), EndpointError> {
         let place = FramePath::of_window(tab);
         let mut found = vec![FrameInfo { id: tab.to_string(), parent: None, realm: Some(realm_of(&place)) }];
         let look = match self.look_at(&place).await {
@@ -172,20 +172,20 @@ impl WebDriverBackend {
     async fn after_navigation(
         &self,
         (tab, url): (&str, &str),
-        navigated: Result<Value, WebDriverError>,
+        navigated: Result<Value, EndpointError>,
     ) -> Result<Navigation, BackendError> {
         let failed = |why: String| Ok(Navigation::Failed { is_aborted: why.contains("ERR_ABORTED"), why });
         let is_late = match navigated {
             Ok(_) => false,
             Err(error) if error.is_code("timeout") => true,
-            Err(WebDriverError::Failed { code, message, .. })
+            Err(EndpointError::Failed { code, message, .. })
                 if code == "unknown error" || code == "invalid argument" =>
             {
                 return failed(message);
             }
             Err(error) => return Err(error.in_page()),
         };
-        let arrival = self.await_arrival(tab, url).await.map_err(WebDriverError::in_page)?;
+        let arrival = self.await_arrival(tab, url).await.map_err(EndpointError::in_page)?;
         if !arrival.is_same
             && let Some(why) = arrival.error
         {
@@ -202,7 +202,7 @@ impl WebDriverBackend {
     }
 
     /// What is there after another document was asked for. An endpoint that does not wait for it has answered before it came.
-    async fn await_arrival(&self, tab: &str, url: &str) -> Result<Arrival, WebDriverError> {
+    async fn await_arrival(&self, tab: &str, url: &str) -> Result<Arrival, EndpointError> {
         let before = self.known.lock().documents.get(tab).copied();
         let (place, started) = (FramePath::of_window(tab), Instant::now());
         loop {
@@ -228,7 +228,7 @@ impl WebDriverBackend {
     }
 
     /// Inserts a text where the focus is, in whichever frame.
-    async fn insert(&self, tab: &str, text: &str) -> Result<(), WebDriverError> {
+    async fn insert(&self, tab: &str, text: &str) -> Result<(), EndpointError> {
         let mut place = FramePath::of_window(tab);
         for _ in 0..DEPTH {
             let inserted = self.evaluate_at(&place, scripts::INSERT, &[json!(text)]).await?;
@@ -242,7 +242,7 @@ impl WebDriverBackend {
     }
 
     /// Makes a window so large that its page has a size.
-    async fn resize(&self, tab: &str, size: Size) -> Result<(), WebDriverError> {
+    async fn resize(&self, tab: &str, size: Size) -> Result<(), EndpointError> {
         let place = FramePath::of_window(tab);
         for _ in 0..2 {
             let sizes = self.evaluate_at(&place, "[innerWidth, innerHeight, outerWidth, outerHeight]", &[]).await?;
@@ -299,21 +299,21 @@ impl DocumentLook {
 #[async_trait]
 impl Backend for WebDriverBackend {
     async fn evaluate(&self, realm: &Realm, expression: &str) -> Result<Value, BackendError> {
-        self.evaluate_at(&place_of(&realm.0), expression, &[]).await.map_err(WebDriverError::in_page)
+        self.evaluate_at(&place_of(&realm.0), expression, &[]).await.map_err(EndpointError::in_page)
     }
 
     async fn run_script(&self, tab: &str, script: &str) -> Result<Value, BackendError> {
         let place = FramePath::of_window(tab);
-        let value = self.evaluate_at(&place, scripts::RUN, &[json!(script)]).await.map_err(WebDriverError::in_page)?;
+        let value = self.evaluate_at(&place, scripts::RUN, &[json!(script)]).await.map_err(EndpointError::in_page)?;
         if value != scripts::NO_EVAL {
             return Ok(value);
         }
         // The page forbids `eval`, so the script is sent as a part of ours: as an expression, or as statements without a value.
         let expression = format!("(async () => (\n{script}\n))()");
         let statements = format!("(async () => {{\n{script}\n}})()");
-        match self.evaluate_at(&place, &expression, &[]).await.map_err(WebDriverError::in_page) {
+        match self.evaluate_at(&place, &expression, &[]).await.map_err(EndpointError::in_page) {
             Err(BackendError::Threw(why)) if why.contains("Unexpected") => {
-                self.evaluate_at(&place, &statements, &[]).await.map_err(WebDriverError::in_page)
+                self.evaluate_at(&place, &statements, &[]).await.map_err(EndpointError::in_page)
             }
             value => value,
         }
@@ -329,13 +329,13 @@ impl Backend for WebDriverBackend {
         let wanted = format!(
             "((field) => field?.type === \"file\" && field.files ? (field.value = \"\", field) : null)({expression})"
         );
-        let field = self.evaluate_at(&place, &wanted, &[]).await.map_err(WebDriverError::in_page)?;
+        let field = self.evaluate_at(&place, &wanted, &[]).await.map_err(EndpointError::in_page)?;
         let Some(id) = element_id(&field) else {
             return Err(BackendError::Refused("it is no file field".to_string()));
         };
         let body = json!({"text": files.join("\n")});
         let sent = self.session.post(Some(&place), &format!("/element/{id}/value"), body, AfterDialog::Done).await;
-        sent.map(drop).map_err(WebDriverError::in_page)
+        sent.map(drop).map_err(EndpointError::in_page)
     }
 
     async fn navigate(&self, tab: &str, url: &str) -> Result<Navigation, BackendError> {
@@ -345,16 +345,16 @@ impl Backend for WebDriverBackend {
 
     async fn stop_loading(&self, tab: &str) -> Result<(), BackendError> {
         let place = FramePath::of_window(tab);
-        self.evaluate_at(&place, "window.stop()", &[]).await.map(drop).map_err(WebDriverError::in_page)
+        self.evaluate_at(&place, "window.stop()", &[]).await.map(drop).map_err(EndpointError::in_page)
     }
 
     async fn reload(&self, tab: &str) -> Result<(), BackendError> {
         match self.post(tab, "/refresh", json!({}), AfterDialog::Done).await {
             Err(error) if error.is_code("timeout") => return Ok(()),
-            reloaded => drop(reloaded.map_err(WebDriverError::in_page)?),
+            reloaded => drop(reloaded.map_err(EndpointError::in_page)?),
         }
         match self.is_unwaited {
-            true => self.await_arrival(tab, "").await.map(drop).map_err(WebDriverError::in_page),
+            true => self.await_arrival(tab, "").await.map(drop).map_err(EndpointError::in_page),
             false => Ok(()),
         }
     }
@@ -362,13 +362,13 @@ impl Backend for WebDriverBackend {
     /// The protocol does not say whether there is such a page, so that it is seen whether the tab moves.
     async fn travel(&self, tab: &str, by: i64) -> Result<bool, BackendError> {
         let place = FramePath::of_window(tab);
-        let before = self.evaluate_at(&place, scripts::TRAVEL, &[json!(by)]).await.map_err(WebDriverError::in_page)?;
+        let before = self.evaluate_at(&place, scripts::TRAVEL, &[json!(by)]).await.map_err(EndpointError::in_page)?;
         if before == "none" {
             return Ok(false);
         }
         let started = Instant::now();
         while started.elapsed() < MOVING {
-            match self.evaluate_at(&place, scripts::POSITION, &[]).await.map_err(WebDriverError::in_page) {
+            match self.evaluate_at(&place, scripts::POSITION, &[]).await.map_err(EndpointError::in_page) {
                 Ok(now) if now == before => sleep(TICK).await,
                 Ok(_) | Err(BackendError::Refused(_)) => return Ok(true),
                 Err(error) => return Err(error),
@@ -387,23 +387,23 @@ impl Backend for WebDriverBackend {
                 }
                 InputPart::Text(text) => self.insert(tab, &text).await,
             };
-            sent.map_err(WebDriverError::in_page)?;
+            sent.map_err(EndpointError::in_page)?;
         }
         Ok(())
     }
 
     async fn tabs(&self) -> Result<Vec<TabId>, BackendError> {
-        self.handles().await.map_err(WebDriverError::in_page)
+        self.handles().await.map_err(EndpointError::in_page)
     }
 
     /// A session begins with a window, which is the first tab.
     async fn new_tab(&self) -> Result<TabId, BackendError> {
         let first = self.known.lock().tabs.is_none();
         let tab = if first {
-            self.handles().await.map_err(WebDriverError::in_page)?.first().cloned()
+            self.handles().await.map_err(EndpointError::in_page)?.first().cloned()
         } else {
             let made = self.session.post(None, "/window/new", json!({"type": "tab"}), AfterDialog::Again).await;
-            let made = made.map_err(WebDriverError::in_page)?;
+            let made = made.map_err(EndpointError::in_page)?;
             made.get("handle").and_then(Value::as_str).map(str::to_string)
         };
         let tab = tab.ok_or_else(|| BackendError::Refused("the endpoint opened no window".to_string()))?;
@@ -415,19 +415,19 @@ impl Backend for WebDriverBackend {
     async fn close_tab(&self, tab: &str) -> Result<(), BackendError> {
         let closed = self.session.delete(&FramePath::of_window(tab), "/window").await;
         self.session.forget_place().await;
-        closed.map(drop).map_err(WebDriverError::in_page)
+        closed.map(drop).map_err(EndpointError::in_page)
     }
 
     async fn activate(&self, tab: &str) -> Result<(), BackendError> {
         self.session.forget_place().await;
         let body = json!({"handle": tab});
-        self.session.post(None, "/window", body, AfterDialog::Again).await.map(drop).map_err(WebDriverError::in_page)
+        self.session.post(None, "/window", body, AfterDialog::Again).await.map(drop).map_err(EndpointError::in_page)
     }
 
     async fn tab_info(&self, tab: &str) -> Result<TabInfo, BackendError> {
         let place = FramePath::of_window(tab);
         let info = self.evaluate_at(&place, "[location.href, document.title]", &[]).await;
-        let info = info.map_err(WebDriverError::in_page)?;
+        let info = info.map_err(EndpointError::in_page)?;
         let text = |index: usize| info.get(index).and_then(Value::as_str).unwrap_or_default().to_string();
         Ok(TabInfo { url: text(0), title: text(1) })
     }
@@ -436,7 +436,7 @@ impl Backend for WebDriverBackend {
         let plain = Emulation { size: emulation.size, ..Emulation::default() };
         *self.emulation.lock() = emulation.clone();
         if *emulation == plain {
-            return self.resize(tab, emulation.size).await.map_err(WebDriverError::in_page);
+            return self.resize(tab, emulation.size).await.map_err(EndpointError::in_page);
         }
         if !self.is_chromium() {
             let reason = "this browser emulates only the size of its window, over WebDriver: leave out `emulate`, \
@@ -446,42 +446,42 @@ impl Backend for WebDriverBackend {
         for (method, params) in super::super::devtools::emulation_commands(emulation) {
             let body = json!({"cmd": method, "params": params});
             let sent = self.post(tab, "/goog/cdp/execute", body, AfterDialog::Again).await;
-            sent.map_err(WebDriverError::in_page)?;
+            sent.map_err(EndpointError::in_page)?;
         }
         Ok(())
     }
 
     async fn frames(&self, tab: &str) -> Result<Vec<FrameInfo>, BackendError> {
-        self.frames_of(tab).await.map(|(frames, _)| frames).map_err(WebDriverError::in_page)
+        self.frames_of(tab).await.map(|(frames, _)| frames).map_err(EndpointError::in_page)
     }
 
     async fn frame_owner(&self, frame: &str, parent: &Realm, function: &str) -> Result<Value, BackendError> {
         let expression = format!("({function})(arguments[1])");
         let owner = self.evaluate_at(&place_of(&parent.0), &expression, &[element(frame)]).await;
-        owner.map_err(WebDriverError::in_page)
+        owner.map_err(EndpointError::in_page)
     }
 
     async fn open_shadow_root(&self, realm: &Realm, host: &str, function: &str) -> Result<bool, BackendError> {
         let place = place_of(&realm.0);
-        let host = self.evaluate_at(&place, host, &[]).await.map_err(WebDriverError::in_page)?;
+        let host = self.evaluate_at(&place, host, &[]).await.map_err(EndpointError::in_page)?;
         let Some(id) = element_id(&host) else { return Ok(false) };
         match self.session.get(Some(&place), &format!("/element/{id}/shadow")).await {
             Ok(root) => {
                 let expression = format!("({function}).call(arguments[1], arguments[2])");
                 let opened = self.evaluate_at(&place, &expression, &[host, root]).await;
-                opened.map(|_| true).map_err(WebDriverError::in_page)
+                opened.map(|_| true).map_err(EndpointError::in_page)
             }
             // It has none, or the endpoint does not know the command.
-            Err(WebDriverError::Failed { .. }) => Ok(false),
+            Err(EndpointError::Failed { .. }) => Ok(false),
             Err(error) => Err(error.in_page()),
         }
     }
 
     async fn survey(&self, front: Option<&str>) -> Result<TabSurvey, BackendError> {
-        let tabs = self.handles().await.map_err(WebDriverError::in_page)?;
+        let tabs = self.handles().await.map_err(EndpointError::in_page)?;
         let front = front.filter(|front| tabs.iter().any(|tab| tab == front)).or(tabs.last().map(String::as_str));
         let (frames, is_loaded) = match front {
-            Some(front) => self.frames_of(front).await.map_err(WebDriverError::in_page)?,
+            Some(front) => self.frames_of(front).await.map_err(EndpointError::in_page)?,
             None => (Vec::new(), true),
         };
         Ok(TabSurvey { tabs, frames, is_loaded })
@@ -489,7 +489,7 @@ impl Backend for WebDriverBackend {
 
     async fn screenshot(&self, tab: &str) -> Result<Vec<u8>, BackendError> {
         let place = FramePath::of_window(tab);
-        let answer = self.session.get(Some(&place), "/screenshot").await.map_err(WebDriverError::in_page)?;
+        let answer = self.session.get(Some(&place), "/screenshot").await.map_err(EndpointError::in_page)?;
         let picture = BASE64_STANDARD.decode(answer.as_str().unwrap_or_default());
         picture.map_err(|error| BackendError::Refused(format!("the picture cannot be read: {error}")))
     }

@@ -10,7 +10,7 @@ const JAVASCRIPT: &str = "javascript error";
 const UNKNOWN: &str = "unknown error";
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum WebDriverError {
+pub enum EndpointError {
     #[error("no WebDriver endpoint can be reached at {address}: {why}; check `webdriver:` and whether it runs")]
     Unreachable { address: String, why: String },
     #[error("{address} broke the connection off during `{doing}`: {why}")]
@@ -30,11 +30,11 @@ pub enum WebDriverError {
     Failed { code: String, doing: String, message: String, alert: Option<String> },
 }
 
-impl WebDriverError {
+impl EndpointError {
     /// The text of the dialog that was in the way.
     pub fn alert(&self) -> Option<&str> {
         match self {
-            WebDriverError::Failed { code, alert, .. } if code == ALERT_OPEN => {
+            EndpointError::Failed { code, alert, .. } if code == ALERT_OPEN => {
                 Some(alert.as_deref().unwrap_or_default())
             }
             _ => None,
@@ -42,27 +42,27 @@ impl WebDriverError {
     }
 
     pub fn is_code(&self, wanted: &str) -> bool {
-        matches!(self, WebDriverError::Failed { code, .. } if code == wanted)
+        matches!(self, EndpointError::Failed { code, .. } if code == wanted)
     }
 
     /// Whether the same request may succeed a moment later, because it did not reach the endpoint.
     pub fn is_passing(&self) -> bool {
-        matches!(self, WebDriverError::BrokeOff { .. } | WebDriverError::Unavailable { .. })
+        matches!(self, EndpointError::BrokeOff { .. } | EndpointError::Unavailable { .. })
     }
 
     /// Why the session is over, if this error says so. A browser that is gone has no code of its own.
     pub fn end_of_session(&self) -> Option<String> {
         match self {
-            WebDriverError::Failed { code, message, .. } => {
+            EndpointError::Failed { code, message, .. } => {
                 let ends =
                     ["tab crashed", "not reachable", "disconnected", "session deleted", "has closed the connection"];
                 let is_over = code == INVALID_SESSION || ends.iter().any(|end| message.contains(end));
                 let why = if message.is_empty() { code } else { message };
                 is_over.then(|| format!("the session ended: {why}"))
             }
-            WebDriverError::NotWebDriver { .. } | WebDriverError::Unauthorized { .. } => Some(self.to_string()),
-            WebDriverError::Unreachable { .. } | WebDriverError::Hangs { .. } => Some(self.to_string()),
-            WebDriverError::BrokeOff { .. } | WebDriverError::Unavailable { .. } => Some(self.to_string()),
+            EndpointError::NotWebDriver { .. } | EndpointError::Unauthorized { .. } => Some(self.to_string()),
+            EndpointError::Unreachable { .. } | EndpointError::Hangs { .. } => Some(self.to_string()),
+            EndpointError::BrokeOff { .. } | EndpointError::Unavailable { .. } => Some(self.to_string()),
         }
     }
 
@@ -72,19 +72,19 @@ impl WebDriverError {
             return BackendError::Gone;
         }
         match self {
-            WebDriverError::Failed { code, message, .. } if code == JAVASCRIPT => {
+            EndpointError::Failed { code, message, .. } if code == JAVASCRIPT => {
                 // A document that goes away ends its scripts with an error of theirs.
                 match ["unloaded", "unload event", "aborted by navigation"].iter().any(|sign| message.contains(sign)) {
                     true => BackendError::Refused(message),
                     false => BackendError::Threw(message),
                 }
             }
-            WebDriverError::Failed { code, .. } if code == "script timeout" => {
+            EndpointError::Failed { code, .. } if code == "script timeout" => {
                 BackendError::Threw("it did not end in time".to_string())
             }
-            WebDriverError::Failed { code, message, .. } if code == UNKNOWN => BackendError::Refused(message),
-            WebDriverError::Failed { code, message, .. } if message.is_empty() => BackendError::Refused(code),
-            WebDriverError::Failed { code, message, .. } => BackendError::Refused(format!("{code}: {message}")),
+            EndpointError::Failed { code, message, .. } if code == UNKNOWN => BackendError::Refused(message),
+            EndpointError::Failed { code, message, .. } if message.is_empty() => BackendError::Refused(code),
+            EndpointError::Failed { code, message, .. } => BackendError::Refused(format!("{code}: {message}")),
             error => BackendError::Refused(error.to_string()),
         }
     }
@@ -101,9 +101,9 @@ pub fn first_line<'m>(code: &str, message: &'m str) -> &'m str {
 mod tests {
     use super::*;
 
-    fn failed(code: &str, message: &str) -> WebDriverError {
+    fn failed(code: &str, message: &str) -> EndpointError {
         let message = first_line(code, message).to_string();
-        WebDriverError::Failed { code: code.to_string(), doing: "POST /x".to_string(), message, alert: None }
+        EndpointError::Failed { code: code.to_string(), doing: "POST /x".to_string(), message, alert: None }
     }
 
     #[test]

@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout};
 use trailblaze_core::driver::cut;
 use trailblaze_http::{HttpClient, ProxySettings, RequestErrorKind, Timeouts, USER_AGENT};
 
-use super::error::{WebDriverError, first_line};
+use super::error::{EndpointError, first_line};
 
 /// Endpoints keep connections for 60 seconds and more.
 const TIMEOUTS: Timeouts = Timeouts { connect: Duration::from_secs(10), idle: Duration::from_secs(20) };
@@ -145,7 +145,7 @@ impl WebDriverHttp {
     }
 
     /// Sends a request, again if it is repeatable and something between us and the endpoint failed. One that hangs is noticed.
-    pub async fn send(&self, request: WebDriverRequest) -> Result<Value, WebDriverError> {
+    pub async fn send(&self, request: WebDriverRequest) -> Result<Value, EndpointError> {
         let mut pause = PAUSE;
         for _ in 1..TRIES {
             match self.send_once(request.clone()).await {
@@ -159,7 +159,7 @@ impl WebDriverHttp {
         self.send_once(request).await
     }
 
-    async fn send_once(&self, request: WebDriverRequest) -> Result<Value, WebDriverError> {
+    async fn send_once(&self, request: WebDriverRequest) -> Result<Value, EndpointError> {
         let (doing, started) = (request.doing(), Instant::now());
         let exchange = self.exchange(request);
         tokio::pin!(exchange);
@@ -176,7 +176,7 @@ impl WebDriverHttp {
             };
             if timeout(PROBE, self.exchange(status)).await.is_err() {
                 let (address, seconds) = (self.address.url.clone(), started.elapsed().as_secs());
-                break Err(WebDriverError::Hangs { address, doing: doing.clone(), seconds });
+                break Err(EndpointError::Hangs { address, doing: doing.clone(), seconds });
             }
         };
         let error = answer.as_ref().err().map(ToString::to_string);
@@ -184,7 +184,7 @@ impl WebDriverHttp {
         answer
     }
 
-    async fn exchange(&self, request: WebDriverRequest) -> Result<Value, WebDriverError> {
+    async fn exchange(&self, request: WebDriverRequest) -> Result<Value, EndpointError> {
         let (doing, address) = (request.doing(), self.address.url.clone());
         let body = request.body.map(|body| body.to_string()).unwrap_or_default();
         let mut sent = Request::new(Full::new(Bytes::from(body)));
@@ -198,19 +198,19 @@ impl WebDriverHttp {
         sent.headers_mut().insert(header::USER_AGENT, USER_AGENT);
         let response = self.client.request(sent).await.map_err(|error| match error.kind {
             RequestErrorKind::Unreachable => {
-                WebDriverError::Unreachable { address: address.clone(), why: error.reason.clone() }
+                EndpointError::Unreachable { address: address.clone(), why: error.reason.clone() }
             }
-            _ => WebDriverError::BrokeOff { address: address.clone(), doing: doing.clone(), why: error.reason.clone() },
+            _ => EndpointError::BrokeOff { address: address.clone(), doing: doing.clone(), why: error.reason.clone() },
         })?;
         let status = response.status();
         let body = Limited::new(response.into_body(), LARGEST)
             .collect()
             .await
-            .map_err(|error| WebDriverError::BrokeOff { address, doing: doing.clone(), why: error.to_string() })?;
+            .map_err(|error| EndpointError::BrokeOff { address, doing: doing.clone(), why: error.to_string() })?;
         self.read(status, &body.to_bytes(), &doing)
     }
 
-    fn read(&self, status: StatusCode, body: &[u8], doing: &str) -> Result<Value, WebDriverError> {
+    fn read(&self, status: StatusCode, body: &[u8], doing: &str) -> Result<Value, EndpointError> {
         let mut answer: Option<Value> = serde_json::from_slice(body).ok();
         let value = answer.as_mut().and_then(|answer| answer.get_mut("value")).map(Value::take);
         let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_string);
@@ -221,17 +221,17 @@ impl WebDriverHttp {
                 let message = text(&value, "message").unwrap_or_default();
                 let message = cut(first_line(&code, &message), MESSAGE);
                 let alert = value.pointer("/data/text").and_then(Value::as_str).map(str::to_string);
-                Err(WebDriverError::Failed { code, doing: doing.to_string(), message, alert })
+                Err(EndpointError::Failed { code, doing: doing.to_string(), message, alert })
             }
             _ if matches!(status.as_u16(), 401 | 403 | 407) => {
-                Err(WebDriverError::Unauthorized { address: self.address.url.clone(), status: status.as_u16() })
+                Err(EndpointError::Unauthorized { address: self.address.url.clone(), status: status.as_u16() })
             }
             _ => Err(self.foreign_answer(status, body, doing)),
         }
     }
 
     /// What is no answer of WebDriver.
-    fn foreign_answer(&self, status: StatusCode, body: &[u8], doing: &str) -> WebDriverError {
+    fn foreign_answer(&self, status: StatusCode, body: &[u8], doing: &str) -> EndpointError {
         let text = String::from_utf8_lossy(body);
         let lower = text.to_ascii_lowercase();
         let title = lower.find("<title>").and_then(|from| {
@@ -247,14 +247,14 @@ impl WebDriverHttp {
         let what = format!("{} and {what}", status.as_u16());
         if matches!(status.as_u16(), 429 | 502 | 503 | 504) {
             let address = self.address.url.clone();
-            return WebDriverError::Unavailable { address, doing: doing.to_string(), what };
+            return EndpointError::Unavailable { address, doing: doing.to_string(), what };
         }
         self.foreign(doing, &what)
     }
 
-    fn foreign(&self, doing: &str, what: &str) -> WebDriverError {
+    fn foreign(&self, doing: &str, what: &str) -> EndpointError {
         let address = self.address.url.clone();
-        WebDriverError::NotWebDriver { address, doing: doing.to_string(), what: what.to_string() }
+        EndpointError::NotWebDriver { address, doing: doing.to_string(), what: what.to_string() }
     }
 }
 

@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout};
 use trailblaze_core::driver::{Budget, DriverError};
 
-use super::error::WebDriverError;
+use super::error::EndpointError;
 use super::http::{WebDriverHttp, WebDriverRequest};
 use super::session::{WebDriverSession, end_session};
 
@@ -33,7 +33,7 @@ pub async fn new_session(
     let not_started = |evidence: String| DriverError::NotStarted { evidence };
     let (mut pause, mut n_refused) = (FIRST_PAUSE, 0);
     // Why the last try failed; until then, the endpoint has not answered.
-    let mut last: Option<WebDriverError> = None;
+    let mut last: Option<EndpointError> = None;
     loop {
         let error = match budget.run("a session", ask(http, wanted)).await {
             Ok(Ok(value)) => return opened(http, &value).map_err(|error| not_started(error.to_string())),
@@ -58,7 +58,7 @@ pub async fn new_session(
 }
 
 /// Asks once. A session that comes when nobody waits for it any more is ended.
-async fn ask(http: &Arc<WebDriverHttp>, wanted: &Value) -> Result<Value, WebDriverError> {
+async fn ask(http: &Arc<WebDriverHttp>, wanted: &Value) -> Result<Value, EndpointError> {
     let body = json!({"capabilities": {"alwaysMatch": wanted, "firstMatch": [{}]}});
     let request = WebDriverRequest {
         method: Method::POST,
@@ -79,11 +79,11 @@ async fn ask(http: &Arc<WebDriverHttp>, wanted: &Value) -> Result<Value, WebDriv
         }
     });
     let address = http.address().shown().to_string();
-    let stopped = WebDriverError::BrokeOff { address, doing, why: "the program ends".to_string() };
+    let stopped = EndpointError::BrokeOff { address, doing, why: "the program ends".to_string() };
     answered.await.unwrap_or(Err(stopped))
 }
 
-fn opened(http: &Arc<WebDriverHttp>, value: &Value) -> Result<WebDriverSession, WebDriverError> {
+fn opened(http: &Arc<WebDriverHttp>, value: &Value) -> Result<WebDriverSession, EndpointError> {
     let id = value.get("sessionId").and_then(Value::as_str);
     // It becomes part of a path, so that it must not be able to change it.
     let is_valid = |id: &&str| {
@@ -91,7 +91,7 @@ fn opened(http: &Arc<WebDriverHttp>, value: &Value) -> Result<WebDriverSession, 
         !id.is_empty() && id.len() <= ID && !id.starts_with('.') && id.bytes().all(is_sign)
     };
     let Some(id) = id.filter(is_valid) else {
-        return Err(WebDriverError::NotWebDriver {
+        return Err(EndpointError::NotWebDriver {
             address: http.address().shown().to_string(),
             doing: "POST /session".to_string(),
             what: "no id of a session, as before the W3C standard".to_string(),
@@ -102,22 +102,22 @@ fn opened(http: &Arc<WebDriverHttp>, value: &Value) -> Result<WebDriverSession, 
 }
 
 /// Whether the endpoint has no session now, but may have one later. There is no code for that.
-fn says_later(error: &WebDriverError) -> bool {
+fn says_later(error: &EndpointError) -> bool {
     match error {
-        WebDriverError::Failed { code, message, .. } if code == "session not created" || code == "unknown error" => {
+        EndpointError::Failed { code, message, .. } if code == "session not created" || code == "unknown error" => {
             let message = message.to_lowercase();
             let signs =
                 ["queue", "parallel", "maximum", "limit", "busy", "no free", "no available", "in use", "too many"];
             signs.iter().any(|sign| message.contains(sign))
         }
-        error => error.is_passing() || matches!(error, WebDriverError::Unreachable { .. }),
+        error => error.is_passing() || matches!(error, EndpointError::Unreachable { .. }),
     }
 }
 
 /// Whether asking again cannot help.
-fn is_final(error: &WebDriverError) -> bool {
+fn is_final(error: &EndpointError) -> bool {
     match error {
-        WebDriverError::Failed { code, message, .. } if code == "session not created" => {
+        EndpointError::Failed { code, message, .. } if code == "session not created" => {
             let message = message.to_lowercase();
             ["no matching", "no nodes support", "cannot find", "unable to find", "not supported", "no chrome binary"]
                 .iter()
@@ -127,9 +127,9 @@ fn is_final(error: &WebDriverError) -> bool {
     }
 }
 
-fn explain_refusal(error: &WebDriverError, wanted: &Value) -> String {
+fn explain_refusal(error: &EndpointError, wanted: &Value) -> String {
     match error {
-        WebDriverError::Failed { code, .. } if code == "session not created" || code == "invalid argument" => {
+        EndpointError::Failed { code, .. } if code == "session not created" || code == "invalid argument" => {
             let names: Vec<&str> = wanted.as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
             format!("{error}; no session has all that `capabilities:` ask for ({})", names.join(", "))
         }
@@ -138,10 +138,10 @@ fn explain_refusal(error: &WebDriverError, wanted: &Value) -> String {
 }
 
 /// What was waited for in vain.
-async fn explain_wait(http: &WebDriverHttp, last: Option<&WebDriverError>, started: Instant) -> String {
+async fn explain_wait(http: &WebDriverHttp, last: Option<&EndpointError>, started: Instant) -> String {
     let seconds = started.elapsed().as_secs();
     let address = http.address().shown();
-    if let Some(error @ WebDriverError::Unreachable { .. }) = last {
+    if let Some(error @ EndpointError::Unreachable { .. }) = last {
         return format!("{error} (tried for {seconds} s)");
     }
     let status = WebDriverRequest {
@@ -178,9 +178,9 @@ fn slots(status: &Value) -> Option<(usize, usize)> {
 mod tests {
     use super::*;
 
-    fn failed(code: &str, message: &str) -> WebDriverError {
+    fn failed(code: &str, message: &str) -> EndpointError {
         let (code, message) = (code.to_string(), message.to_string());
-        WebDriverError::Failed { code, doing: "POST /session".to_string(), message, alert: None }
+        EndpointError::Failed { code, doing: "POST /session".to_string(), message, alert: None }
     }
 
     #[test]

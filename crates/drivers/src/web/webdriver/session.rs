@@ -11,7 +11,7 @@ use tokio::sync::MutexGuard;
 use tokio_util::sync::CancellationToken;
 
 use super::dialogs::DialogDesk;
-use super::error::WebDriverError;
+use super::error::EndpointError;
 use super::http::{WebDriverHttp, WebDriverRequest};
 
 /// The key of an element's id in JSON.
@@ -96,7 +96,7 @@ impl WebDriverSession {
         self.gone.cancel();
     }
 
-    pub async fn get(&self, place: Option<&FramePath>, path: &str) -> Result<Value, WebDriverError> {
+    pub async fn get(&self, place: Option<&FramePath>, path: &str) -> Result<Value, EndpointError> {
         self.command(place, Method::GET, path, None, AfterDialog::Again).await
     }
 
@@ -106,16 +106,16 @@ impl WebDriverSession {
         path: &str,
         body: Value,
         after: AfterDialog,
-    ) -> Result<Value, WebDriverError> {
+    ) -> Result<Value, EndpointError> {
         self.command(place, Method::POST, path, Some(body), after).await
     }
 
-    pub async fn delete(&self, place: &FramePath, path: &str) -> Result<Value, WebDriverError> {
+    pub async fn delete(&self, place: &FramePath, path: &str) -> Result<Value, EndpointError> {
         self.command(Some(place), Method::DELETE, path, None, AfterDialog::Again).await
     }
 
     /// Evaluates an expression, and awaits it if it is a promise. It is evaluated once, even if it opens dialogs or its answer is lost.
-    pub async fn evaluate(&self, place: &FramePath, expression: &str, args: &[Value]) -> Result<Value, WebDriverError> {
+    pub async fn evaluate(&self, place: &FramePath, expression: &str, args: &[Value]) -> Result<Value, EndpointError> {
         let number = self.n_evaluated.fetch_add(1, Ordering::Relaxed);
         let args: Vec<Value> =
             [json!(format!("{}-{number}", self.id))].into_iter().chain(args.iter().cloned()).collect();
@@ -140,7 +140,7 @@ impl WebDriverSession {
         path: &str,
         body: Option<Value>,
         after: AfterDialog,
-    ) -> Result<Value, WebDriverError> {
+    ) -> Result<Value, EndpointError> {
         let mut current = self.place.lock().await;
         let request = self.request(method, path, body);
         self.send(&mut current, place, request, after).await
@@ -162,7 +162,7 @@ impl WebDriverSession {
         place: Option<&FramePath>,
         request: WebDriverRequest,
         after: AfterDialog,
-    ) -> Result<Value, WebDriverError> {
+    ) -> Result<Value, EndpointError> {
         for _ in 0..DIALOGS {
             let sent = async {
                 if let Some(place) = place {
@@ -175,7 +175,7 @@ impl WebDriverSession {
                 Err(error) => error,
             };
             let Some(message) = error.alert() else { return Err(error) };
-            let was_sent = matches!(&error, WebDriverError::Failed { doing, .. } if doing.ends_with(&request.shown));
+            let was_sent = matches!(&error, EndpointError::Failed { doing, .. } if doing.ends_with(&request.shown));
             self.answer_dialog(current.as_ref().map(|place| place.window.clone()), message).await?;
             if was_sent && after == AfterDialog::Done {
                 return Ok(Value::Null);
@@ -184,7 +184,7 @@ impl WebDriverSession {
         Err(too_many_dialogs(&request.shown))
     }
 
-    async fn send_bare(&self, request: WebDriverRequest) -> Result<Value, WebDriverError> {
+    async fn send_bare(&self, request: WebDriverRequest) -> Result<Value, EndpointError> {
         let answer = self.http.send(request).await;
         if let Err(error) = &answer
             && let Some(why) = error.end_of_session()
@@ -194,7 +194,7 @@ impl WebDriverSession {
         answer
     }
 
-    async fn answer_dialog(&self, tab: Option<String>, message: &str) -> Result<(), WebDriverError> {
+    async fn answer_dialog(&self, tab: Option<String>, message: &str) -> Result<(), EndpointError> {
         let Some(desk) = self.desk.get() else {
             return self.send_bare(self.request(Method::POST, "/alert/accept", Some(json!({})))).await.map(drop);
         };
@@ -219,7 +219,7 @@ impl WebDriverSession {
         &self,
         current: &mut MutexGuard<'_, Option<FramePath>>,
         to: &FramePath,
-    ) -> Result<(), WebDriverError> {
+    ) -> Result<(), EndpointError> {
         if current.as_ref() == Some(to) {
             return Ok(());
         }
@@ -253,21 +253,21 @@ impl WebDriverSession {
     }
 
     /// Ends the session. One that is gone is no error.
-    pub async fn close(&self) -> Result<(), WebDriverError> {
+    pub async fn close(&self) -> Result<(), EndpointError> {
         let ended = end_session(&self.http, &self.id).await;
         self.note_end("the session was closed".to_string());
         ended
     }
 }
 
-fn too_many_dialogs(doing: &str) -> WebDriverError {
+fn too_many_dialogs(doing: &str) -> EndpointError {
     let message = format!("more than {DIALOGS} dialogs followed each other");
     let code = super::error::ALERT_OPEN.to_string();
-    WebDriverError::Failed { code, doing: doing.to_string(), message, alert: None }
+    EndpointError::Failed { code, doing: doing.to_string(), message, alert: None }
 }
 
 /// Ends a session by its id. One that is gone is no error.
-pub async fn end_session(http: &WebDriverHttp, id: &str) -> Result<(), WebDriverError> {
+pub async fn end_session(http: &WebDriverHttp, id: &str) -> Result<(), EndpointError> {
     let request = WebDriverRequest {
         method: Method::DELETE,
         path: format!("/session/{id}"),
@@ -276,7 +276,7 @@ pub async fn end_session(http: &WebDriverHttp, id: &str) -> Result<(), WebDriver
         is_repeatable: true,
     };
     let address = http.address().shown().to_string();
-    let late = WebDriverError::Hangs { address, doing: "DELETE /session/…".to_string(), seconds: ENDING.as_secs() };
+    let late = EndpointError::Hangs { address, doing: "DELETE /session/…".to_string(), seconds: ENDING.as_secs() };
     match tokio::time::timeout(ENDING, http.send(request)).await.unwrap_or(Err(late)) {
         Err(error) if error.is_code("invalid session id") => Ok(()),
         ended => ended.map(drop),

@@ -6,14 +6,14 @@ use trailblaze_core::driver::{AbortReason, MissingInHar, cut};
 
 use super::super::backend::{Backend, BackendError};
 use super::super::backend_world::{CredentialsQuestion, HeldRequest, RequestAnswer, Routing};
-use super::World;
+use super::PageWorld;
 use super::har::HarAnswer;
 use super::rules::{ReadyChange, ReadyResponse, RequestEnd, RuleDecision, decide};
 
 /// The longest address in a remark.
 const ADDRESS: usize = 300;
 
-impl World {
+impl PageWorld {
     /// Answers a request, after a while if a rule says so.
     pub async fn answer_held(&self, backend: Arc<dyn Backend>, request: HeldRequest) {
         let Some(routing) = backend.routing() else { return };

@@ -19,7 +19,7 @@ use trailblaze_core::driver::{
 use trailblaze_protocol::device_event::DeviceEvent;
 use trailblaze_protocol::event::Level;
 
-use super::backend::{Backend, BackendError, Surroundings};
+use super::backend::{Backend, BackendError, PageConditions};
 use super::backend_world::{GeoLocation, NetworkConditions, TrafficEvent};
 pub use clock::PageClock;
 use exchanges::ExchangeLog;
@@ -35,7 +35,7 @@ const ORIGINS: usize = 100;
 const QUESTIONS: usize = 100;
 
 #[derive(Default)]
-pub struct World {
+pub struct PageWorld {
     state: Mutex<WorldState>,
     events: Arc<DeviceEvents>,
 }
@@ -85,33 +85,33 @@ impl WorldState {
     }
 }
 
-impl World {
-    pub fn new(events: Arc<DeviceEvents>) -> World {
-        World { state: Mutex::default(), events }
+impl PageWorld {
+    pub fn new(events: Arc<DeviceEvents>) -> PageWorld {
+        PageWorld { state: Mutex::default(), events }
     }
 
     /// Gives a page that is new what the trail has changed so far.
     pub async fn apply(&self, backend: &dyn Backend) -> Result<(), BackendError> {
         self.hold_requests(backend).await?;
-        let Some(surroundings) = backend.surroundings() else { return Ok(()) };
+        let Some(page_conditions) = backend.page_conditions() else { return Ok(()) };
         let (conditions, location, media, permissions, clock) = {
             let state = self.state.lock();
             (state.conditions, state.location, state.media.clone(), state.permissions.clone(), state.clock.clone())
         };
         if conditions != NetworkConditions::default() {
-            surroundings.set_conditions(&conditions).await?;
+            page_conditions.set_conditions(&conditions).await?;
         }
         if location.is_some() {
-            surroundings.set_location(location).await?;
+            page_conditions.set_location(location).await?;
         }
         if media != MediaFeatures::default() {
-            surroundings.set_media(&media).await?;
+            page_conditions.set_media(&media).await?;
         }
         for PagePermission { name, state, origin } in &permissions {
-            surroundings.set_permission(name, *state, origin.as_deref()).await?;
+            page_conditions.set_permission(name, *state, origin.as_deref()).await?;
         }
         if let Some(clock) = clock {
-            surroundings.set_page_script(CLOCK, Some(&clock.script(false))).await?;
+            page_conditions.set_page_script(CLOCK, Some(&clock.script(false))).await?;
         }
         Ok(())
     }
@@ -144,22 +144,22 @@ impl World {
                 let _ = interception.set_offline(tab, false).await;
             }
         }
-        let Some(surroundings) = backend.surroundings() else { return Ok(()) };
+        let Some(page_conditions) = backend.page_conditions() else { return Ok(()) };
         if changed.conditions != NetworkConditions::default() {
-            surroundings.set_conditions(&NetworkConditions::default()).await?;
+            page_conditions.set_conditions(&NetworkConditions::default()).await?;
         }
         if changed.location.is_some() {
-            surroundings.set_location(None).await?;
+            page_conditions.set_location(None).await?;
         }
         if changed.media != MediaFeatures::default() {
-            surroundings.set_media(&MediaFeatures::default()).await?;
+            page_conditions.set_media(&MediaFeatures::default()).await?;
         }
         if !changed.permissions.is_empty() {
-            surroundings.reset_permissions().await?;
+            page_conditions.reset_permissions().await?;
         }
         if changed.clock.is_some() {
-            surroundings.set_page_script(CLOCK, Some(&PageClock::removal())).await?;
-            surroundings.set_page_script(CLOCK, None).await?;
+            page_conditions.set_page_script(CLOCK, Some(&PageClock::removal())).await?;
+            page_conditions.set_page_script(CLOCK, None).await?;
         }
         Ok(())
     }
@@ -284,7 +284,7 @@ impl World {
 
     pub async fn change_conditions(
         &self,
-        surroundings: &dyn Surroundings,
+        page_conditions: &dyn PageConditions,
         change: impl FnOnce(&mut NetworkConditions) + Send,
     ) -> Result<(), BackendError> {
         let conditions = {
@@ -292,7 +292,7 @@ impl World {
             change(&mut state.conditions);
             state.conditions
         };
-        surroundings.set_conditions(&conditions).await
+        page_conditions.set_conditions(&conditions).await
     }
 
     /// Notes that a tab has no network, to be put back.
@@ -302,26 +302,27 @@ impl World {
 
     pub async fn set_location(
         &self,
-        surroundings: &dyn Surroundings,
+        page_conditions: &dyn PageConditions,
         location: GeoLocation,
     ) -> Result<(), BackendError> {
         self.state.lock().location = Some(location);
-        surroundings.set_location(Some(location)).await?;
+        page_conditions.set_location(Some(location)).await?;
         // A page that may not ask would not learn it.
         let name = "geolocation".to_string();
         let is_decided = self.state.lock().permissions.iter().any(|known| known.name == name);
         if is_decided {
             return Ok(());
         }
-        self.set_permission(surroundings, PagePermission { name, state: PermissionState::Granted, origin: None }).await
+        self.set_permission(page_conditions, PagePermission { name, state: PermissionState::Granted, origin: None })
+            .await
     }
 
     pub async fn set_permission(
         &self,
-        surroundings: &dyn Surroundings,
+        page_conditions: &dyn PageConditions,
         new: PagePermission,
     ) -> Result<(), BackendError> {
-        surroundings.set_permission(&new.name, new.state, new.origin.as_deref()).await?;
+        page_conditions.set_permission(&new.name, new.state, new.origin.as_deref()).await?;
         let mut state = self.state.lock();
         state.permissions.retain(|known| (&known.name, &known.origin) != (&new.name, &new.origin));
         state.permissions.push(new);
@@ -335,25 +336,29 @@ impl World {
         known.map(|known| known.state)
     }
 
-    pub async fn set_media(&self, surroundings: &dyn Surroundings, change: &MediaFeatures) -> Result<(), BackendError> {
+    pub async fn set_media(
+        &self,
+        page_conditions: &dyn PageConditions,
+        change: &MediaFeatures,
+    ) -> Result<(), BackendError> {
         let media = {
             let mut state = self.state.lock();
             state.media.update(change);
             state.media.clone()
         };
-        surroundings.set_media(&media).await
+        page_conditions.set_media(&media).await
     }
 
-    pub async fn set_clock(&self, surroundings: &dyn Surroundings, clock: PageClock) -> Result<(), BackendError> {
+    pub async fn set_clock(&self, page_conditions: &dyn PageConditions, clock: PageClock) -> Result<(), BackendError> {
         let script = clock.script(false);
         self.state.lock().clock = Some(clock);
-        surroundings.set_page_script(CLOCK, Some(&script)).await
+        page_conditions.set_page_script(CLOCK, Some(&script)).await
     }
 
     /// Advances the clock. `None` if it is not set.
     pub async fn advance_clock(
         &self,
-        surroundings: &dyn Surroundings,
+        page_conditions: &dyn PageConditions,
         millis: f64,
     ) -> Result<Option<()>, BackendError> {
         let script = {
@@ -362,7 +367,7 @@ impl World {
             clock.advance(millis);
             clock.script(true)
         };
-        surroundings.set_page_script(CLOCK, Some(&script)).await.map(Some)
+        page_conditions.set_page_script(CLOCK, Some(&script)).await.map(Some)
     }
 
     fn say(&self, text: String) {

@@ -25,7 +25,7 @@ use super::model::{
 use super::next;
 use super::page_data::{
     AnswerView, AttachmentView, AttemptView, CallView, DetailView, LaneView, NoteView, OutcomeView, PictureView,
-    PlaceView, RunView, ServerView, SessionView, SourceView, StepView, TouchView, TraceView, TroubleView, WaitView,
+    PlaceView, RunView, ServerView, SessionView, StepView, TouchView, TraceView, TrailFileView, TroubleView, WaitView,
 };
 use super::page_files::PageFiles;
 use super::summary::{count, headline, totals};
@@ -194,7 +194,7 @@ pub(super) fn detail<'a>(attempt: &'a AttemptRecord, page_files: &mut PageFiles)
         sources: attempt
             .sources
             .iter()
-            .map(|(path, file)| SourceView { path, file, kept: page_files.tree(file) })
+            .map(|(path, file)| TrailFileView { path, file, kept: page_files.tree(file) })
             .collect(),
         trace: page_files.trace(&attempt.id).map(|(file, kept)| TraceView { file, kept }),
     }

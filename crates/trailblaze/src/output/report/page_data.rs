@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
-use trailblaze_protocol::event::{CallOrigin, Device, Excerpt, Level, Moment, Plan, StepKind, ToolKind, TrailRef};
+use trailblaze_protocol::event::{CallOrigin, Device, Level, Moment, Plan, StepKind, ToolKind, TrailExcerpt, TrailRef};
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::geometry::{Point, Rect, Size};
 use trailblaze_protocol::outcome::Variant;
@@ -134,7 +134,7 @@ pub struct TroubleView<'a> {
     /// The file and the line of the call or step that failed.
     pub place: Option<String>,
     /// What is written there.
-    pub excerpt: Option<&'a Excerpt>,
+    pub excerpt: Option<&'a TrailExcerpt>,
     /// The commands to type next, most useful first.
     pub commands: Vec<String>,
     /// The picture at the failure, or the last one before.
@@ -153,7 +153,7 @@ pub struct DetailView<'a> {
     /// What the device said and did by itself.
     pub activity: Vec<ActivityView>,
     /// The files that its steps are in, as they were.
-    pub sources: Vec<SourceView<'a>>,
+    pub sources: Vec<TrailFileView<'a>>,
     /// `null` if none was kept.
     pub trace: Option<TraceView>,
 }
@@ -161,7 +161,7 @@ pub struct DetailView<'a> {
 /// A file with steps of an attempt.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct SourceView<'a> {
+pub struct TrailFileView<'a> {
     /// Relative to the project.
     pub path: &'a str,
     /// The copy in the run folder, and where the page finds it: in the page, it is among the trees.

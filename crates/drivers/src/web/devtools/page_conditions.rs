@@ -1,4 +1,4 @@
-//! What pages are told about their surroundings. Each session is told, also those that come later.
+//! What pages are told about where they are. Each session is told, also those that come later.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use futures::future::join_all;
 use serde_json::{Value, json};
 use trailblaze_core::driver::{MediaFeatures, PermissionState};
 
-use super::super::backend::{BackendError, Surroundings};
+use super::super::backend::{BackendError, PageConditions};
 use super::super::backend_world::{GeoLocation, NetworkConditions};
 use super::super::emulation::Emulation;
 use super::{DevTools, SessionId, routing, string};
@@ -83,14 +83,14 @@ fn media_command(media: &MediaFeatures, emulation: &Emulation) -> (&'static str,
 }
 
 #[async_trait]
-impl Surroundings for DevTools {
+impl PageConditions for DevTools {
     async fn set_conditions(&self, conditions: &NetworkConditions) -> Result<(), BackendError> {
-        self.surroundings.lock().conditions = *conditions;
+        self.page_conditions.lock().conditions = *conditions;
         self.tell_sessions(&[conditions_command(conditions)]).await
     }
 
     async fn set_location(&self, location: Option<GeoLocation>) -> Result<(), BackendError> {
-        self.surroundings.lock().location = location;
+        self.page_conditions.lock().location = location;
         self.tell_sessions(&[location_command(location)]).await
     }
 
@@ -119,20 +119,20 @@ impl Surroundings for DevTools {
     }
 
     async fn set_media(&self, media: &MediaFeatures) -> Result<(), BackendError> {
-        self.surroundings.lock().media = media.clone();
+        self.page_conditions.lock().media = media.clone();
         let emulation = self.known.lock().emulation.clone();
         self.tell_sessions(&[media_command(media, &emulation)]).await
     }
 
     async fn set_page_script(&self, name: &'static str, script: Option<&str>) -> Result<(), BackendError> {
         let old = {
-            let mut surroundings = self.surroundings.lock();
+            let mut page_conditions = self.page_conditions.lock();
             match script {
                 Some(script) => {
                     let new = PageScript { text: script.to_string(), ids: HashMap::new() };
-                    surroundings.scripts.insert(name, new)
+                    page_conditions.scripts.insert(name, new)
                 }
-                None => surroundings.scripts.remove(name),
+                None => page_conditions.scripts.remove(name),
             }
         };
         let sessions: Vec<SessionId> = self.known.lock().sessions.keys().cloned().collect();
@@ -162,9 +162,9 @@ impl DevTools {
     pub(super) async fn surround(&self, session: &str) {
         let (commands, scripts) = {
             let emulation = self.known.lock().emulation.clone();
-            let surroundings = self.surroundings.lock();
-            let names: Vec<&'static str> = surroundings.scripts.keys().copied().collect();
-            (surroundings.commands(&emulation), names)
+            let page_conditions = self.page_conditions.lock();
+            let names: Vec<&'static str> = page_conditions.scripts.keys().copied().collect();
+            (page_conditions.commands(&emulation), names)
         };
         // A session that has ended meanwhile needs nothing.
         if !commands.is_empty() {
@@ -177,7 +177,7 @@ impl DevTools {
 
     /// Tells a session about the style again, after its emulation has changed.
     pub(super) async fn restore_media(&self, session: &str, emulation: &Emulation) -> Result<(), BackendError> {
-        let media = self.surroundings.lock().media.clone();
+        let media = self.page_conditions.lock().media.clone();
         if media == MediaFeatures::default() {
             return Ok(());
         }
@@ -185,14 +185,14 @@ impl DevTools {
     }
 
     async fn add_page_script(&self, session: &str, name: &'static str) {
-        let text = self.surroundings.lock().scripts.get(name).map(|script| script.text.clone());
+        let text = self.page_conditions.lock().scripts.get(name).map(|script| script.text.clone());
         let Some(text) = text else { return };
         let params = json!({"source": text, "runImmediately": true});
         let added = self.call_session(session, "Page.addScriptToEvaluateOnNewDocument", params).await;
         // A session that has ended meanwhile needs nothing.
         let Ok(added) = added else { return };
         let id = string(&added, "identifier");
-        if let Some(script) = self.surroundings.lock().scripts.get_mut(name).filter(|script| script.text == text) {
+        if let Some(script) = self.page_conditions.lock().scripts.get_mut(name).filter(|script| script.text == text) {
             script.ids.insert(session.to_string(), id);
         }
     }
