@@ -77,8 +77,9 @@ impl ClipboardControl for Web {
 impl NetworkControl for Web {
     async fn set_connected(&self, budget: &Budget, is_connected: bool) -> Result<(), DriverError> {
         let (page, _acting) = self.settled(budget).await?;
-        if let Some(surroundings) = page.backend.surroundings() {
-            let change = self.world.change_conditions(surroundings, |conditions| conditions.is_offline = !is_connected);
+        if let Some(page_conditions) = page.backend.page_conditions() {
+            let change =
+                self.world.change_conditions(page_conditions, |conditions| conditions.is_offline = !is_connected);
             return page.call(budget, "the network", change).await;
         }
         let (network, tab) = (page.interception("setNetwork")?, page.front()?);
