@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{Hook, Step, Trail, hooks};
+use super::items::HookItems;
+use super::{Hook, Trail, hooks};
 use crate::yaml::decode_root;
 use crate::yaml::{Decode, Problem, Problems, Source, read};
 
@@ -15,9 +16,9 @@ crate::table! {
     /// What the trails of a folder share.
     pub struct FolderDocument {
         /// What is done before each trail: steps with `tools`.
-        "before" => before: Vec<Step> = Vec::new(),
+        "before" => before: HookItems = HookItems::default(),
         /// What is done after each trail, however it ended: steps with `tools`.
-        "after" => after: Vec<Step> = Vec::new(),
+        "after" => after: HookItems = HookItems::default(),
     }
 }
 
@@ -58,9 +59,12 @@ impl Trail {
         let mut found = Vec::new();
         let roles = &self.config.devices.roles.0;
         for hook in self.before.iter_mut().chain(&mut self.after).filter(|hook| hook.source.path != self.source.path) {
-            let mut problems = Problems::new(&hook.source);
-            super::assign_role(&mut hook.step, roles, &mut problems);
-            found.extend(problems.into_vec());
+            // The steps of a stretch may say it themselves.
+            if hook.step.stretch.is_none() || hook.step.on.is_some() {
+                let mut problems = Problems::new(&hook.source);
+                super::assign_role(&mut hook.step, roles, &mut problems);
+                found.extend(problems.into_vec());
+            }
         }
         found
     }

@@ -14,6 +14,10 @@ use crate::yaml::{Decode, Problems, Span, Spanned, Table, YamlKind, YamlNode};
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepItems(pub Vec<Step>);
 
+/// The steps of `before:` or `after:`, which come one after another.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct HookItems(pub Vec<Step>);
+
 /// What the parts of one `together:` share.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepGroup {
@@ -57,6 +61,24 @@ impl Decode for StepItems {
         group["properties"]["together"]["minItems"] = json!(2);
         group["properties"]["together"]["items"] = part;
         json!({"type": "array", "items": {"anyOf": [Step::schema(), group, RawUse::schema()]}})
+    }
+}
+
+impl Decode for HookItems {
+    fn decode(node: &YamlNode, problems: &mut Problems) -> Option<Self> {
+        let steps = StepItems::decode(node, problems)?.0;
+        for group in steps.iter().filter_map(|step| step.group.as_ref()) {
+            problems.error_with_hint(
+                group.text.span,
+                "the steps of `before` and `after` come one after another, so none has `together`",
+                "write a step for each device, with `on:`",
+            );
+        }
+        Some(HookItems(steps))
+    }
+
+    fn schema() -> Value {
+        json!({"type": "array", "items": {"anyOf": [Step::schema(), RawUse::schema()]}})
     }
 }
 

@@ -38,6 +38,7 @@ pub use save::{SaveError, Slot, StepCalls, save};
 pub use step::{Step, StepPlan, Trailhead};
 pub use stretch::{ReadStretch, StretchDocument, StretchStep, StretchUse, beside};
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -45,7 +46,7 @@ use serde_json::{Value, json};
 
 use crate::yaml::decode_root;
 use crate::yaml::{Decode, Problem, Problems, Severity, Source, Spanned, YamlNode, read};
-use items::StepItems;
+use items::{HookItems, StepItems};
 
 /// Whether a file is a trail, judging by its name.
 pub fn is_trail(path: &Path) -> bool {
@@ -68,6 +69,8 @@ pub struct Trail {
     pub rows: Option<TrailRows>,
     /// The one that it runs with.
     pub row: Option<TrailRow>,
+    /// The files of the stretches that it uses.
+    pub stretch_files: BTreeSet<String>,
 }
 
 /// A step that is not one of the trail's own. It is never recorded and never carried out by a model.
@@ -97,11 +100,11 @@ crate::table! {
         /// Runs the trail once for each row: a table, or the path of a CSV file.
         "forEach" => rows: Option<TrailRows> = None,
         /// What is done before the trailhead: steps with `tools`.
-        "before" => before: Vec<Step> = Vec::new(),
+        "before" => before: HookItems = HookItems::default(),
         /// The steps, in order.
         "trail" => trail: Option<StepItems> = None,
         /// What is done at the end, however the trail ended: steps with `tools`.
-        "after" => after: Vec<Step> = Vec::new(),
+        "after" => after: HookItems = HookItems::default(),
     }
 }
 
@@ -117,6 +120,13 @@ impl Trail {
     pub fn read_in_part(source: &Arc<Source>) -> (Option<Trail>, Vec<Problem>) {
         let mut problems = Problems::new(source);
         let root = read(source, &mut problems);
+        if let Some(steps) = root.as_ref().filter(|root| root.get("trail").is_none()).and_then(|root| root.get("steps"))
+            && !is_trail(Path::new(&source.path))
+        {
+            let message = format!("`{}` is a stretch: its steps run where a trail uses it", source.path);
+            problems.error_with_hint(steps.span, message, "write `- use: FILE` into a trail, and run that");
+            return (None, problems.into_vec());
+        }
         let mut trail = match root.as_ref().and_then(|root| Some((root, root.items()?))) {
             Some((root, items)) => Some(Trail::of_list(root, items, &mut problems)),
             None => Trail::unified(root.as_ref(), &mut problems),
@@ -150,6 +160,7 @@ impl Trail {
             after,
             rows: document.rows,
             row: None,
+            stretch_files: BTreeSet::new(),
         })
     }
 
@@ -172,6 +183,7 @@ impl Trail {
             after: Vec::new(),
             rows: None,
             row: None,
+            stretch_files: BTreeSet::new(),
         }
     }
 
@@ -275,7 +287,7 @@ fn assign_role(step: &mut Step, roles: &[(Spanned<String>, Spanned<String>)], pr
 }
 
 /// The steps of `before:` or `after:`, as they are in the file that is read.
-fn hooks(steps: Vec<Step>, problems: &mut Problems) -> Vec<Hook> {
+fn hooks(HookItems(steps): HookItems, problems: &mut Problems) -> Vec<Hook> {
     for step in &steps {
         if step.tools.is_none() || !step.recording.is_empty() {
             problems.error_with_hint(

@@ -8,10 +8,11 @@ use trailblaze_protocol::event::StepKind;
 
 use super::flow::StepFlow;
 use super::items::StepItems;
-use super::{ArgDeclaration, ArgType, Step, Trail, assign_role, is_trail};
+use super::{ArgDeclaration, ArgType, Hook, Step, Trail, assign_role, is_trail};
 use crate::template::{self, Replacement, Token, Uncoercible};
 use crate::yaml::{
-    Decode, Entries, Problem, Problems, Source, Span, Spanned, Style, YamlKind, YamlNode, decode, nearest, to_json,
+    Decode, Entries, Problem, Problems, Source, Span, Spanned, Style, YamlKind, YamlNode, decode, nearest, read,
+    to_json,
 };
 use crate::{names, table};
 
@@ -108,6 +109,48 @@ impl StretchUse {
 }
 
 impl StretchDocument {
+    /// Whether a file is a stretch, judging by its content.
+    pub fn is_one(source: &Arc<Source>) -> bool {
+        let root = read(source, &mut Problems::new(source));
+        root.is_some_and(|root| root.get("steps").is_some() && root.get("trail").is_none())
+    }
+
+    /// What is wrong in a file that no trail uses, as far as that can be known without a trail: its parameters are left open.
+    pub fn problems_of(source: &Arc<Source>, read: &mut ReadStretch<'_>) -> Vec<Problem> {
+        let document: Option<StretchDocument> = decode(source, &mut Problems::new(source));
+        let (parameters, steps) =
+            document.map_or_else(Default::default, |document| (document.parameters, document.steps.0));
+        let open = |(name, _): (Spanned<String>, ArgDeclaration)| {
+            let value = placed(&written(&Value::from(format!("{{{{{}}}}}", name.value))), name.span);
+            (name, value)
+        };
+        let file = source.path.rsplit('/').next().unwrap_or_default().to_string();
+        let used = RawUse {
+            file: Spanned { value: file, span: Span::default() },
+            with: Entries(parameters.0.into_iter().map(open).collect()),
+            step: None,
+            on: None,
+            span: Span::default(),
+        };
+        let mut step = used.step(&mut Problems::new(source));
+        // Only a trail says which devices there are.
+        let roles: Vec<_> = steps.iter().filter_map(|step| step.on.clone()).map(|on| (on.clone(), on)).collect();
+        let mut taking = Taking { read, roles: &roles, n_steps: 0, found: Vec::new(), files: BTreeSet::new() };
+        taking.take(&mut step, source, &mut Vec::new());
+        taking.found
+    }
+
+    /// The parameters of a file, each with what is said about it.
+    pub fn parameters_of(source: &Arc<Source>) -> Vec<(String, String)> {
+        let document: Option<StretchDocument> = decode(source, &mut Problems::new(source));
+        let parameters = document.map(|document| document.parameters).unwrap_or_default();
+        let about = |declared: &ArgDeclaration| {
+            let kind = declared.kind.json();
+            [kind["type"].as_str().unwrap_or_default(), declared.description.as_str()].join(" ").trim().to_string()
+        };
+        parameters.iter().map(|(name, declared)| (name.to_string(), about(declared))).collect()
+    }
+
     /// The schema of files with shared steps.
     pub fn whole_schema() -> Value {
         let mut schema = StretchDocument::schema();
@@ -124,18 +167,17 @@ impl Trail {
     /// Puts the steps of other files in the place of each `use:`. Returns what is wrong, at its place in the file where it is.
     pub fn take_stretches(&mut self, read: &mut ReadStretch<'_>) -> Vec<Problem> {
         let roles = self.config.devices.roles.0.clone();
-        let mut taking = Taking { read, roles: &roles, n_steps: 0, found: Vec::new() };
+        let mut taking = Taking { read, roles: &roles, n_steps: 0, found: Vec::new(), files: BTreeSet::new() };
         let source = Arc::clone(&self.source);
         let mut chain = vec![source.path.clone()];
         for step in &mut self.steps {
             taking.take(step, &source, &mut chain);
         }
+        for hooks in [&mut self.before, &mut self.after] {
+            *hooks = std::mem::take(hooks).into_iter().flat_map(|hook| taking.take_hook(hook)).collect();
+        }
+        self.stretch_files = taking.files;
         taking.found
-    }
-
-    /// The files that its stretches are in.
-    pub fn stretch_files(&self) -> BTreeSet<&str> {
-        self.stretch_steps().map(|inner| inner.source.path.as_str()).collect()
     }
 
     /// The steps of its stretches, in order.
@@ -150,8 +192,8 @@ impl Trail {
                 step.stretch.clone_from(&before.stretch);
             }
         }
-        let Trail { before, after, row, .. } = earlier.clone();
-        Trail { before, after, row, ..self }
+        let Trail { before, after, row, stretch_files, .. } = earlier.clone();
+        Trail { before, after, row, stretch_files, ..self }
     }
 }
 
@@ -161,6 +203,7 @@ struct Taking<'t, 'r> {
     roles: &'t [(Spanned<String>, Spanned<String>)],
     n_steps: usize,
     found: Vec<Problem>,
+    files: BTreeSet<String>,
 }
 
 impl Taking<'_, '_> {
@@ -205,6 +248,16 @@ impl Taking<'_, '_> {
         chain.pop();
     }
 
+    /// The steps of a stretch that is used before or after a trail; a step as it is.
+    fn take_hook(&mut self, mut hook: Hook) -> Vec<Hook> {
+        if hook.step.stretch.is_none() {
+            return vec![hook];
+        }
+        self.take(&mut hook.step, &hook.source, &mut vec![hook.source.path.clone()]);
+        let steps = hook.step.stretch.map(|stretch| stretch.steps).unwrap_or_default();
+        steps.into_iter().map(|StretchStep { step, source }| Hook { step, source }).collect()
+    }
+
     fn document(
         &mut self,
         stretch: &StretchUse,
@@ -235,7 +288,10 @@ impl Taking<'_, '_> {
             return None;
         }
         let source = match (self.read)(&path) {
-            Ok(source) => source,
+            Ok(source) => {
+                self.files.insert(path.clone());
+                source
+            }
             Err(message) => {
                 problems.error_with_hint(file.span, message, "name a file of the project, relative to this one");
                 return None;

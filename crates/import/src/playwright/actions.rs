@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::code::{CodeKind, TestCode};
 use super::locator::{Aim, Locator};
+use super::network;
 use super::value::Scope;
 
 /// The calls of a statement, and what of it is missing.
@@ -257,7 +258,9 @@ pub fn on_page(scope: &Scope, page: usize, method: &str, args: &[TestCode]) -> D
             own.extend(to.args(None).shift_remove("ref").map(|to| ("toRef".to_string(), to)));
             Ok(TestCalls::one("web_drag", own))
         }
-        "route" | "unroute" | "routeFromHAR" => Err("answering requests has no counterpart".to_string()),
+        "route" => network::route(scope, args),
+        "unroute" => network::unroute(scope, args),
+        "routeFromHAR" => network::route_from_har(scope, args),
         "addInitScript" | "exposeFunction" => Err("code in the page before it loads has no counterpart".to_string()),
         other => Err(format!("`{other}` of a page has no counterpart")),
     }

@@ -221,13 +221,14 @@ fn code(expression: &Expression<'_>) -> TestCode {
         }
         Expression::NumericLiteral(number) => CodeKind::Number(number.value),
         Expression::BooleanLiteral(flag) => CodeKind::Flag(flag.value),
+        Expression::NullLiteral(_) => CodeKind::Name("null".to_string()),
         Expression::RegExpLiteral(pattern) => {
             CodeKind::Pattern { source: pattern.regex.pattern.text.to_string(), flags: pattern.regex.flags.to_string() }
         }
         Expression::ObjectExpression(object) => {
             let entries = object.properties.iter().filter_map(|property| match property {
                 ObjectPropertyKind::ObjectProperty(property) => Some((key(&property.key)?, code(&property.value))),
-                ObjectPropertyKind::SpreadProperty(_) => None,
+                ObjectPropertyKind::SpreadProperty(spread) => Some(("...".to_string(), code(&spread.argument))),
             });
             CodeKind::Object(entries.collect())
         }

@@ -5,6 +5,7 @@ mod body;
 mod checks;
 mod code;
 mod locator;
+mod network;
 mod snapshots;
 mod tests;
 mod value;

@@ -28,7 +28,7 @@ fn a_test_becomes_a_trail() {
     let imported = import(
         "await page.goto('/tasks');\n// Add a task\nawait page.getByLabel('New task').fill('Water');\n\
          await page.getByRole('button', { name: 'Add' }).click();\nawait expect(page.getByTestId('left')).toHaveText('1');\n\
-         await page.route('**', r => r.abort());",
+         await page.exposeFunction('sum', sum);",
     );
     assert_eq!(imported.files[0].path, "trails/a/a-test.trail.yaml");
     assert_eq!(
@@ -37,9 +37,45 @@ fn a_test_becomes_a_trail() {
          base: https://a.example\n\ntrailhead:\n  step: Open the page as a new visitor\n  tools:\n    - launchApp: {packageId: '{{base}}/tasks'}\n\n\
          trail:\n  - step: Add a task\n    tools:\n      - web_type: {ref: 'textbox \"New task\"', text: Water}\n      \
          - web_click: {ref: 'button \"Add\"'}\n\n  - verify: 'The text of [data-testid=\"left\"] is right'\n    tools:\n      \
-         - assertText: {ref: 'css=[data-testid=\"left\"]', is: '1'}\n      # Not imported, a.spec.ts:8:1: answering requests has no counterpart:\n      \
-         #   await page.route('**', r => r.abort());\n"
+         - assertText: {ref: 'css=[data-testid=\"left\"]', is: '1'}\n      # Not imported, a.spec.ts:8:1: code in the page before it loads has no counterpart:\n      \
+         #   await page.exposeFunction('sum', sum);\n"
     );
+}
+
+#[test]
+fn answers_to_requests_become_rules() {
+    for (statement, expected) in [
+        (
+            "page.route('**/api/fruits', async route => { const json = [{ id: 1, name: null }]; await route.fulfill({ json }); });",
+            "- web_mockRequest: {pattern: '**/api/fruits', json: [{id: 1, name: null}]}",
+        ),
+        (
+            "page.route(/\\/api\\/pay/, route => route.fulfill({ status: 500, contentType: 'text/plain', body: 'no' }), { times: 1 });",
+            "- web_mockRequest: {pattern: /api/pay, status: 500, headers: {content-type: text/plain}, body: no, times: 1}",
+        ),
+        (
+            "page.route('**/*.png', route => route.abort('timedout'));",
+            "- web_abortRequest: {pattern: '**/*.png', error: TIMED_OUT}",
+        ),
+        ("page.unroute('**/*.png');", "- web_removeNetworkRules: {pattern: '**/*.png'}"),
+        (
+            "page.routeFromHAR('a.har', { url: '**/api/**', notFound: 'fallback' });",
+            "- web_replayHar: {file: a.har, pattern: '**/api/**', missing: CONTINUE}",
+        ),
+    ] {
+        assert_eq!(calls(&format!("await {statement}")).replace("'no'", "no"), expected, "{statement}");
+    }
+    for (statement, reason) in [
+        ("page.route('**', route => { if (x) route.abort(); else route.continue(); });", "a handler that decides"),
+        ("page.route('**', route => route.fulfill({ response }));", "`response` of an answer"),
+        ("page.route('**', route => route.fulfill({ json: load() }));", "a value is only known when the test runs"),
+        ("page.route(/a|b/, route => route.abort());", "the pattern /a|b/ of addresses"),
+        ("page.route('**', route => route.continue({ headers }));", "`continue` of a request"),
+    ] {
+        let imported = import(&format!("await {statement}"));
+        let note = imported.statements[0].note().unwrap_or_default();
+        assert!(note.starts_with(reason), "{statement}: {note}");
+    }
 }
 
 #[test]

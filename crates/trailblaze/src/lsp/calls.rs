@@ -44,6 +44,49 @@ pub fn is_use_begun(text: &str, offset: usize) -> bool {
     key.is_some_and(|key| key.strip_prefix("use:").is_some_and(|value| !value.trim().contains(' ')))
 }
 
+/// The file that `use:` names, if a key of its `with:` is being written at an offset.
+pub fn parameter_begun(text: &str, offset: usize) -> Option<String> {
+    let before = text.get(..offset)?;
+    let n_above = before.matches('\n').count();
+    let lines: Vec<&str> = text.lines().collect();
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let with = match line.split_once("with:") {
+        Some((_, values)) => {
+            let begun = values.trim_start().strip_prefix('{')?.rsplit(',').next().unwrap_or_default();
+            if begun.contains([':', '}']) {
+                return None;
+            }
+            n_above
+        }
+        None if line.contains(':') => return None,
+        None => {
+            let depth = key_column(line);
+            let is_above = |line: &&str| !line.trim().is_empty() && key_column(line) < depth;
+            let nth = lines[..n_above].iter().rposition(|line| is_above(&line))?;
+            let is_with = lines[nth].trim_start().trim_start_matches("- ").trim() == "with:";
+            is_with.then_some(nth)?
+        }
+    };
+    let column = key_column(lines[with]);
+    // The keys of the same item: above it as far as its dash, and below it as far as the next one.
+    let is_beside = |line: &str| line.trim().is_empty() || key_column(line) >= column;
+    let starts = |line: &str| line.trim_start().starts_with("- ") && key_column(line) == column;
+    let above = lines[..with].iter().rposition(|line| !is_beside(line) || starts(line)).unwrap_or_default();
+    let first = if starts(lines[with]) { with } else { above };
+    let below = lines[with + 1..].iter().take_while(|line| is_beside(line) && !starts(line)).count();
+    let mut keys = lines[first..=with + below].iter().filter(|line| key_column(line) == column);
+    keys.find_map(|line| {
+        let used = line.trim_start().trim_start_matches("- ").trim_start().strip_prefix("use:")?;
+        let used = used.split(" #").next().unwrap_or_default();
+        Some(used.trim().trim_matches(['\'', '"']).to_string())
+    })
+}
+
+/// Where the key of a line begins, after the dashes of lists.
+fn key_column(line: &str) -> usize {
+    line.len() - line.trim_start_matches([' ', '-']).len()
+}
+
 fn visit(node: &YamlNode, found: &mut Vec<NamedCall>) {
     match &node.kind {
         YamlKind::Scalar { .. } => {}
@@ -116,6 +159,25 @@ mod tests {
         let place = TRAIL.find("pressBack").unwrap() + 2;
         assert_eq!(at(&source, place).map(|call| call.tool).as_deref(), Some("pressBack"));
         assert_eq!(at(&source, 3), None);
+    }
+
+    #[test]
+    fn the_parameters_of_a_stretch_are_known_where_their_values_are_written() {
+        let begun = |text: &str| parameter_begun(text, text.find('|').expect("a place")).unwrap_or_default();
+        let item =
+            |rest: &str| format!("trail:\n  - use: other.yaml\n  - use: 'a.yaml' # shared\n{rest}  - step: Go\n");
+        for rest in [
+            "    with: {|}\n",
+            "    with: {pin: '1', a|}\n",
+            "    with:\n      |\n",
+            "    with:\n      pin: 1\n      a|\n",
+        ] {
+            assert_eq!(begun(&item(rest)), "a.yaml", "{rest}");
+        }
+        assert_eq!(begun("trail:\n  - with: {|}\n    use: a.yaml\n  - use: b.yaml\n"), "a.yaml");
+        for rest in ["    with: {pin: |}\n", "    with:\n      pin: |\n", "    step: |\n", "    on: alice\n      |\n"] {
+            assert_eq!(begun(&item(rest)), "", "{rest}");
+        }
     }
 
     #[test]

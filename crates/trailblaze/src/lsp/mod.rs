@@ -16,7 +16,7 @@ use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
-use trailblaze_core::trail::{Trail, is_trail};
+use trailblaze_core::trail::{StretchDocument, Trail, is_trail};
 use trailblaze_core::yaml::{Problem, Severity, Source};
 
 use crate::files::in_address;
@@ -277,6 +277,12 @@ impl LanguageServer<'_> {
         if calls::is_use_begun(&source.text, offset) {
             let files = stretches::files(&self.place.root, &source.path);
             return Some(files.iter().map(|file| json!({"label": file, "kind": 17})).collect());
+        }
+        if let Some(used) = calls::parameter_begun(&source.text, offset) {
+            let file = stretches::file(&self.place.root, &source.path, &used)?;
+            let parameters = StretchDocument::parameters_of(&self.source(&file)?);
+            let item = |(name, about): (String, String)| json!({"label": name, "kind": 5, "detail": about, "insertText": format!("{name}: ")});
+            return Some(parameters.into_iter().map(item).collect());
         }
         calls::begun(&source.text, offset)?;
         let knowledge = self.knowledge().await?;

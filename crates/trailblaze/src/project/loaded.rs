@@ -1,6 +1,6 @@
 //! Loads a project: finds its root, reads every file, and collects all problems.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use trailblaze_core::engine::tool::Contributor;
 use trailblaze_core::names::ToolOrigin;
 use trailblaze_core::tool_files::{self, FileTool};
 use trailblaze_core::tools;
-use trailblaze_core::trail::Trail;
+use trailblaze_core::trail::{Trail, is_trail};
 use trailblaze_core::yaml::decode;
 use trailblaze_core::yaml::{Problem, Problems, Severity, Source, Span, YamlNode, nearest, read};
 use trailblaze_protocol::driver::Platform;
@@ -24,7 +24,7 @@ use crate::project::scripts;
 use crate::project::select::{SelectError, trail_files};
 use crate::project::server_entry::{EntryPlace, missing_files};
 use crate::project::source::{FILE_START, read_source, shown};
-use crate::project::stretches::Stretches;
+use crate::project::stretches::{self, Stretches};
 
 pub const PROJECT_FILE: &str = "trailblaze.yaml";
 pub const CONFIG_DIR: &str = "trailblaze-config";
@@ -348,6 +348,29 @@ impl Loaded {
             (trail, problems)
         };
         Ok(files.iter().map(read).collect())
+    }
+
+    /// The files among these that are stretches.
+    pub fn stretches(&self, paths: &[PathBuf]) -> Vec<PathBuf> {
+        let mut stretches = Stretches::new(&self.root);
+        let mut is_stretch = |path: &PathBuf| {
+            let file = self.environment.absolute(path);
+            file.is_file() && !is_trail(&file) && stretches.is_one(&shown(&self.root, &file))
+        };
+        paths.iter().filter(|path| is_stretch(path)).cloned().collect()
+    }
+
+    /// What is wrong in these stretches; without any, in those of the project that none of these trails uses.
+    pub fn stretch_problems(&self, files: &[PathBuf], trails: &[ReadTrail]) -> Vec<Problem> {
+        let mut stretches = Stretches::new(&self.root);
+        let used: BTreeSet<&String> =
+            trails.iter().filter_map(|(trail, _)| trail.as_ref()).flat_map(|trail| &trail.stretch_files).collect();
+        let files = match files {
+            [] => stretches::files_in(&self.root.join(&self.project.trails_dir), None),
+            files => files.iter().map(|path| self.environment.absolute(path)).collect(),
+        };
+        let names = files.iter().map(|file| shown(&self.root, file)).filter(|name| !used.contains(name));
+        names.flat_map(|name| stretches.problems_of(&name)).collect()
     }
 }
 

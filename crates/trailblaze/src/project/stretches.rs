@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use trailblaze_core::trail::{Trail, beside};
+use trailblaze_core::trail::{StretchDocument, Trail, beside, is_trail};
 use trailblaze_core::yaml::{Problem, Source};
 
 use crate::files::is_inside;
@@ -26,10 +26,26 @@ impl Stretches<'_> {
 
     /// Puts the steps of stretches into a trail that uses them.
     pub fn complete(&mut self, trail: &mut Trail) -> Vec<Problem> {
-        trail.take_stretches(&mut |path: &str| {
-            let known = self.known.entry(path.to_string());
-            known.or_insert_with(|| read(self.root, path)).clone()
-        })
+        trail.take_stretches(&mut |path: &str| self.source(path))
+    }
+
+    /// What is wrong in a stretch that no trail uses.
+    pub fn problems_of(&mut self, path: &str) -> Vec<Problem> {
+        let source = self.source(path);
+        source.map_or_else(
+            |_| Vec::new(),
+            |source| StretchDocument::problems_of(&source, &mut |path: &str| self.source(path)),
+        )
+    }
+
+    /// Whether a file of the project is a stretch.
+    pub fn is_one(&mut self, path: &str) -> bool {
+        self.source(path).is_ok_and(|source| StretchDocument::is_one(&source))
+    }
+
+    fn source(&mut self, path: &str) -> Result<Arc<Source>, String> {
+        let known = self.known.entry(path.to_string());
+        known.or_insert_with(|| read(self.root, path)).clone()
     }
 }
 
@@ -42,13 +58,18 @@ pub fn file(root: &Path, from: &str, used: &str) -> Option<PathBuf> {
 /// The files that a file can use, as it names them: the stretches in its folder and in those below.
 pub fn files(root: &Path, from: &str) -> Vec<String> {
     let folder = root.join(from).parent().map(Path::to_path_buf).unwrap_or_default();
+    files_in(&folder, Some(DEPTH)).iter().map(|path| shown(&folder, path)).collect()
+}
+
+/// The stretches in a folder and in those below, down to a depth.
+pub fn files_in(folder: &Path, depth: Option<usize>) -> Vec<PathBuf> {
     let is_stretch = |path: &Path| {
         path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml")
+            && !is_trail(path)
             && std::fs::read_to_string(path).is_ok_and(|text| text.lines().any(|line| line.starts_with("steps:")))
     };
-    let found = ignore::WalkBuilder::new(&folder).max_depth(Some(DEPTH)).sort_by_file_path(Ord::cmp).build();
-    let paths = found.flatten().map(ignore::DirEntry::into_path).filter(|path| path.is_file() && is_stretch(path));
-    paths.map(|path| shown(&folder, &path)).collect()
+    let found = ignore::WalkBuilder::new(folder).max_depth(depth).sort_by_file_path(Ord::cmp).build();
+    found.flatten().map(ignore::DirEntry::into_path).filter(|path| path.is_file() && is_stretch(path)).collect()
 }
 
 fn read(root: &Path, path: &str) -> Result<Arc<Source>, String> {

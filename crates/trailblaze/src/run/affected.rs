@@ -38,8 +38,8 @@ impl Affected {
         self.concerns = concerns.clone();
         self.uses.extend(jobs.iter().map(|job| (job.trail.source.path.clone(), None)));
         for job in jobs {
-            for file in job.trail.stretch_files() {
-                let users = self.stretches.entry(file.to_string()).or_default();
+            for file in &job.trail.stretch_files {
+                let users = self.stretches.entry(file.clone()).or_default();
                 users.insert(job.trail.source.path.clone());
             }
         }

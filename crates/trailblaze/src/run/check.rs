@@ -57,16 +57,19 @@ pub async fn check(
 ) -> Result<CheckResult, PlanError> {
     let mut devices = loaded.devices_of_trails(&options.devices)?;
     let mut problems = loaded.problems.clone();
-    let trails = match loaded.trails(&options.paths) {
-        _ if options.without_trails => Vec::new(),
+    let stretches = loaded.stretches(&options.paths);
+    let paths: Vec<PathBuf> = options.paths.iter().filter(|path| !stretches.contains(path)).cloned().collect();
+    let trails = match loaded.trails(&paths) {
+        _ if options.without_trails || (paths.is_empty() && !stretches.is_empty()) => Vec::new(),
         // A project may have tools and no trails yet.
-        Err(LoadError::Select(SelectError::NoTrails { .. } | SelectError::Missing { .. }))
-            if options.paths.is_empty() =>
-        {
+        Err(LoadError::Select(SelectError::NoTrails { .. } | SelectError::Missing { .. })) if paths.is_empty() => {
             Vec::new()
         }
         trails => trails?,
     };
+    if !options.without_trails && (options.paths.is_empty() || !stretches.is_empty()) {
+        problems.extend(loaded.stretch_problems(&stretches, &trails));
+    }
     let (mut jobs, mut broken, mut n_trails) = (Vec::new(), Vec::new(), 0);
     for (trail, found) in trails {
         match (trail, has_errors(&found)) {

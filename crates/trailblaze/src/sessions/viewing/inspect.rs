@@ -5,9 +5,10 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use trailblaze_core::engine::fault::Stop;
 use trailblaze_core::engine::session::Session;
+use trailblaze_core::expected_tree;
 use trailblaze_core::query::{
     Checks, ElementDescription, ElementProperties, Find, Query, QueryTarget, Stable, TextMatch, alternatives,
-    descriptions,
+    descriptions, element_state,
 };
 use trailblaze_core::screen::{Field, Node, Prop, Screen, Shape};
 use trailblaze_core::selector::Selector;
@@ -20,6 +21,8 @@ use crate::sessions::service::generated::{self as studio, Inspection, Proposal};
 
 /// How many elements a device is asked for.
 const MOST_FOUND: usize = 100;
+/// The most lines of a tree that are proposed as a check.
+const MOST_LINES: usize = 30;
 
 /// An element: how it can be found, its properties, and assertions that hold for it.
 pub fn inspect(screen: &Screen, node: &Node) -> Inspection {
@@ -114,37 +117,51 @@ pub fn assertions(screen: &Screen, node: &Node, stable: &Stable) -> Vec<Proposal
         let name = node.short_id().or(node.class()).unwrap_or("the element");
         proposals.push(proposal(format!("{name} says \"{text}\""), &call));
     }
-    if node.props.shape == Shape::Web
-        && let Some(selector) = alternatives(screen, node).into_iter().next()
-    {
-        let selector = selector.to_json();
-        let verify = |text: String, args: Value| {
-            let mut all = json!({ "nodeSelector": selector });
-            all.as_object_mut().into_iter().for_each(|all| all.extend(args.as_object().cloned().unwrap_or_default()));
-            Proposal { text, call: json!({ "web_verifyValue": all }) }
+    if let Some(target) = lasting(screen, node, stable) {
+        let check = |text: String, tool: &str, expected: Value| {
+            let mut args = target.clone();
+            args.extend(expected.as_object().cloned().unwrap_or_default());
+            Proposal { text, call: json!({ tool: args }) }
         };
         // The placeholder of an empty field is a text, but not its value.
         let is_field = node.is_editable() || node.props.text(Field::Options).is_some();
         if is_field && !node.is_password() {
-            let value = node.props.text(Field::Value).unwrap_or_default();
+            let value = node.props.text(Field::Value).or(node.text().filter(|_| node.props.shape != Shape::Web));
+            let value = value.unwrap_or_default();
             let text = match value {
                 "" => format!("\"{name}\" is empty"),
                 value => format!("\"{name}\" contains \"{value}\""),
             };
-            // What a list shows is not the value that it sends.
-            let args = match node.props.text(Field::Options) {
-                Some(_) => json!({"expected": value, "type": "TEXT"}),
-                None => json!({ "expected": value }),
-            };
-            proposals.push(verify(text, args));
+            // What a list of a page shows is not the value that it sends.
+            proposals.push(match node.props.text(Field::Options) {
+                Some(_) => check(text, "web_verifyValue", json!({"expected": value, "type": "TEXT"})),
+                None => check(text, "assertValue", json!({ "is": value })),
+            });
         }
-        if let Some(is_checked) = node.is_checked() {
+        let state = element_state(screen, node.id);
+        if let Some(is_checked) = state.as_ref().and_then(|state| state.is_checked) {
             let word = if is_checked { "is checked" } else { "is not checked" };
-            let args = json!({"expected": is_checked.to_string(), "type": "CHECKED"});
-            proposals.push(verify(format!("\"{name}\" {word}"), args));
+            proposals.push(check(format!("\"{name}\" {word}"), "assertState", json!({ "checked": is_checked })));
+        }
+        if state.is_some_and(|state| !state.is_enabled) {
+            proposals.push(check(format!("\"{name}\" is disabled"), "assertState", json!({ "enabled": false })));
+        }
+        let tree = expected_tree::expected_of(node);
+        if (2..=MOST_LINES).contains(&tree.lines().count()) {
+            proposals.push(check(format!("what is in \"{name}\""), "assertTree", json!({ "tree": tree })));
         }
     }
     proposals
+}
+
+/// Arguments that find the element even when its own text is another.
+fn lasting(screen: &Screen, node: &Node, stable: &Stable) -> Option<Map<String, Value>> {
+    match stable {
+        Stable::Id(_) | Stable::Selector(_) => Some(arguments(stable)),
+        Stable::Text(_) | Stable::Point(_) => {
+            alternatives(screen, node).into_iter().next().map(|selector| arguments(&Stable::Selector(selector)))
+        }
+    }
 }
 
 fn proposal(text: String, call: &Delegate) -> Proposal {

@@ -17,6 +17,8 @@ const LAB: &str = "<!doctype html><title>Lab</title>
 <label><input type=checkbox id=news> News</label>
 <label>Size <select id=size><option value=s>Small<option value=l>Large</select></label>
 <label>Empty <input id=empty placeholder='Nothing yet'></label>
+<button disabled>Off</button>
+<ul aria-label=Vegetables><li>Leek<li>Kale</ul>
 <ul><li id=apple draggable=true ondragstart=\"event.dataTransfer.setData('text', 'apple')\">Apple</li></ul>
 <div role=region aria-label=Basket id=basket ondragover=\"event.preventDefault()\" ondrop=\"event.preventDefault(); said.textContent = 'dropped'\">Basket</div>
 <button id=plain onclick=\"said.textContent = 'clicked'\">Once</button>
@@ -123,6 +125,8 @@ fn lists_checkboxes_and_drags_are_handled_by_pointing() {
     let screen = screens.until("the page", |screen| has(screen, "News"));
     verify(&screen, "News", "\"News\" is not checked");
     verify(&screen, "Empty", "\"Empty\" is empty");
+    verify(&screen, "Off", "\"Off\" is disabled");
+    verify(&screen, "Vegetables", "what is in \"Vegetables\"");
     act(&screen, "News", json!({"action": "tap"}));
     let screen = screens.until("a check", |screen| {
         has(screen, "News") && element(screen, "News")["state"].as_str().is_some_and(|state| state.contains("checked"))
@@ -140,8 +144,8 @@ fn lists_checkboxes_and_drags_are_handled_by_pointing() {
     screens.until("the drop", |screen| has(screen, "dropped"));
     let shown = page
         .watch("steps", &session)
-        .until("all steps", |steps| steps["steps"].as_array().is_some_and(|steps| steps.len() == 8));
-    assert_eq!(shown["steps"][7]["text"], "Drag \"Apple\" onto \"Basket\"", "{shown:#}");
+        .until("all steps", |steps| steps["steps"].as_array().is_some_and(|steps| steps.len() == 10));
+    assert_eq!(shown["steps"][9]["text"], "Drag \"Apple\" onto \"Basket\"", "{shown:#}");
     let save = json!({"session": session, "path": "trails/form.trail.yaml", "title": "Form"});
     assert_eq!(page.call("SaveTrail", save)["exists"], false);
     home.run(&["run", "trails/form.trail.yaml"]).exits(0);

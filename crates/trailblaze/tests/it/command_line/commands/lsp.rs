@@ -265,6 +265,8 @@ fn a_stretch_is_found_and_offered_where_it_is_used() {
     assert_eq!(defined["uri"], editor.uri("trails/stretches/pay.yaml"), "{defined:#}");
     let offered = editor.ask_at("textDocument/completion", place, ": \n");
     assert_eq!(offered[0]["label"], "stretches/pay.yaml", "{offered:#}");
+    let offered = editor.ask_at("textDocument/completion", place, "who: Ada");
+    assert_eq!((&offered[0]["label"], &offered[0]["detail"]), (&json!("who"), &json!("string")), "{offered:#}");
     editor.end();
 }
 

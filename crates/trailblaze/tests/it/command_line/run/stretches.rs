@@ -150,6 +150,61 @@ fn a_stretch_that_uses_itself_is_refused_with_the_chain_of_files() {
 }
 
 #[test]
+fn a_stretch_is_used_before_and_after_a_trail_and_by_a_folder() {
+    let said = "parameters: {word: string}\nsteps:\n  - step: Say {{word}}\n    tools: [remember: {variable: '{{word}}', value: '{{word}}'}]\n";
+    let trail = "\
+before:
+  - use: stretches/say.yaml
+    with: {word: one}
+trail:
+  - verify: Both were said
+    tools:
+      - assertEquals: {actual: '{{zero}} {{one}}', expected: zero one}
+after:
+  - use: stretches/say.yaml
+    with: {word: two}
+";
+    let project = Project::counter()
+        .with("trails/stretches/say.yaml", said)
+        .with("trails/_folder.yaml", "before:\n  - use: stretches/say.yaml\n    with: {word: zero}\n")
+        .with(TRAIL, trail);
+    project.run(&["run", TRAIL]).exits(0);
+    let steps: Vec<String> = project
+        .last_run()
+        .events()
+        .into_iter()
+        .filter_map(|event| match event {
+            Event::StepStarted { text, .. } => Some(text),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(steps, ["Say zero", "Say one", "Both were said", "Say two"]);
+
+    let broken = said.replace("remember:", "rember:");
+    let ran = project.with("trails/stretches/say.yaml", broken).run(&["run", TRAIL]).exits(3);
+    assert!(ran.stderr.contains("unknown tool `rember`") && ran.stderr.contains("say.yaml:4:13"), "{}", ran.stderr);
+    let together = "before:\n  - step: Look\n    together:\n      - {on: a, tools: [pressBack: {}]}\n      - {on: b, tools: [pressBack: {}]}\ntrail:\n  - step: Go\n    tools: [pressBack: {}]\n";
+    let ran = Project::counter().with(TRAIL, together).run(&["check", TRAIL]).exits(3);
+    assert!(ran.stderr.contains("none has `together`"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_stretch_that_no_trail_uses_is_checked_too() {
+    let wrong =
+        "parameters:\n  who: {type: string, default: 7}\n  other: strnig\nsteps:\n  - step: Look\n    toools: []\n";
+    let project = project(USED).with("trails/stretches/unused.yaml", wrong);
+    for paths in [&[][..], &["trails/stretches/unused.yaml"][..]] {
+        let ran = project.run(&[&["check"], paths].concat()).exits(3);
+        for expected in ["unknown key `toools`", "unused.yaml:6:5", "`strnig`", "unused.yaml:3:10"] {
+            assert!(ran.stderr.contains(expected), "expected {expected:?} in:\n{}", ran.stderr);
+        }
+    }
+    project.run(&["check", TRAIL, STRETCH]).exits(0);
+    let ran = project.run(&["run", STRETCH]).exits(3);
+    assert!(ran.stderr.contains(&format!("`{STRETCH}` is a stretch")), "{}", ran.stderr);
+}
+
+#[test]
 fn a_stretch_uses_another_and_passes_its_parameters_on() {
     let project = project("  - use: twice.yaml\n    with: {person: Ada}\n")
         .with("trails/twice.yaml", "parameters: {person: string}\nsteps:\n  - use: stretches/count.yaml\n    with: {who: '{{person}}', amount: 2}\n  - verify: It is hers\n    tools: [assertVisible: {text: 'Hello, {{person}}'}]\n");
