@@ -17,11 +17,7 @@ pub fn find() -> Option<PathBuf> {
         if let Some(path) = std::env::var_os("TRAILBLAZE_TEST_CHROMIUM").filter(|path| !path.is_empty()) {
             return Some(PathBuf::from(path));
         }
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-        let names = ["chromium", "chromium-browser", "google-chrome"];
-        let mut places = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
-        places.find(|place| place.is_file())
+        on_path(&["chromium", "chromium-browser", "google-chrome"])
     });
     if found.is_none() {
         skip::without_part(
@@ -31,15 +27,25 @@ pub fn find() -> Option<PathBuf> {
     found.clone()
 }
 
+fn on_path(names: &[&str]) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let mut places = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    places.find(|place| place.is_file())
+}
+
 /// Whether tests for every browser are run on Firefox: to see what differs there.
 pub fn is_replaced_by_firefox() -> bool {
     std::env::var_os("TRAILBLAZE_TEST_ENGINE").is_some_and(|engine| engine == "firefox")
 }
 
-/// The address of the browser that tests share, for `attach`. It starts with the first test that asks, and ends with the program.
+/// The address of the browser that tests share, for `attach`. It starts with the first test that asks, and ends with the program. Where
+/// there is a build without windows, it is that one, because it needs half of the processor time; browsers that runs start are whole.
 pub fn shared() -> Option<&'static str> {
     static ADDRESS: OnceLock<String> = OnceLock::new();
-    let program = find()?;
+    let is_named = std::env::var_os("TRAILBLAZE_TEST_CHROMIUM").is_some_and(|path| !path.is_empty());
+    let whole = find()?;
+    let program = if is_named { whole } else { on_path(&["chromium-headless-shell"]).unwrap_or(whole) };
     Some(ADDRESS.get_or_init(|| {
         let (told, address) = channel();
         std::thread::spawn(move || serve(program, told));

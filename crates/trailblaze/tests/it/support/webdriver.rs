@@ -67,7 +67,10 @@ fn serve(program: PathBuf, address: Sender<String>) {
 /// What is asked of chromedriver.
 pub fn capabilities() -> Value {
     let program = chromium::find().expect("the test found Chromium");
-    let args = ["--headless=new", "--no-sandbox", "--disable-background-networking", "--disable-component-update"];
+    // The popup of the address bar is a page for each window, which costs more than the page under test.
+    let features = "--disable-features=SpareRendererForSitePerProcess,WebUIOmniboxPopup,WebUIOmniboxAimPopup";
+    let args =
+        ["--headless=new", "--no-sandbox", "--disable-background-networking", "--disable-component-update", features];
     json!({"browserName": "chrome", "goog:chromeOptions": {"binary": program, "args": args}})
 }
 

@@ -28,8 +28,12 @@ fn server() -> NetServer {
 
 #[track_caller]
 fn check(made: &[String], code: i32, said: &[&str]) -> Option<Shop> {
+    check_in(Shop::open("")?, made, code, said)
+}
+
+#[track_caller]
+fn check_in(shop: Shop, made: &[String], code: i32, said: &[&str]) -> Option<Shop> {
     let all: Vec<&str> = made.iter().map(String::as_str).collect();
-    let shop = Shop::open("")?;
     shop.project.write("trails/shop.trail.yaml", format!("trail:\n  - step: Shop\n    tools:\n{}", calls(&all)));
     let ran = shop.run(&[], code);
     for said in said {
@@ -145,7 +149,9 @@ fn the_clipboard_is_read_and_written() {
         call("web_pressKey: {key: Control+V}"),
         holds("note.value === \"Ada\""),
     ];
-    check(&made, 0, &[]);
+    // The build without windows lets no page write to the clipboard.
+    let Some(shop) = Shop::with_own_browser("") else { return };
+    check_in(shop, &made, 0, &[]);
 }
 
 #[test]
