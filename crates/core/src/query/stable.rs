@@ -20,6 +20,9 @@ pub enum Stable {
 
 /// How many descriptions are kept for repairs.
 const ALTERNATIVES: usize = 5;
+/// How far above an element its row may be, and how many texts of it are tried.
+const ROW_DEPTH: usize = 6;
+const ROW_TEXTS: usize = 20;
 
 /// A stable description of `node` on this screen.
 pub fn stable(screen: &Screen, node: &Node) -> Stable {
@@ -131,11 +134,12 @@ pub(super) fn lasting_text(node: &Node) -> Option<String> {
 }
 
 /// The candidate descriptions of an element, most stable first.
-const CASCADE: [fn(&Outline<'_>, usize) -> Vec<Selector>; 9] = [
+const CASCADE: [fn(&Outline<'_>, usize) -> Vec<Selector>; 10] = [
     by_own_name,
     by_label,
     by_class_and_state,
     by_parent,
+    by_row,
     by_place_in_collection,
     by_child,
     by_descendant,
@@ -179,6 +183,37 @@ fn by_parent(outline: &Outline<'_>, place: usize) -> Vec<Selector> {
     let wants = ids(node).into_iter().chain(class(node)).map(|want| vec![want]);
     let stateful = class(node).into_iter().chain(states(node)).collect();
     wants.chain([stateful]).filter(|wants| !wants.is_empty()).map(|wants| beneath(&parent, own(node, wants))).collect()
+}
+
+/// In the row that has a text which no other row has: the checkbox before `Buy milk`.
+fn by_row(outline: &Outline<'_>, place: usize) -> Vec<Selector> {
+    let Some(row) = outline.ancestors(place).take(ROW_DEPTH).find_map(|row| row_of(outline, row, place)) else {
+        return Vec::new();
+    };
+    let node = outline.node(place);
+    let wants = texts(node).into_iter().chain(class(node)).map(|want| vec![want]);
+    let stateful = class(node).into_iter().chain(states(node)).collect();
+    wants.chain([stateful]).filter(|wants| !wants.is_empty()).map(|wants| beneath(&row, own(node, wants))).collect()
+}
+
+/// A description of a row by the first of its other texts that says more than a number.
+fn row_of(outline: &Outline<'_>, row: usize, place: usize) -> Option<Selector> {
+    let of = outline.node(row);
+    let class = class(of)?;
+    // Boxes that only lay out others come and go.
+    if of.props.text(Field::AriaRole).is_some_and(|role| matches!(role, "generic" | "none" | "presentation")) {
+        return None;
+    }
+    let inner = place..outline.beneath(place).end;
+    let others = outline.beneath(row).filter(|other| !inner.contains(other)).map(|other| outline.node(other));
+    let says_more = |node: &&Node| lasting_text(node).is_some_and(|text| text.chars().any(char::is_alphabetic));
+    let texts = others.filter(says_more).flat_map(texts).take(ROW_TEXTS);
+    let rows = texts.map(|text| {
+        let text =
+            Selector { matcher: Some(Match { shape: of.props.shape, wants: vec![text] }), ..Selector::default() };
+        Selector { contains_descendants: vec![text], ..own(of, vec![class.clone()]) }
+    });
+    rows.into_iter().find(|selector| selector.places(outline) == [row])
 }
 
 fn by_place_in_collection(outline: &Outline<'_>, place: usize) -> Vec<Selector> {
@@ -438,6 +473,24 @@ mod tests {
             selector(
                 json!({"androidAccessibility": {"classNameRegex": "View"}, "childOf": asked(json!({"resourceIdRegex": "b"}))}),
             ),
+        );
+        // What is in the same row.
+        let row = |about: &str, nth: i64| {
+            let web = |role: &str| node(Shape::Web).with(Field::AriaRole, role).with(Field::AriaDescriptor, role);
+            let checkbox = web("checkbox").with(Field::NthIndex, nth).at(0, 0, 10, 10);
+            let price = web("text").with(Field::Text, "12");
+            web("listitem").holding([web("generic").holding([checkbox, price, web("text").with(Field::Text, about)])])
+        };
+        let within = json!({"web": {"ariaRole": "listitem"}, "containsDescendants": [{"web": {"textRegex": "Tea"}}]});
+        check(
+            node(Shape::Web).holding([row("Milk", 0), row("Tea", 1)]),
+            8,
+            selector(json!({"web": {"ariaRole": "checkbox"}, "childOf": within})),
+        );
+        check(
+            node(Shape::Web).holding([row("Tea", 0), row("Tea", 1)]),
+            8,
+            selector(json!({"web": {"ariaDescriptorRegex": "checkbox", "nthIndex": 1}})),
         );
         // A cell.
         let cell = |row: i64| view().with(Field::CollectionItemRowIndex, row);
