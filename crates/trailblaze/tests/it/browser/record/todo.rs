@@ -48,5 +48,8 @@ async fn a_page_that_redraws_itself_is_recorded_and_replays() {
     assert_eq!(all.last().map(String::as_str), Some("\"1 left\" is shown"), "{all:?}");
     let saved = stage.lab.project.read("trails/todo.trail.yaml");
     assert!(saved.contains("web_hover") && !saved.contains(":r"), "{saved}");
+    // A checkbox without a label is that of its task.
+    let is_of_its_row = |line: &str| ["checkbox", "listitem", "buy milk"].iter().all(|part| line.contains(part));
+    assert!(saved.lines().any(is_of_its_row), "{saved}");
     stage.run(&["run", "trails/todo.trail.yaml"]).exits(0);
 }
