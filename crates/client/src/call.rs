@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use hyper::header::HeaderValue;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -171,6 +172,7 @@ impl Call {
             path: self.path.clone(),
             content_type,
             authorization: self.client.authorization()?,
+            called_at: self.followed.as_ref().and_then(|followed| HeaderValue::try_from(followed.late_place()?).ok()),
             timeout,
             body: Bytes::from(body),
             deadline: Instant::now() + timeout.unwrap_or(TIMEOUT),

@@ -22,6 +22,9 @@ pub trait CallListener: Send + Sync {
     /// A call was dropped before it was awaited.
     fn unawaited(&self, call: &PreparedCall);
 
+    /// The place of a call that is about to be made, if its tool has ended: Trailblaze, which refuses the call, shows it.
+    fn late_place(&self, call: &PreparedCall) -> Option<String>;
+
     /// A call failed. Runs in the task that made it, before that has the error.
     fn failed(&self, call: &PreparedCall, error: &Error);
 }
@@ -53,6 +56,10 @@ impl FollowedCall {
 
     pub fn is_awaited(&self) {
         self.is_awaited.store(true, Ordering::Relaxed);
+    }
+
+    pub fn late_place(&self) -> Option<String> {
+        self.listener.late_place(&self.prepared())
     }
 
     pub fn failed(&self, error: &Error) {

@@ -4,6 +4,7 @@ use std::future::Future;
 use std::ops::Deref;
 use std::panic::Location;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
@@ -39,6 +40,14 @@ struct Noticed {
     mistake: Mutex<Option<ToolError>>,
     /// The first command that failed in a task that the tool started.
     failed_in_task: Mutex<Option<(String, Option<Place>)>>,
+    /// Whether the call has ended, so that what its tasks do is too late.
+    has_ended: AtomicBool,
+}
+
+impl Drop for ToolContext {
+    fn drop(&mut self) {
+        self.noticed.has_ended.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Listens for a client. Nothing but the client and its calls holds it, so that these can be counted.
@@ -51,6 +60,11 @@ impl CallListener for ClientListener {
             call.what
         );
         self.0.mistake.lock().get_or_insert_with(|| ToolError::failed(text).at(call.place));
+    }
+
+    fn late_place(&self, call: &PreparedCall) -> Option<String> {
+        let place = || Place::of_author(call.place).map(|place| place.to_string());
+        self.0.has_ended.load(Ordering::Relaxed).then(place).flatten()
     }
 
     fn failed(&self, call: &PreparedCall, error: &Error) {
