@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use hyper::header::HeaderValue;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -15,9 +16,9 @@ use tokio::time::Instant;
 use crate::client::{Client, Way};
 use crate::connection::{Outgoing, Whole, open_stream, too_late};
 use crate::error::{Code, Error};
+use crate::followed::FollowedCall;
 use crate::json;
 use crate::stream::{Messages, envelope};
-use crate::unawaited::UnawaitedGuard;
 
 /// How long a call may take, unless something else is set. Trailblaze answers within ten minutes.
 const TIMEOUT: Duration = Duration::from_secs(10 * 60 + 30);
@@ -33,8 +34,8 @@ pub(crate) struct Call {
     path: Cow<'static, str>,
     fields: Map<String, Value>,
     deadline: Option<Duration>,
-    /// Notices if it is dropped without being made, if somebody wants to know.
-    unawaited: Option<Arc<UnawaitedGuard>>,
+    /// Tells if it is dropped without being made, or fails, if somebody wants to know.
+    followed: Option<Arc<FollowedCall>>,
 }
 
 /// The response of a query.
@@ -48,27 +49,39 @@ impl Call {
     #[track_caller]
     pub fn new(client: Client, path: Cow<'static, str>, fields: Map<String, Value>) -> Call {
         // Not in a closure, which would not know its caller.
-        let mut unawaited = None;
-        if let Some(listener) = client.unawaited() {
-            unawaited = Some(UnawaitedGuard::new(listener, &path));
+        let mut followed = None;
+        if let Some(listener) = client.listener() {
+            followed = Some(FollowedCall::new(listener, &path));
         }
-        Call { client, path, fields, deadline: None, unawaited }
+        Call { client, path, fields, deadline: None, followed }
     }
 
     pub fn set(mut self, name: &str, value: impl Into<Value>) -> Call {
         let value = value.into();
-        if let (Some(guard), "name", Some(tool), "TrailblazeSession/CallTool") =
-            (&self.unawaited, name, value.as_str(), &*self.path)
+        if let (Some(followed), "name", Some(tool), "TrailblazeSession/CallTool") =
+            (&self.followed, name, value.as_str(), &*self.path)
         {
-            guard.names(tool);
+            followed.names(tool);
         }
         self.fields.insert(name.to_string(), value);
         self
     }
 
-    /// It is about to be made.
-    fn awaited(&self) {
-        self.unawaited.iter().for_each(|guard| guard.is_awaited());
+    /// What it becomes when it is awaited.
+    fn made<T, F>(self, make: impl FnOnce(Call) -> F) -> CallFuture<T>
+    where
+        F: Future<Output = Result<T, Error>> + Send + 'static,
+    {
+        let followed = self.followed.clone();
+        followed.iter().for_each(|followed| followed.is_awaited());
+        let made = make(self);
+        Box::pin(async move {
+            let answer = made.await;
+            if let (Err(error), Some(followed)) = (&answer, &followed) {
+                followed.failed(error);
+            }
+            answer
+        })
     }
 
     pub fn deadline(mut self, deadline: Duration) -> Call {
@@ -78,21 +91,18 @@ impl Call {
 
     /// Makes the call and returns its message.
     pub fn get<T: DeserializeOwned + Send + 'static>(self) -> CallFuture<T> {
-        self.awaited();
-        Box::pin(async move { self.message().await })
+        self.made(Call::message)
     }
 
     /// Makes the call and returns the single value of its message, or the value's zero.
     pub fn ask<T: DeserializeOwned + Default + Send + 'static>(self) -> CallFuture<T> {
-        self.awaited();
-        Box::pin(async move { Ok(self.message::<LoneValue<T>>().await?.value.unwrap_or_default()) })
+        self.made(|call| async move { Ok(call.message::<LoneValue<T>>().await?.value.unwrap_or_default()) })
     }
 
     /// Makes the call of an action or an assertion; if it failed, that is an error.
     pub fn act<T: DeserializeOwned + Acted + Send + 'static>(self, is_assertion: bool) -> CallFuture<T> {
-        self.awaited();
-        Box::pin(async move {
-            let done: T = self.message().await?;
+        self.made(move |call| async move {
+            let done: T = call.message().await?;
             match done.failure() {
                 None => Ok(done),
                 Some((message, variant)) => {
@@ -110,20 +120,19 @@ impl Call {
 
     /// The same for an action that returns a value.
     pub fn act_value<T: DeserializeOwned + Acted + Valued + Send + 'static>(self) -> CallFuture<Value> {
-        self.awaited();
-        Box::pin(async move { Ok(self.act::<T>(false).await?.value()) })
+        let done = self.act::<T>(false);
+        Box::pin(async move { Ok(done.await?.value()) })
     }
 
     /// Makes the call and returns its messages as they arrive.
     pub fn follow<T: DeserializeOwned + Send + 'static>(self) -> CallFuture<Messages<T>> {
-        self.awaited();
-        Box::pin(async move {
-            if let Way::Transport(_) = self.client.way() {
-                let text = format!("{} returns a stream, which this client does not have", self.path);
+        self.made(|call| async move {
+            if let Way::Transport(_) = call.client.way() {
+                let text = format!("{} returns a stream, which this client does not have", call.path);
                 return Err(Error::api(Code::Unimplemented, text));
             }
-            let timeout = self.deadline;
-            let mut outgoing = self.outgoing("application/connect+json")?;
+            let timeout = call.deadline;
+            let mut outgoing = call.outgoing("application/connect+json")?;
             // The client's timeout is for opening the stream, which may then be followed for as long as it goes on.
             outgoing.timeout = timeout;
             outgoing.body = envelope(&outgoing.body);
@@ -163,6 +172,7 @@ impl Call {
             path: self.path.clone(),
             content_type,
             authorization: self.client.authorization()?,
+            called_at: self.followed.as_ref().and_then(|followed| HeaderValue::try_from(followed.late_place()?).ok()),
             timeout,
             body: Bytes::from(body),
             deadline: Instant::now() + timeout.unwrap_or(TIMEOUT),

@@ -12,8 +12,8 @@ use crate::call::Call;
 use crate::connection::Pool;
 use crate::daemon::{self, Session};
 use crate::error::{Code, Error};
+use crate::followed::CallListener;
 use crate::transport::Transport;
-use crate::unawaited::UnawaitedListener;
 
 /// Calls Trailblaze. Cloning is cheap; clones share their connections.
 #[derive(Clone)]
@@ -41,7 +41,7 @@ struct ClientSettings {
     timeout: Option<Duration>,
     /// The name of the session, if it was found in a daemon.
     session_name: Option<String>,
-    unawaited: Option<UnawaitedListener>,
+    listener: Option<Arc<dyn CallListener>>,
 }
 
 impl Client {
@@ -138,14 +138,20 @@ impl Client {
         self.with(|settings| settings.timeout = Some(timeout))
     }
 
-    /// Tells of calls that are prepared but dropped before they are awaited, so that nothing is carried out.
+    /// Tells of calls that are prepared but dropped before they are awaited, so that nothing is carried out, and of calls that fail.
     #[must_use]
-    pub fn with_unawaited(self, listener: UnawaitedListener) -> Client {
-        self.with(|settings| settings.unawaited = Some(listener))
+    pub fn with_listener(self, listener: Arc<dyn CallListener>) -> Client {
+        self.with(|settings| settings.listener = Some(listener))
     }
 
-    pub(crate) fn unawaited(&self) -> Option<&UnawaitedListener> {
-        self.settings.unawaited.as_ref()
+    pub(crate) fn listener(&self) -> Option<&Arc<dyn CallListener>> {
+        self.settings.listener.as_ref()
+    }
+
+    /// Whether there are clones of this client, or calls that it has prepared and that have not ended.
+    pub fn is_shared(&self) -> bool {
+        // A clone with other settings has the same listener.
+        Arc::strong_count(&self.settings) > 1 || self.listener().is_some_and(|listener| Arc::strong_count(listener) > 1)
     }
 
     /// The id of the device, if it is known.
@@ -252,7 +258,7 @@ impl ClientSettings {
             memory: about["memory"].as_object().cloned().unwrap_or_default(),
             timeout: None,
             session_name: None,
-            unawaited: None,
+            listener: None,
         })
     }
 }

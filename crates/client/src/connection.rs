@@ -41,6 +41,8 @@ pub struct Outgoing {
     pub path: Cow<'static, str>,
     pub content_type: &'static str,
     pub authorization: Option<HeaderValue>,
+    /// Where the call was made, if it is known to be too late.
+    pub called_at: Option<HeaderValue>,
     /// What Trailblaze is told.
     pub timeout: Option<Duration>,
     pub body: Bytes,
@@ -170,6 +172,9 @@ impl Outgoing {
             .header("connect-protocol-version", "1");
         if let Some(key) = &self.authorization {
             request = request.header(AUTHORIZATION, key);
+        }
+        if let Some(place) = &self.called_at {
+            request = request.header("trailblaze-called-at", place);
         }
         if let Some(timeout) = self.timeout {
             // At most ten digits.

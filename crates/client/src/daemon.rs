@@ -108,6 +108,7 @@ async fn ask(pool: &Pool, daemon: &FoundDaemon, name: Option<&str>) -> Result<Op
         path: "daemon".into(),
         content_type: "application/json",
         authorization: Some(key),
+        called_at: None,
         timeout: None,
         body: Bytes::from(json!({ "access": { "session": session } }).to_string()),
         deadline: Instant::now() + TIMEOUT,

@@ -30,19 +30,19 @@ mod client;
 mod connection;
 mod daemon;
 mod error;
+mod followed;
 #[rustfmt::skip]
 mod generated;
 mod json;
 mod screen;
 mod stream;
 mod transport;
-mod unawaited;
 
 pub use client::Client;
 pub use error::{Code, Error};
+pub use followed::{CallListener, PreparedCall};
 pub use generated::calls::{DesktopCommands, MaestroCommands, PlaywrightCommands};
 pub use generated::{calls, types};
 pub use stream::Messages;
 pub use transport::{Response, Transport};
 pub use types::{Direction, LaunchMode};
-pub use unawaited::{UnawaitedCall, UnawaitedListener};

@@ -12,12 +12,12 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 use trailblaze_core::engine::count::Count;
-use trailblaze_core::engine::source::SourceError;
 use trailblaze_protocol::event::Level;
 use trailblaze_supervise::{Child, Grace, Launch, Running, Supervisor};
 
 use crate::client::{Generation, Handshake, HandshakeError, Terms, handshake};
 use crate::connection::{Answering, Closed, Connection, Oddity, PeerListener, RequestError};
+use crate::death::Death;
 use crate::embedded::{Embedded, EmbeddedError, Streams};
 use crate::http::{Address, Http};
 use crate::limits;
@@ -63,7 +63,7 @@ pub(crate) struct Instance {
     pub tool_calls: Count,
     /// Checks in progress whether it still responds.
     pub checks: Count,
-    pub death: watch::Sender<Option<SourceError>>,
+    pub death: watch::Sender<Option<Death>>,
 }
 
 impl Instance {
@@ -279,11 +279,15 @@ impl InstanceStarter<'_> {
                 return Ok(self.instance(Some(child), pipe, handshake, outputs));
             }
             ended = child.ended() => End::Exited(ended.to_string()).into(),
-            () = tokio::time::sleep(self.spec.startup) => SetupError::NotListening { port, limit: self.spec.startup },
+            () = tokio::time::sleep(self.spec.startup) => match fallback {
+                PortFallback::Fail => SetupError::NotListening { port, limit: self.spec.startup },
+                PortFallback::Pipe => SetupError::Silent { port, limit: self.spec.startup },
+            },
         };
         child.kill().await;
         let _ = tokio::time::timeout(limits::END_GRACE, futures::future::join_all(outputs)).await;
-        if fallback == PortFallback::Fail {
+        // Silence on stdio has been waited for as well.
+        if fallback == PortFallback::Fail || matches!(error, SetupError::Silent { .. }) {
             return Err(error);
         }
         self.ignores_port(port, &error.to_string());
@@ -454,6 +458,12 @@ pub(crate) enum SetupError {
         humantime::format_duration(*limit)
     )]
     NotListening { port: u16, limit: Duration },
+    #[error(
+        "within {} it neither answered the MCP handshake on stdio nor listened on port {port}, as requested with `--transport http \
+         --port {port}` and FASTMCP_PORT; raise `startupTimeout:` in its entry to allow more, or set `multiDevice: stdio`",
+        humantime::format_duration(*limit)
+    )]
+    Silent { port: u16, limit: Duration },
 }
 
 fn not_started(error: &trailblaze_supervise::StartError) -> String {

@@ -12,6 +12,7 @@ pub mod cassette;
 mod client;
 pub mod connection;
 mod context_refusal;
+mod death;
 pub mod notification_router;
 mod envelope;
 pub mod embedded;

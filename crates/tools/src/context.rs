@@ -4,18 +4,20 @@ use std::future::Future;
 use std::ops::Deref;
 use std::panic::Location;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use trailblaze_client::{Client, UnawaitedCall, calls};
+use trailblaze_client::{CallListener, Client, Error, PreparedCall, calls};
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::event::Level;
 use trailblaze_protocol::outcome::{MemoryChanges, Variant};
 
 use crate::error::{ToolError, ToolResult};
 use crate::output::Output;
+use crate::place::{Place, is_in_tool};
 use crate::strict_json;
 
 /// The context of a call.
@@ -28,8 +30,50 @@ pub struct ToolContext {
     device: OnceLock<Device>,
     remembered: OnceLock<Map<String, Value>>,
     changes: Mutex<MemoryChanges>,
-    /// The first mistake of the tool that cannot be an error where it is made.
-    mistake: Arc<Mutex<Option<ToolError>>>,
+    noticed: Arc<Noticed>,
+}
+
+/// What the tool has overlooked.
+#[derive(Default)]
+struct Noticed {
+    /// The first mistake that cannot be an error where it is made.
+    mistake: Mutex<Option<ToolError>>,
+    /// The first command that failed in a task that the tool started.
+    failed_in_task: Mutex<Option<(String, Option<Place>)>>,
+    /// Whether the call has ended, so that what its tasks do is too late.
+    has_ended: AtomicBool,
+}
+
+impl Drop for ToolContext {
+    fn drop(&mut self) {
+        self.noticed.has_ended.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Listens for a client. Nothing but the client and its calls holds it, so that these can be counted.
+struct ClientListener(Arc<Noticed>);
+
+impl CallListener for ClientListener {
+    fn unawaited(&self, call: &PreparedCall) {
+        let text = format!(
+            "`{}` was not awaited, so it was not carried out\nhint: write `.await?` behind the call",
+            call.what
+        );
+        self.0.mistake.lock().get_or_insert_with(|| ToolError::failed(text).at(call.place));
+    }
+
+    fn late_place(&self, call: &PreparedCall) -> Option<String> {
+        let place = || Place::of_author(call.place).map(|place| place.to_string());
+        self.0.has_ended.load(Ordering::Relaxed).then(place).flatten()
+    }
+
+    fn failed(&self, call: &PreparedCall, error: &Error) {
+        // The tool itself has the error.
+        if !is_in_tool() {
+            let text = format!("`{}` failed: {error}", call.what);
+            self.0.failed_in_task.lock().get_or_insert_with(|| (text, Place::of_author(call.place)));
+        }
+    }
 }
 
 /// The device that a tool was called for.
@@ -74,21 +118,15 @@ impl ToolContext {
             device: OnceLock::new(),
             remembered: OnceLock::new(),
             changes: Mutex::default(),
-            mistake: Arc::default(),
+            noticed: Arc::default(),
         }
     }
 
     /// The commands of the device. The context has the same methods.
     pub fn commands(&self) -> &Client {
         self.client.get_or_init(|| {
-            let mistake = Arc::clone(&self.mistake);
-            self.host.client().with_unawaited(Arc::new(move |call: &UnawaitedCall| {
-                let text = format!(
-                    "`{}` was not awaited, so it was not carried out\nhint: write `.await?` behind the call",
-                    call.what
-                );
-                mistake.lock().get_or_insert_with(|| ToolError::failed(text).at(call.place));
-            }))
+            let listener = ClientListener(Arc::clone(&self.noticed));
+            self.host.client().with_listener(Arc::new(listener))
         })
     }
 
@@ -157,7 +195,22 @@ impl ToolContext {
     /// A mistake of the tool that must fail it although it succeeded: a call that it did not await, or a value that cannot be remembered.
     /// The host that made the context asks when the tool has returned.
     pub fn take_mistake(&self) -> Option<ToolError> {
-        self.mistake.lock().take()
+        self.noticed.mistake.lock().take()
+    }
+
+    /// Why the tool may not have done what it says, although it succeeds: a command failed in a task that it started, and the tool may
+    /// not know, or such a task is not done. The host that made the context asks when the tool has returned.
+    pub fn take_doubts(&self, tool: &str) -> Vec<String> {
+        let failed = self.noticed.failed_in_task.lock().take().map(|(said, place)| {
+            let text = format!("in a task that `{tool}` had started, {said}");
+            let text = place.map_or(text.clone(), |place| place.after(&text));
+            format!("{text}; await the task, and return its error")
+        });
+        let is_left = self.client.get().is_some_and(Client::is_shared);
+        let left = is_left.then(|| {
+            format!("`{tool}` ended before a task that it had started and that can still use the device; await it")
+        });
+        failed.into_iter().chain(left).collect()
     }
 }
 
@@ -204,7 +257,7 @@ impl Memory<'_> {
     }
 
     fn fail(&self, text: String, place: &Location<'_>) {
-        self.0.mistake.lock().get_or_insert_with(|| ToolError::failed(text).at(place));
+        self.0.noticed.mistake.lock().get_or_insert_with(|| ToolError::failed(text).at(place));
     }
 
     #[track_caller]

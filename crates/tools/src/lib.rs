@@ -99,4 +99,7 @@ pub use toolset::{Answer, Group, Tool, Toolset};
 pub use trailblaze_client as client;
 pub use trailblaze_protocol::driver::Platform;
 pub use trailblaze_protocol::event::Level;
+/// JSON, written as in `serde_json::json!`, which would write NaN and infinite numbers as null. This panics, and the message of the failed
+/// call names the line of the value.
+pub use trailblaze_tools_macros::json;
 pub use trailblaze_tools_macros::toolset;

@@ -1,5 +1,7 @@
 //! What a tool returns.
 
+use std::panic::Location;
+
 use serde::Serialize;
 use serde_json::Value;
 use trailblaze_protocol::outcome::Delegate;
@@ -91,6 +93,8 @@ pub struct Json<T>(pub T);
 
 /// What a tool can return.
 pub trait IntoOutput {
+    /// If it fails, the message names the place of the caller.
+    #[track_caller]
     fn into_output(self) -> ToolResult;
 }
 
@@ -101,8 +105,12 @@ impl<T: Into<Output>> IntoOutput for T {
 }
 
 impl<T: Serialize> IntoOutput for Json<T> {
+    #[track_caller]
     fn into_output(self) -> ToolResult {
+        let here = Location::caller();
         let value = strict_json::to_value(&self.0);
-        value.map(Output::from).map_err(|why| ToolError::failed(format!("the result cannot be passed on: {why}")))
+        value
+            .map(Output::from)
+            .map_err(|why| ToolError::failed(format!("the result cannot be passed on: {why}")).at(here))
     }
 }

@@ -171,6 +171,11 @@ impl Drop for WatchedCall {
     }
 }
 
+/// Whether this is the code of a tool itself, and not a task that a tool started.
+pub fn is_in_tool() -> bool {
+    IN_TOOL.get()
+}
+
 /// Marks the thread until it is dropped, also by a panic.
 struct InTool(bool);
 

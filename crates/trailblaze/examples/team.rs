@@ -110,6 +110,15 @@ impl Team {
                 }
                 Ok(())
             }
+            "task" => {
+                // The same with a command that fails.
+                let client = cx.commands().clone();
+                let task = tokio::spawn(async move { client.tap().text("Nowhere").timeout_ms(0).await });
+                while !task.is_finished() {
+                    tokio::task::yield_now().await;
+                }
+                Ok(())
+            }
             "sleep" => {
                 let _dropped = Dropped;
                 cx.log("asleep");

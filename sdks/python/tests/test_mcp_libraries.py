@@ -346,6 +346,7 @@ def test_a_call_after_the_tool_has_ended_is_refused_and_trailblaze_is_told_where
             # With several calls in progress, the token says which of them a message belongs to.
             named = [(item["level"], item["_meta"]["progressToken"]) for item in warned]
             assert named == [("warning", 7)] and words in json.dumps(warned), warned
+            assert warned[0]["_meta"]["trailblazeDoubt"] is True, warned
             n_before = len(server.requests)
             assert mcp.call("acme_release", {}, meta(server.address))["content"][0]["text"] == "released"
             place = line_of(code)
@@ -415,10 +416,22 @@ def test_two_tools_with_one_name_are_an_error(part: str, kind: str) -> None:
         first, second = (f"{path}:{int(line) - 1}" for path, line in (place.split(":") for place in (first, second)))
         words = {
             "overwritten": f"two tools are named `acme_pay` ({first} and {second}); rename one of them",
-            "mounted": "two mounted servers have a tool named `acme_pay`; rename one of them",
+            "mounted": f"two mounted servers have a tool named `acme_pay` ({line_of('@mounted.tool', server)}); rename one of them",
         }
         refused = mcp.request("tools/list", {})
         assert refused.get("isError") and words[kind] in refused["content"][0]["text"], refused
+    finally:
+        mcp.close()
+
+
+@pytest.mark.parametrize("part", ["python", "fastmcp2"])
+def test_a_mounted_tool_is_listed_with_its_place(part: str) -> None:
+    server = "duplicates_server.py"
+    environment = {"TRAILBLAZE_BASE_URL": "http://127.0.0.1:9"}
+    mcp = Mcp(need(PARTS / part / "bin" / "python"), HERE / "servers" / server, environment, "alone")
+    try:
+        listed = mcp.request("tools/list", {})["tools"]
+        assert [tool["_meta"]["trailblaze/definedAt"] for tool in listed] == [line_of("@mounted.tool", server)]
     finally:
         mcp.close()
 

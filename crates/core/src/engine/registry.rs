@@ -429,14 +429,16 @@ fn taken(tool: &Tool, earlier: &Tool) -> String {
     let (name, by, earlier_by) = (&tool.name, &tool.contributor, &earlier.contributor);
     let is_file = matches!(by.origin, ToolOrigin::Yaml | ToolOrigin::Script);
     if earlier_by.label == by.label {
-        format!("{} offers the tool `{name}` twice", by.with_file())
+        let places: Vec<&str> = [earlier, tool].iter().filter_map(|tool| tool.defined_at.as_deref()).collect();
+        let at = if places.is_empty() { String::new() } else { format!(", at {}", places.join(" and at ")) };
+        format!("{} offers the tool `{name}` twice{at}", by.with_file())
     } else if is_file && replaces(&Tool { overrides: true, ..tool.clone() }, earlier) {
         let about = earlier.description.lines().next().unwrap_or_default();
         format!(
             "`{name}` is a built-in tool (\"{about}\"); choose another id, or write `override: true` to replace it in this project"
         )
     } else {
-        format!("the tool `{name}` is offered twice: by {} and by {}", earlier_by.with_file(), by.with_file())
+        format!("the tool `{name}` is offered twice: by {} and by {}", earlier.offered_by(), tool.offered_by())
     }
 }
 

@@ -132,6 +132,17 @@ impl Tool {
         }
     }
 
+    /// Who offers it, with its place in the author's code as far as that is known.
+    pub fn offered_by(&self) -> String {
+        match (&self.defined_at, &self.contributor) {
+            (Some(place), Contributor { label, file: Some(file), .. }) if !place.starts_with(&**file) => {
+                format!("{label} ({file}, defined at {place})")
+            }
+            (Some(place), Contributor { label, .. }) => format!("{label} ({place})"),
+            (None, contributor) => contributor.with_file(),
+        }
+    }
+
     /// Whether the tool is the project's own. An alias of a built-in tool still counts as built in.
     pub fn is_custom(&self) -> bool {
         !matches!(self.body, Body::BuiltIn(_)) && self.contributor.origin != ToolOrigin::BuiltIn

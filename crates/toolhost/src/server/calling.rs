@@ -17,6 +17,7 @@ use crate::cassette::RecordedAnswer;
 use crate::client::McpClient;
 use crate::connection::RequestError;
 use crate::context_refusal::{ContextRefusal, context_refusal};
+use crate::death::Death;
 use crate::envelope::{ARGUMENT, CallRequest, Carrier, RepeatedInput, ToolCallParams};
 use crate::http::HttpError;
 use crate::instance::InUse;
@@ -127,7 +128,10 @@ impl ToolServer {
             }
             Err(RequestError::Refused(error)) => Ok(answer::refusal(error.message, tool)),
             Err(error @ RequestError::NoInput(_)) => Ok(Outcome::failed(error.to_string())),
-            Err(error) => Err(died_during(self.explain(&instance, &error).await, tool, style.defined_at.as_deref())),
+            Err(error) => {
+                let told = |death: &Death| death.during(tool, style.defined_at.as_deref());
+                Err(self.explain(&instance, &error, told).await)
+            }
         }
     }
 
@@ -216,17 +220,6 @@ impl ToolServer {
         instance.stderr.catch_up().await;
         answered
     }
-}
-
-/// Names the call during which a process ended. What is wrong with an answer names it already.
-fn died_during(error: SourceError, tool: &str, defined_at: Option<&str>) -> SourceError {
-    let SourceError::Died { source_name, mut evidence } = error else { return error };
-    if ["it exited with ", "it was killed by "].iter().any(|end| evidence.starts_with(end)) {
-        let place = defined_at.map(|place| format!(" (defined at {place})")).unwrap_or_default();
-        let end = evidence.find(['\n', ';']).unwrap_or(evidence.len());
-        evidence.insert_str(end, &format!(" during `{tool}`{place}"));
-    }
-    SourceError::Died { source_name, evidence }
 }
 
 /// Cancels the request at the server when a call is dropped before it is answered.

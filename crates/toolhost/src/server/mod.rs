@@ -35,8 +35,9 @@ use trailblaze_supervise::Supervisor;
 use crate::cassette::Tape;
 use crate::client::{HandshakeError, McpClient};
 use crate::connection::{Oddity, RequestError};
+use crate::death::Death;
 use crate::http::HttpError;
-use crate::instance::{InUse, Instance, InstanceStarter, InstanceTransport, SetupError};
+use crate::instance::{End, InUse, Instance, InstanceStarter, InstanceTransport, SetupError};
 use crate::limits;
 use crate::listing::{RawListing, interpret};
 use crate::notification_router::{NotificationRouter, ServerEvents};
@@ -209,7 +210,12 @@ impl ToolServer {
 
     /// The reason, followed by everything that helps to find its cause: noise on stdout and the last lines of stderr.
     fn evidence(&self, reason: &dyn std::fmt::Display, stderr: &Excerpt) -> String {
-        let mut text = reason.to_string();
+        // A server may repeat secrets that it was sent.
+        format!("{}{}", self.spec.secrets.redact(&reason.to_string()), self.details(stderr))
+    }
+
+    fn details(&self, stderr: &Excerpt) -> String {
+        let mut text = String::new();
         if let Some(noise) = self.router.noise.lock().as_deref() {
             text.push_str(&format!("; {}", Oddity::Noise(noise.to_string())));
         }
@@ -217,8 +223,17 @@ impl ToolServer {
         if !written.is_empty() {
             text.push_str(&format!("\nits stderr:\n  {}", written.join("\n  ")));
         }
-        // A server may repeat secrets that it was sent.
         self.spec.secrets.redact(&text).into_owned()
+    }
+
+    /// How an instance has ended.
+    fn death_of(&self, instance: &Instance, end: &End) -> Death {
+        Death {
+            server: self.spec.name.clone(),
+            reason: self.spec.secrets.redact(&end.to_string()).into_owned(),
+            is_exit: matches!(end, End::Exited(_)),
+            details: self.details(&instance.stderr),
+        }
     }
 
     fn not_started(&self, mut evidence: String) -> SourceError {
@@ -243,8 +258,8 @@ impl ToolServer {
                     return;
                 }
                 let Some(server) = server.upgrade() else { return };
-                let evidence = server.evidence(&end, &instance.stderr);
-                let died = SourceError::Died { source_name: server.spec.name.clone(), evidence };
+                let death = server.death_of(&instance, &end);
+                let died = death.error();
                 let is_at_work =
                     |state: &ServerState| matches!(state, ServerState::Up(up) if Arc::ptr_eq(up, &instance));
                 // If the instance was replaced, `retire` reports its end.
@@ -252,14 +267,14 @@ impl ToolServer {
                     server.router.events.ended(&server.spec.name, died.to_string());
                 }
                 let OnDeath::Restart(restarts) = &server.spec.on_death else {
-                    server.transition(is_at_work, ServerState::Dead(died.clone()));
-                    instance.death.send_replace(Some(died));
+                    server.transition(is_at_work, ServerState::Dead(died));
+                    instance.death.send_replace(Some(death));
                     return;
                 };
                 // Counted before the death is visible, because a session that sees it may check the count.
                 let pause = restarts.after_death();
                 let is_awaited = server.transition(is_at_work, ServerState::Restarting);
-                instance.death.send_replace(Some(died.clone()));
+                instance.death.send_replace(Some(death));
                 if !is_awaited {
                     return;
                 }
@@ -381,8 +396,13 @@ impl ToolServer {
         }
     }
 
-    /// Turns a request error into a source error: a server that turns out to be dead is reported as dead.
-    async fn explain(&self, instance: &Instance, error: &RequestError) -> SourceError {
+    /// Turns a request error into a source error: a server that turns out to be dead is reported as dead, by what `told` makes of it.
+    async fn explain(
+        &self,
+        instance: &Instance,
+        error: &RequestError,
+        told: impl FnOnce(&Death) -> SourceError,
+    ) -> SourceError {
         let mut death = instance.death.subscribe();
         let patience = match (error, &instance.child) {
             (RequestError::Closed(_), _) => limits::END_GRACE * 4,
@@ -392,7 +412,7 @@ impl ToolServer {
         };
         let known = tokio::time::timeout(patience, death.wait_for(Option::is_some)).await;
         match known.ok().and_then(Result::ok).and_then(|death| death.clone()) {
-            Some(died) => died,
+            Some(death) => told(&death),
             None if matches!(error, RequestError::Closed(_)) => SourceError::Died {
                 source_name: self.spec.name.clone(),
                 evidence: self.evidence(error, &instance.stderr),
@@ -465,7 +485,7 @@ impl ToolSource for ToolServer {
         let raw = match read {
             Ok(raw) => raw,
             Err(SetupError::Handshake(HandshakeError::Request(closed @ RequestError::Closed(_)))) => {
-                return Err(self.explain(&instance, &closed).await);
+                return Err(self.explain(&instance, &closed, Death::error).await);
             }
             Err(error) => {
                 let evidence = self.evidence(&error, &instance.stderr);

@@ -197,9 +197,7 @@ impl ToolServer {
                 end = former.ended() => {
                     // Callers that wait for its answers get the reason.
                     if let Some(server) = server.upgrade() {
-                        let evidence = server.evidence(&end, &former.stderr);
-                        let died = SourceError::Died { source_name: server.name().to_string(), evidence };
-                        former.death.send_replace(Some(died));
+                        former.death.send_replace(Some(server.death_of(&former, &end)));
                     }
                 }
                 () = tokio::time::sleep(limits::RETIREMENT) => {

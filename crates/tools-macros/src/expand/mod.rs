@@ -212,12 +212,15 @@ impl ToolMethod {
     fn call(&self) -> TokenStream {
         let (name, function, passed) = (&self.name, &self.function, &self.params.passed);
         let arguments = self.arguments_type();
-        let called = quote_spanned!(function.span()=> self.#function(#(#passed),*).await?);
+        // What is wrong with a result is told with the place of the function.
+        let output = quote_spanned! {function.span()=>
+            private::IntoOutput::into_output(self.#function(#(#passed),*).await?)
+        };
         quote! {
             #name => ::std::boxed::Box::pin(async move {
                 #[allow(unused_variables)]
                 let args: #arguments = private::read::<#arguments>(args)?;
-                private::IntoOutput::into_output(#called)
+                #output
             }),
         }
     }

@@ -59,6 +59,7 @@ impl Handler {
         let meta = Value::Object(cx.meta.0.0.clone());
         let is_for_trailblaze = meta["trailblaze"].is_object();
         let (notices, mut queue) = mpsc::channel(NOTICES);
+        let doubts = notices.clone();
         let invoked = Invoked::new(&self.served.client, meta, notices, cx.ct.clone());
         let mut args = request.arguments.unwrap_or_default();
         // What Trailblaze adds to arguments is in `_meta` too.
@@ -75,7 +76,15 @@ impl Handler {
             // Lets tasks begin that the tool has just started.
             tokio::task::yield_now().await;
             let answer = answer.and_then(|output| context.take_mistake().map_or(Ok(output), Err));
-            (watched.end(answer), context.take_memory_changes())
+            let answer = watched.end(answer);
+            if answer.is_ok() {
+                for doubt in context.take_doubts(&request.name) {
+                    let _ = doubts.send(Notice::Doubt(doubt)).await;
+                }
+            }
+            // Otherwise `forward` would not end.
+            drop(doubts);
+            (answer, context.take_memory_changes())
         };
         let forward = async {
             let mut step = 0.0;
@@ -99,11 +108,11 @@ impl Handler {
         let (tool, peer, runtime) = (tool.to_string(), cx.peer.clone(), tokio::runtime::Handle::current());
         let call = Value::Object(cx.meta.0.0.clone())["trailblaze"]["invocationId"].as_str().map(str::to_string);
         Arc::new(move |text, is_its| {
-            let mut message = LoggingMessageNotificationParam::new(LoggingLevel::Error, text.into());
-            message.logger = Some(tool.clone());
-            message.meta = call.as_ref().filter(|_| is_its).map(|call| {
-                NotificationMetaObject::from(Map::from_iter([("trailblazeFailedCall".to_string(), json!(call))]))
-            });
+            let meta = match call.as_ref().filter(|_| is_its) {
+                Some(call) => ("trailblazeFailedCall", json!(call)),
+                None => (DOUBT, json!(true)),
+            };
+            let message = message(&tool, LoggingLevel::Error, text, Map::from_iter([(meta.0.to_string(), meta.1)]));
             let peer = peer.clone();
             // Detached: one message, which is lost if the client is gone.
             runtime.spawn(async move { drop(peer.notify_logging_message(message).await) });
@@ -112,6 +121,8 @@ impl Handler {
 
     /// Sends what a tool says. A message that cannot be sent does not fail the call.
     async fn tell(&self, tool: &str, notice: Notice, step: f64, cx: &RequestContext<RoleServer>) {
+        // The protocol has no place for the call that a message belongs to, and several may be in progress.
+        let token = || cx.meta.get_progress_token().map(|token| ("progressToken".to_string(), json!(token)));
         let _ = match notice {
             Notice::Log(level, text) => {
                 let level = match level {
@@ -123,13 +134,11 @@ impl Handler {
                 if position(level) < self.served.lowest.load(Ordering::Relaxed) {
                     return;
                 }
-                let mut message = LoggingMessageNotificationParam::new(level, text.into());
-                message.logger = Some(tool.to_string());
-                // The protocol has no place for the call that a message belongs to, and several may be in progress.
-                message.meta = cx.meta.get_progress_token().map(|token| {
-                    NotificationMetaObject::from(Map::from_iter([("progressToken".to_string(), json!(token))]))
-                });
-                cx.peer.notify_logging_message(message).await
+                cx.peer.notify_logging_message(message(tool, level, text, Map::from_iter(token()))).await
+            }
+            Notice::Doubt(text) => {
+                let meta = Map::from_iter(token().into_iter().chain([(DOUBT.to_string(), json!(true))]));
+                cx.peer.notify_logging_message(message(tool, LoggingLevel::Warning, text, meta)).await
             }
             Notice::Progress(text) => {
                 let Some(token) = cx.meta.get_progress_token() else { return };
@@ -139,6 +148,16 @@ impl Handler {
             }
         };
     }
+}
+
+/// Marks a message that says that a tool may not have done what it says, although it passes.
+const DOUBT: &str = "trailblazeDoubt";
+
+fn message(tool: &str, level: LoggingLevel, text: String, meta: Map<String, Value>) -> LoggingMessageNotificationParam {
+    let mut message = LoggingMessageNotificationParam::new(level, text.into());
+    message.logger = Some(tool.to_string());
+    message.meta = (!meta.is_empty()).then(|| NotificationMetaObject::from(meta));
+    message
 }
 
 fn position(level: LoggingLevel) -> usize {

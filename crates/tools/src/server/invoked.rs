@@ -18,6 +18,8 @@ pub const NOTICES: usize = 1_000;
 /// What a tool says.
 pub enum Notice {
     Log(Level, String),
+    /// Why the tool may not have done what it says, although it passes.
+    Doubt(String),
     Progress(String),
 }
 

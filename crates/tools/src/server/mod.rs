@@ -65,6 +65,8 @@ pub enum ServerError {
         tool: String,
         /// The toolsets.
         toolsets: [&'static str; 2],
+        /// Where each defines it: `tools/src/orders.rs:12`.
+        places: [String; 2],
     },
     /// The arguments of the process are wrong.
     Arguments(String),
@@ -75,11 +77,14 @@ pub enum ServerError {
 impl std::fmt::Display for ServerError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            ServerError::Twice { tool, toolsets: [first, second] } if first == second => {
-                write!(f, "the toolset {first} has the tool `{tool}` twice")
+            ServerError::Twice { tool, toolsets: [first, second], places: [at, and_at] } if first == second => {
+                write!(f, "the toolset {first} has the tool `{tool}` twice ({at} and {and_at}); rename one of them")
             }
-            ServerError::Twice { tool, toolsets: [first, second] } => {
-                write!(f, "the tool `{tool}` is in two toolsets: {first} and {second}")
+            ServerError::Twice { tool, toolsets: [first, second], places: [at, and_at] } => {
+                write!(
+                    f,
+                    "the tool `{tool}` is in two toolsets: {first} ({at}) and {second} ({and_at}); rename one of them"
+                )
             }
             ServerError::Arguments(text) | ServerError::Io(text) => f.write_str(text),
         }
@@ -137,13 +142,15 @@ impl Server {
 
     fn served(self) -> Result<ServedToolset, ServerError> {
         let mut toolsets: HashMap<&'static str, Arc<dyn Toolset>> = HashMap::new();
-        let mut tools = Vec::new();
+        let mut tools: Vec<Tool> = Vec::new();
         for toolset in &self.toolsets {
             add_source_root(toolset.source_root());
             for tool in toolset.tools() {
                 if let Some(other) = toolsets.insert(tool.name, Arc::clone(toolset)) {
                     let toolsets = [other.name(), toolset.name()];
-                    return Err(ServerError::Twice { tool: tool.name.to_string(), toolsets });
+                    let first = tools.iter().find(|first| first.name == tool.name).unwrap_or(&tool);
+                    let places = [first.defined_at(), tool.defined_at()];
+                    return Err(ServerError::Twice { tool: tool.name.to_string(), toolsets, places });
                 }
                 tools.push(tool);
             }

@@ -1,11 +1,11 @@
 //! What the attribute makes of an `impl` block, and what tools get and return.
 
 use futures::FutureExt;
-use serde_json::{Value, json};
+use serde_json::Value;
 use trailblaze_tools::client::{Code, Error};
 use trailblaze_tools::private::WatchedCall;
 use trailblaze_tools::testing::FakeDevice;
-use trailblaze_tools::{Args, Json, Output, Platform, ToolContext, ToolError, ToolResult, Toolset, toolset};
+use trailblaze_tools::{Args, Json, Output, Platform, ToolContext, ToolError, ToolResult, Toolset, json, toolset};
 
 struct Acme {
     package: &'static str,
@@ -378,6 +378,40 @@ impl Careless {
     async fn nan(&self) -> ToolResult<Json<Vec<f64>>> {
         Ok(Json(vec![1.0, f64::NAN]))
     }
+
+    /// Return a number that is none within a literal.
+    #[tool(name = "careless_literal")]
+    async fn literal(&self, total: Option<f64>) -> ToolResult {
+        let total = total.unwrap_or(f64::NAN);
+        Ok(Output::from(json!({
+            "orders": [1, null, {"paid": true}],
+            "total": total / 2.0,
+        })))
+    }
+
+    /// Leave a task behind, or wait for it.
+    #[tool(name = "careless_spawn")]
+    async fn spawn(&self, cx: &ToolContext, what: &str) -> ToolResult<()> {
+        let (client, (begun, begins)) = (cx.commands().clone(), tokio::sync::oneshot::channel());
+        match what {
+            "fails" => {
+                let task = tokio::spawn(async move { client.tap().text("Nowhere").await });
+                let _ = task.await;
+            }
+            "stays" => {
+                tokio::spawn(async move {
+                    let _ = begun.send(());
+                    std::future::pending::<()>().await;
+                    drop(client);
+                });
+                begins.await?;
+            }
+            _ => assert!(tokio::spawn(async move { client.tap().text("Pay").await }).await?.is_ok()),
+        }
+        // The tool itself deals with this one.
+        assert!(cx.tap().text("Nowhere").await.is_err());
+        Ok(())
+    }
 }
 
 /// What a call fails with, although its function succeeded, without the column.
@@ -418,7 +452,47 @@ async fn what_json_does_not_have_and_reserved_names_are_mistakes() {
     assert!(said.starts_with(told) && said.contains(&line_of("cx.memory().set(name, number")), "{said}");
     assert_eq!(mistake("careless_remember", json!({"name": "total", "number": 1})).await, None);
     let said = mistake("careless_return", json!({})).await.expect("a mistake");
-    assert_eq!(said, "the result cannot be passed on: it has NaN, which JSON does not have at `1`");
+    let told = "the result cannot be passed on: it has NaN, which JSON does not have at `1` (";
+    assert!(said.starts_with(told) && said.contains(&line_of("async fn nan")), "{said}");
+}
+
+#[tokio::test]
+async fn a_literal_has_what_json_has_and_fails_at_the_line_of_what_it_has_not() {
+    let _alone = WATCHING.lock().await;
+    let watched = WatchedCall::begin("careless_literal", std::sync::Arc::new(|_, _| {}));
+    let cx = device().context();
+    let args = |total: Value| total.as_object().cloned().expect("an object");
+    let output = Careless.call("careless_literal", &cx, args(json!({"total": 9}))).await.expect("it passes");
+    assert_eq!(output.value, Some(serde_json::json!({"orders": [1, null, {"paid": true}], "total": 4.5})));
+    let called = watched.run(Careless.call("careless_literal", &cx, args(json!({}))));
+    let panic = std::panic::AssertUnwindSafe(called).catch_unwind().await.expect_err("it panics");
+    let said = ToolError::panicked("careless_literal", &*panic).to_string();
+    let told = "`careless_literal` panicked: this value cannot be JSON: it has NaN, which JSON does not have (";
+    assert!(said.starts_with(told) && said.contains(&line_of("\"total\": total / 2.0")), "{said}");
+}
+
+#[tokio::test]
+async fn a_task_that_fails_or_is_left_behind_is_doubted() {
+    let _alone = WATCHING.lock().await;
+    let doubts = async |what: &str| {
+        let device = FakeDevice::answering(|_, params| {
+            Ok(json!({"success": params["text"] == "Pay", "message": "it is not there"}))
+        });
+        let watched = WatchedCall::begin("careless_spawn", std::sync::Arc::new(|_, _| {}));
+        let (cx, args) = (device.context(), json!({"what": what}).as_object().cloned().expect("an object"));
+        watched.run(Careless.call("careless_spawn", &cx, args)).await.expect("it passes");
+        cx.take_doubts("careless_spawn")
+    };
+    assert_eq!(doubts("nothing").await, [""; 0]);
+    let failed = doubts("fails").await;
+    let told = "in a task that `careless_spawn` had started, `Tap` failed: it is not there (";
+    assert!(
+        failed[0].starts_with(told) && failed[0].contains(&line_of("client.tap().text(\"Nowhere\")")),
+        "{failed:?}"
+    );
+    assert!(failed.len() == 1 && failed[0].ends_with("); await the task, and return its error"), "{failed:?}");
+    let left = "`careless_spawn` ended before a task that it had started and that can still use the device; await it";
+    assert_eq!(doubts("stays").await, [left]);
 }
 
 #[test]

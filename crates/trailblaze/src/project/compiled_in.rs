@@ -115,7 +115,10 @@ impl ToolCode for CompiledTool {
         tokio::task::yield_now().await;
         let answer = answer.and_then(|output| context.take_mistake().map_or(Ok(output), Err));
         let output = match watched.end(answer) {
-            Ok(output) => output,
+            Ok(output) => {
+                context.take_doubts(self.name).into_iter().for_each(|doubt| cx.doubt(doubt));
+                output
+            }
             // The tool passed on that the device, a server or Trailblaze itself failed: that is not its own failure.
             Err(error) if error.code().is_some_and(is_fault) && fault.lock().is_some() => {
                 let fault = fault.lock().take();

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import re
 import sys
-from collections import Counter
 
+from ._late_failures import at
 from ._place import place_of_code, place_of_frame
 
 TYPE_CHECKING = False
@@ -37,17 +37,21 @@ class _Overwritten(logging.Handler):
             first = None if code is None else place_of_code(code)
             frame = frame.f_back
         places = [place for place in (first, second) if place is not None]
-        where = f" ({' and '.join(places)})" if places else ""
-        self.problems.append(f"two tools are named `{found[1]}`{where}")
+        self.problems.append(at(f"two tools are named `{found[1]}`", " and ".join(places) or None))
 
 
 _overwritten = _Overwritten()
 logging.getLogger("fastmcp").addHandler(_overwritten)
 
 
-def duplicates(listed: Iterable[Any]) -> str | None:
-    """What is wrong with the tools of this process, of which a server lists these. None if each has a name of its own."""
-    counts = Counter(str(tool.name) for tool in listed)
-    mounted = [f"two mounted servers have a tool named `{name}`" for name, count in counts.items() if count > 1]
+def duplicates(listed: Iterable[tuple[str, str | None]]) -> str | None:
+    """What is wrong with the tools of this process, of which a server lists these, by name and place. None if each has a name of its
+    own.
+    """
+    places: dict[str, list[str | None]] = {}
+    for name, place in listed:
+        places.setdefault(name, []).append(place)
+    twice = {name: dict.fromkeys(filter(None, found)) for name, found in places.items() if len(found) > 1}
+    mounted = [at(f"two mounted servers have a tool named `{name}`", " and ".join(found) or None) for name, found in twice.items()]
     problems = [*_overwritten.problems, *mounted]
     return f"{'; '.join(problems)}; rename one of them" if problems else None

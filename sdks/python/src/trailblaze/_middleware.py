@@ -12,7 +12,7 @@ from ._context import context_of, progress_token_of
 from ._duplicates import duplicates
 from ._late import begin, end
 from ._late_failures import ToolCall, at
-from ._log_messages import name_calls, progress_token
+from ._log_messages import is_doubt, name_calls, progress_token
 from ._place import explain, is_of_author, place_of_frame, place_of_own_code, place_of_raised
 from ._quiet import quieten
 from ._returned import MAY_RETURN, Malformed, Unsendable, function_of, refuse_unsendable
@@ -47,10 +47,13 @@ def failure_middleware() -> Any:
     class FailureMiddleware(base):
         async def on_list_tools(self, context: Any, call_next: Any) -> Any:
             tools = await call_next(context)
-            problem = duplicates(tools)
+            places = [await _place_of_tool(tool) for tool in tools]
+            problem = duplicates(zip((str(tool.name) for tool in tools), places, strict=True))
             if problem is not None:
                 raise ValueError(problem)
-            return [_with_place(tool) for tool in tools] if os.environ.get(BASE_URL) else tools
+            if not os.environ.get(BASE_URL):
+                return tools
+            return [_with_place(tool, place) for tool, place in zip(tools, places, strict=True)]
 
         async def on_call_tool(self, context: Any, call_next: Any) -> Any:
             if os.environ.get(BASE_URL):
@@ -71,7 +74,7 @@ def failure_middleware() -> Any:
                 if mistake is not None:
                     return result.error(at(*mistake))
                 for what in left:
-                    await _warn(context, f"`{tool}` ended before {what}; wait for it")
+                    await _doubt(context, f"`{tool}` ended before {what}; wait for it")
                 return returned
             except asyncio.CancelledError as error:
                 _print_stopped(place_of_raised(error))
@@ -90,10 +93,24 @@ def failure_middleware() -> Any:
     return FailureMiddleware()
 
 
-def _with_place(tool: Any) -> Any:
-    """A tool that is listed with the line where its function begins, which messages of Trailblaze name."""
+async def _place_of_tool(tool: Any) -> str | None:
+    """Where the function of a tool begins."""
     code: Any = getattr(getattr(tool, "fn", None), "__code__", None)
-    place = None if code is None else place_of_own_code(code)
+    if code is not None:
+        return place_of_own_code(code)
+    # FastMCP 3 and newer list what stands for a tool of a mounted server.
+    server, name = getattr(tool, "_server", None), getattr(tool, "_original_name", None)
+    if server is None or name is None:
+        return None
+    try:
+        return await _place_of_tool(await server.get_tool(name))
+    except Exception:
+        # Private to the library: without it, messages have no place.
+        return None
+
+
+def _with_place(tool: Any, place: str | None) -> Any:
+    """A tool that is listed with its place, which messages of Trailblaze name."""
     if place is None or not hasattr(tool, "model_copy"):
         return tool
     return tool.model_copy(update={"meta": {**(tool.meta or {}), "trailblaze/definedAt": place}})
@@ -154,12 +171,16 @@ def _ids_of(context: Any) -> tuple[str | None, str | int | None]:
     return found if isinstance(found, str) else None, token
 
 
-async def _warn(context: Any, text: str) -> None:
-    """Adds a warning to the log of the call."""
+async def _doubt(context: Any, text: str) -> None:
+    """Warns that the tool may not have done what it says, although it passes."""
     if context.fastmcp_context is None:
         print(text, file=sys.stderr)
-    else:
+        return
+    token = is_doubt.set(True)
+    try:
         await context.fastmcp_context.warning(text)
+    finally:
+        is_doubt.reset(token)
 
 
 def _failed(error: BaseException, tool: str) -> Any:

@@ -19,7 +19,7 @@ if "overwritten" in sys.argv:
         return "twice"
 
 
-for name in ("card", "cash") if "mounted" in sys.argv else ():
+for name in ("card", "cash") if "mounted" in sys.argv else ("card",) if "alone" in sys.argv else ():
     mounted = FastMCP(name)
 
     @mounted.tool(name="acme_pay")

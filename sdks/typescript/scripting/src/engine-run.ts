@@ -10,7 +10,9 @@ import { invoke } from './invoke.ts';
 import { explain, ownerOf, type Runtime } from './runtime.ts';
 import { ServerOfTools } from './server.ts';
 import type { RunningServer, RunOptions, ServeOptions } from './serving.ts';
-import { definedTools } from './tool.ts';
+import { definedTools, usePlaces } from './tool.ts';
+
+usePlaces((stack) => currentEngine()?.placeOf(stack));
 
 /** Serves the tools. What concerns the process, such as `args`, has no meaning here. */
 export function run(options: RunOptions = {}): Promise<RunningServer> {

@@ -32,13 +32,15 @@ import { PROCESS_RUNTIME, watchFailures, watchProcesses, watchRequests, watchTim
 import { ServerOfTools } from './server.ts';
 import type { RunningServer, RunOptions, ServedResource, ServeOptions } from './serving.ts';
 import { keepStdoutForProtocol } from './stdout.ts';
-import { definedTools, type DefinedTool } from './tool.ts';
+import { definedTools, usePlaces, type DefinedTool } from './tool.ts';
 import type { TrailblazeTool } from './tool-meta.ts';
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
 /** How long handlers have to finish after the client has gone. Trailblaze itself waits five seconds. */
 const LAST_MOMENT_MS = 2_000;
+
+usePlaces((stack) => PROCESS_RUNTIME.placeOf(stack));
 
 /** Serves the tools. Over stdio, and over HTTP if Trailblaze started the server, it stops when stdin ends. */
 export function run(options: RunOptions = {}): Promise<RunningServer> {

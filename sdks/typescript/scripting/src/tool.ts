@@ -4,6 +4,7 @@ import type { CallToolResult, ToolAnnotations } from '@modelcontextprotocol/sdk/
 
 import type { ToolContext } from './context.ts';
 import { checkedInput, type Args, type CheckedInput, type Input, type JsonSchema } from './input.ts';
+import { atPlace, NO_RUNTIME, type Runtime } from './runtime.ts';
 import { toMeta, type ToolFlags, type TrailblazeTool, type TrailblazeToolMeta } from './tool-meta.ts';
 
 export type { Args, Input, JsonSchema };
@@ -43,6 +44,13 @@ export type DefinedTool = {
 
 const defined = new Map<string, DefinedTool>();
 
+let placeOf: Runtime['placeOf'] = NO_RUNTIME.placeOf;
+
+/** From now on, what is wrong with a definition is told with its place. */
+export function usePlaces(places: Runtime['placeOf']): void {
+  placeOf = places;
+}
+
 /** Defines a tool. `run()` serves it under exactly this name. */
 export function tool<I extends Input | undefined = undefined>(
   name: string,
@@ -60,11 +68,15 @@ export function add(
   handler: DefinedTool['handler'],
   takesContext = false,
 ): DefinedTool {
+  const definedAt = String(new Error().stack ?? '');
+  const place = placeOf(definedAt);
   if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
-    throw new TypeError(`\`${name}\` is not a valid tool name: models accept up to 64 letters, digits, _ and -`);
+    throw new TypeError(atPlace(`\`${name}\` is not a valid tool name: models accept up to 64 letters, digits, _ and -`, place));
   }
-  if (tools.has(name)) {
-    throw new TypeError(`two tools are named \`${name}\`; rename one`);
+  const first = tools.get(name);
+  if (first !== undefined) {
+    const places = [placeOf(first.definedAt), place].filter((known) => known !== undefined).join(' and ');
+    throw new TypeError(`${atPlace(`two tools are named \`${name}\``, places === '' ? undefined : places)}; rename one`);
   }
   const { description, title, annotations, _meta } = spec;
   const input = checkedInput(name, spec.input);
@@ -78,9 +90,9 @@ export function add(
     ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }),
   };
   if (typeof handler !== 'function') {
-    throw new TypeError(`the handler of \`${name}\` must be a function, got ${typeof handler}`);
+    throw new TypeError(atPlace(`the handler of \`${name}\` must be a function, got ${typeof handler}`, place));
   }
-  const made: DefinedTool = { name, definition, input, handler, takesContext, definedAt: String(new Error().stack ?? '') };
+  const made: DefinedTool = { name, definition, input, handler, takesContext, definedAt };
   tools.set(name, made);
   return made;
 }

@@ -185,7 +185,9 @@ test('arguments are checked as in a server', async () => {
 
 test('an undefined, duplicate or invalid name is refused', async () => {
   await assert.rejects(callTool('acme_fly'), /no tool `acme_fly` is defined; defined tools: .*`acme_pay`/);
-  assert.throws(() => tool('acme_pay', { description: '' }, () => ''), /two tools are named `acme_pay`/);
+  const at = String.raw`\S*testing\.test\.ts:\d+:\d+`;
+  const twice = new RegExp(`^two tools are named \`acme_pay\` \\(${at} and ${at}\\); rename one$`);
+  assert.throws(() => tool('acme_pay', { description: '' }, () => ''), { message: twice });
   assert.throws(() => tool('acme.pay', { description: '' }, () => ''), /`acme.pay` is not a valid tool name/);
   assert.throws(() => tool('', { description: '' }, () => ''), /is not a valid tool name/);
 });

@@ -23,7 +23,7 @@ impl CLASS_OF_TOOL {
 /// Without a device: a fake one answers.
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use trailblaze_tools::json;
     use trailblaze_tools::testing::FakeDevice;
 
     use super::*;

@@ -72,9 +72,7 @@ impl ToolServers {
                 }
             }
         };
-        let (server, first) = run.await.inspect_err(|error| {
-            self.failed.lock().insert(named.key(), error.clone());
-        })?;
+        let (server, first) = run.await.inspect_err(|error| self.note_failure(named, error))?;
         self.cache.keep(named.target.as_deref(), &named.name, &named.entry, &server.raw_listing());
         Ok((server, first))
     }
@@ -141,7 +139,19 @@ impl ToolServers {
             }
             Arc::clone(cell)
         };
-        cell.get_or_try_init(|| self.started(wanted, base_url, None, secrets)).await.cloned()
+        let start = async || {
+            // Another session may have tried while this one waited for its turn.
+            if let Some(error) = self.failed.lock().get(&wanted.named.key()) {
+                return Err(error.clone());
+            }
+            let started = self.started(wanted, base_url, None, secrets).await;
+            started.inspect_err(|error| self.note_failure(wanted.named, error))
+        };
+        cell.get_or_try_init(start).await.cloned()
+    }
+
+    fn note_failure(&self, named: &Named, error: &SourceError) {
+        self.failed.lock().insert(named.key(), error.clone());
     }
 
     async fn started(

@@ -103,6 +103,21 @@ fn a_server_that_never_answers_the_handshake() {
     ");
 }
 
+/// Neither for the port and then for stdio, nor for one device and then for the other.
+#[test]
+fn a_server_that_never_answers_is_waited_for_once() {
+    let (said, n_starts) = with_a_limit(|limit| {
+        let stage = Stage::new("never_opens").with(&format!("startupTimeout: {limit}"));
+        let ran = stage.finish(stage.command(&["run", "--pictures", "off", "-d", "android/sim-1,ios/sim-1"]));
+        let logs = std::fs::read_dir(stage.project().last_run().path.join("servers")).expect("the logs of servers");
+        let log: String = logs.map(|log| std::fs::read_to_string(log.expect("a file").path()).expect("text")).collect();
+        let n_starts = log.matches("still loading a large model").count();
+        (n_starts > 0).then(|| (stage.judge(ran.exits(2), 2).said(), n_starts))
+    });
+    assert!(said.contains("it neither answered the MCP handshake on stdio nor listened on port "), "{said}");
+    assert_eq!(n_starts, 1, "{said}");
+}
+
 #[test]
 fn a_server_that_refuses_both_handshakes() {
     insta::assert_snapshot!(check(Stage::new("refuses_to_open")), @r"

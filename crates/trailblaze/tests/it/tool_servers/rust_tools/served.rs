@@ -83,9 +83,30 @@ fn both_generations_of_the_protocol_are_spoken() {
 }
 
 #[test]
+fn a_command_that_fails_in_a_task_is_a_warning_of_the_run() {
+    let trail = "trail:\n  - step: Leave\n    tools:\n      - team_fail: {how: task}\n";
+    for (toolsets, project) in [("team", Project::counter()), ("", with_server(Project::counter(), ""))] {
+        let project = project.with("trails/task.trail.yaml", trail);
+        let said = project.team(toolsets, &["run", "-d", "android/sim-1"]).exits(0).stderr;
+        let words = "in a task that `team_fail` had started, `Tap` failed: could not tap text \"Nowhere\"";
+        assert!(said.contains(words) && said.contains("/examples/team.rs:"), "{said}");
+    }
+}
+
+#[test]
 fn two_toolsets_with_one_name_do_not_start() {
     let ran = Project::counter().team("team,rival", &["serve-tools"]).exits(1);
-    assert_eq!(ran.stderr, "team: the tool `team_count` is in two toolsets: Team and Rival\n");
+    let places: Vec<&str> = ran.stderr.split(['(', ')']).skip(1).step_by(2).collect();
+    let [team, rival] = places[..] else { panic!("{}", ran.stderr) };
+    assert_eq!(
+        ran.stderr,
+        format!(
+            "team: the tool `team_count` is in two toolsets: Team ({team}) and Rival ({rival}); rename one of them\n"
+        )
+    );
+    let is_place =
+        |place: &str| place.rsplit_once("examples/team.rs:").is_some_and(|(_, line)| line.parse::<u32>().is_ok());
+    assert!(is_place(team) && is_place(rival) && team != rival, "{}", ran.stderr);
     let ran = Project::counter().team("team", &["serve-tools", "--transport", "sse"]).exits(1);
     assert_eq!(ran.stderr, "team: `--transport` must be stdio or http, got `sse`\n");
 }

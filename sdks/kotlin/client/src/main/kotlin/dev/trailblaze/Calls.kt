@@ -17,23 +17,37 @@ internal interface Transport {
 /** Is told the name of each command, or of the tool that `callTool` calls, before it is sent. What it throws is thrown to the caller. */
 internal typealias CommandCheck = (name: String) -> Unit
 
+/** Is told what a command with this name threw, in the coroutine that called it. */
+internal typealias FailureListener = suspend (name: String, thrown: Throwable) -> Unit
+
 /** Makes the calls of the generated classes: parameters to JSON, and JSON to values or errors. */
-internal class Calls(private val transport: Transport, private val allow: CommandCheck = {}) {
+internal class Calls(
+    private val transport: Transport,
+    private val allow: CommandCheck = {},
+    private val failed: FailureListener = { _, _ -> },
+) {
     /** Calls an action, and throws if it failed. */
     suspend fun <T> act(method: String, params: Map<String, Any?>, reader: (Fields) -> T): T =
-        traced { settle(call(method, params), isAssertion = false, reader) }
+        told(method, params) { settle(call(method, params), isAssertion = false, reader) }
 
     /** Calls an assertion, and throws if it failed. */
     suspend fun <T> check(method: String, params: Map<String, Any?>, reader: (Fields) -> T): T =
-        traced { settle(call(method, params), isAssertion = true, reader) }
+        told(method, params) { settle(call(method, params), isAssertion = true, reader) }
 
     /** Calls a method that returns a message or a value. */
     suspend fun <T> get(method: String, params: Map<String, Any?>, reader: (Fields) -> T): T =
-        traced { read(call(method, params), reader) }
+        told(method, params) { read(call(method, params), reader) }
 
     /** Calls a method that returns messages until it ends. */
     fun <T> stream(method: String, params: Map<String, Any?>, reader: (Fields) -> T): Flow<T> =
         transport.stream(method, json(params)).onStart { allow(nameOf(method, params)) }.map { read(it, reader) }
+
+    private suspend inline fun <T> told(method: String, params: Map<String, Any?>, call: () -> T): T = try {
+        traced(call)
+    } catch (thrown: Throwable) {
+        if (thrown is TrailblazeError) failed(nameOf(method, params), thrown)
+        throw thrown
+    }
 
     private suspend fun call(method: String, params: Map<String, Any?>): JsonObject {
         allow(nameOf(method, params))

@@ -20,7 +20,10 @@ public object JsonValues {
     @JvmStatic
     public fun toJson(value: Any?): JsonElement = when (value) {
         null -> JsonNull
-        is JsonElement -> value
+        is JsonElement -> {
+            notJsonIn(value)?.let { throw ApiError(Code.INVALID_ARGUMENT, "the arguments are not JSON: it has $it, which JSON does not have") }
+            value
+        }
         is Boolean -> JsonPrimitive(value)
         is Double -> finite(value.isFinite(), value)
         is Float -> finite(value.isFinite(), value)
@@ -51,7 +54,20 @@ public object JsonValues {
     private fun numberOf(json: JsonPrimitive): Any = json.intOrNull ?: json.longOrNull ?: json.doubleOrNull ?: json.content
 
     private fun finite(isFinite: Boolean, value: Number): JsonPrimitive {
-        if (!isFinite) throw ApiError(Code.INVALID_ARGUMENT, "the arguments are not JSON: $value is not a number in JSON")
+        if (!isFinite) throw ApiError(Code.INVALID_ARGUMENT, "the arguments are not JSON: it has $value, which JSON does not have")
         return JsonPrimitive(value)
+    }
+
+    /** What of an element JSON does not have, such as `NaN at \`total\``: the library writes it all the same. Null if there is nothing. */
+    public fun notJsonIn(element: JsonElement, path: String = ""): String? {
+        fun inside(name: Any, item: JsonElement) = notJsonIn(item, if (path.isEmpty()) "$name" else "$path.$name")
+        return when (element) {
+            is JsonObject -> element.firstNotNullOfOrNull { (name, item) -> inside(name, item) }
+            is JsonArray -> element.withIndex().firstNotNullOfOrNull { (index, item) -> inside(index, item) }
+            is JsonPrimitive -> {
+                val isFinite = element.isString || element.content !in listOf("NaN", "Infinity", "-Infinity")
+                if (isFinite) null else element.content + if (path.isEmpty()) "" else " at `$path`"
+            }
+        }
     }
 }

@@ -15,7 +15,8 @@ public class TrailblazeClient private constructor(
     private val target: Target,
     private val transport: HttpTransport,
     allow: CommandCheck = {},
-) : TrailblazeCommands by RemoteCommands(Calls(transport, allow), target.platform) {
+    failed: FailureListener = { _, _ -> },
+) : TrailblazeCommands by RemoteCommands(Calls(transport, allow, failed), target.platform) {
     internal constructor(target: Target) : this(target, HttpTransport(target))
 
     /**
@@ -58,9 +59,13 @@ public class TrailblazeClient private constructor(
 
     /**
      * The same client, which asks [allow] before each command with its name, or with that of the tool that `callTool` calls. What
-     * [allow] throws is thrown to the caller, and the command is not carried out.
+     * [allow] throws is thrown to the caller, and the command is not carried out. [failed] is told what a command throws, in the
+     * coroutine that called it.
      */
-    public fun checking(allow: (name: String) -> Unit): TrailblazeClient = TrailblazeClient(target, transport, allow)
+    public fun checking(
+        allow: (name: String) -> Unit,
+        failed: suspend (name: String, thrown: Throwable) -> Unit = { _, _ -> },
+    ): TrailblazeClient = TrailblazeClient(target, transport, allow, failed)
 
     override fun toString(): String = "TrailblazeClient(${transport.known()?.address ?: ""})"
 

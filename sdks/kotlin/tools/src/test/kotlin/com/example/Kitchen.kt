@@ -16,6 +16,7 @@ import io.modelcontextprotocol.kotlin.sdk.types.ImageContent
 import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.DelicateCoroutinesApi
 import kotlinx.coroutines.GlobalScope
+import kotlinx.coroutines.async
 import kotlinx.coroutines.awaitCancellation
 import kotlinx.coroutines.flow.filter
 import kotlinx.coroutines.flow.take
@@ -23,6 +24,10 @@ import kotlinx.coroutines.flow.toList
 import kotlinx.coroutines.launch
 import kotlinx.serialization.SerialName
 import kotlinx.serialization.Serializable
+import kotlinx.serialization.json.JsonPrimitive
+import kotlinx.serialization.json.add
+import kotlinx.serialization.json.buildJsonObject
+import kotlinx.serialization.json.putJsonArray
 import java.io.File
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.CountDownLatch
@@ -68,6 +73,7 @@ class Kitchen : TrailblazeToolSet {
     suspend fun fail(kind: String): String = when (kind) {
         "message" -> error("the oven is cold")
         "number" -> "three".toInt().toString()
+        "inline" -> listOf("oven").first { it == "fridge" }
         "silent" -> throw UnsupportedOperationException()
         "action" -> throw ActionFailed("nothing to tap", "ExceptionThrown")
         "fatal" -> throw ActionFailed("the account is locked", "FatalError")
@@ -157,6 +163,22 @@ class Kitchen : TrailblazeToolSet {
 
     @Tool(customName = "kitchen_weigh")
     fun weigh(): Map<String, Double> = mapOf("grams" to Double.NaN)
+
+    @Tool(customName = "kitchen_weighAll")
+    fun weighAll(): ToolResult = ToolResult.success("weighed", buildJsonObject { putJsonArray("grams") { add(Double.NaN) } })
+
+    @Tool(customName = "kitchen_rememberWeight")
+    fun rememberWeight(ctx: TrailblazeContext) {
+        ctx.memory["grams"] = JsonPrimitive(Double.NaN)
+    }
+
+    /** Never asks what a coroutine of its own threw. */
+    @OptIn(DelicateCoroutinesApi::class)
+    @Tool(customName = "kitchen_async")
+    suspend fun leaveAsync(ctx: TrailblazeContext): String {
+        GlobalScope.async { ctx.client.tap(text = "Bake") }.join()
+        return "baked"
+    }
 
     private var kept: TrailblazeContext? = null
 

@@ -38,7 +38,8 @@ public class FakeDevice private constructor(
     platform: TrailblazeDevicePlatform,
     private val state: FakeState,
     private val allow: (name: String) -> Unit = {},
-) : TrailblazeCommands by RemoteCommands(Calls(state, allow), platform) {
+    failed: suspend (name: String, thrown: Throwable) -> Unit = { _, _ -> },
+) : TrailblazeCommands by RemoteCommands(Calls(state, allow, failed), platform) {
     /** A device of this platform, with an empty screen. */
     @JvmOverloads
     public constructor(platform: TrailblazeDevicePlatform = TrailblazeDevicePlatform.ANDROID) :
@@ -78,8 +79,11 @@ public class FakeDevice private constructor(
         state.on(tool) { call -> react(this, call) }
     }
 
-    /** The same device, which asks [allow] before each command, as `TrailblazeClient.checking` does. */
-    public fun checking(allow: (name: String) -> Unit): FakeDevice = FakeDevice(platform, state, allow)
+    /** The same device, which asks [allow] before each command and tells [failed], as `TrailblazeClient.checking` does. */
+    public fun checking(
+        allow: (name: String) -> Unit,
+        failed: suspend (name: String, thrown: Throwable) -> Unit = { _, _ -> },
+    ): FakeDevice = FakeDevice(platform, state, allow, failed)
 
     override suspend fun captureScreen(picture: Boolean?): ScreenState {
         allow("captureScreen")

@@ -30,17 +30,23 @@ internal class ConnectedNotices private constructor(
     private val queue = Channel<suspend () -> Unit>(NOTICES)
     private var step = 0
 
-    override fun log(level: LogLevel, message: String) {
-        // The protocol has no place for the call that a message belongs to, and several may be in progress.
-        val meta = token?.let { JsonObject(mapOf("progressToken" to json(it))) }
+    /** The protocol has no place for the call that a message belongs to, and several may be in progress. */
+    private val ofCall = token?.let { mapOf("progressToken" to json(it)) }.orEmpty()
+
+    override fun log(level: LogLevel, message: String) = log(level, message, ofCall)
+
+    override fun doubt(message: String) = log(LogLevel.WARNING, message, ofCall + DOUBT)
+
+    private fun log(level: LogLevel, message: String, about: Map<String, JsonPrimitive>) {
+        val meta = about.takeIf { it.isNotEmpty() }?.let(::JsonObject)
         val params = LoggingMessageNotificationParams(levels.getValue(level), JsonPrimitive(message), tool, meta)
         queue.trySend { connection.sendLoggingMessage(LoggingMessageNotification(params)) }
     }
 
     override fun warnLate(message: String, isItsOwn: Boolean) {
         System.err.println(message)
-        val meta = call?.takeIf { isItsOwn }?.let { JsonObject(mapOf("trailblazeFailedCall" to JsonPrimitive(it))) }
-        val params = LoggingMessageNotificationParams(LoggingLevel.Error, JsonPrimitive(message), tool, meta)
+        val about = call?.takeIf { isItsOwn }?.let { "trailblazeFailedCall" to JsonPrimitive(it) } ?: DOUBT
+        val params = LoggingMessageNotificationParams(LoggingLevel.Error, JsonPrimitive(message), tool, JsonObject(mapOf(about)))
         CoroutineScope(Dispatchers.IO).launch {
             runCatching { connection.sendLoggingMessage(LoggingMessageNotification(params)) }
         }
@@ -74,6 +80,9 @@ internal class ConnectedNotices private constructor(
 
     companion object {
         private const val NOTICES = 1_000
+
+        /** Marks a message that says why a tool may not have done what it says, although it passes. */
+        private val DOUBT = "trailblazeDoubt" to JsonPrimitive(true)
 
         private val levels = LogLevel.entries.associateWith { level ->
             LoggingLevel.entries.first { it.name.equals(level.name, ignoreCase = true) }

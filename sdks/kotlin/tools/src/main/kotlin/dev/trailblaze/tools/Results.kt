@@ -3,9 +3,11 @@ package dev.trailblaze.tools
 import dev.trailblaze.ActionFailed
 import dev.trailblaze.ApiError
 import dev.trailblaze.Code
+import dev.trailblaze.JsonValues
 import dev.trailblaze.messages.ActionResult
 import io.modelcontextprotocol.kotlin.sdk.types.CallToolResult
 import io.modelcontextprotocol.kotlin.sdk.types.TextContent
+import kotlinx.serialization.json.Json
 import kotlinx.serialization.json.JsonElement
 import kotlinx.serialization.json.JsonNull
 import kotlinx.serialization.json.JsonObject
@@ -22,24 +24,36 @@ internal class Results(type: KType, what: String) {
             ?: throw DefinitionError("$what returns a `$type`, which is neither a ToolResult nor @Serializable")
     }
 
+    /** The result of what a function returned. What JSON does not have fails it. */
     fun of(returned: Any?): ToolResult = when (returned) {
         null, Unit -> ToolResult.success()
-        is ToolResult -> returned
+        is ToolResult -> returned.also { result -> result.structured?.let(::refuseNotJson) }
         is ActionResult -> ToolResult.success(returned.message)
         TrailblazeToolResult.Success -> ToolResult.success()
         is TrailblazeToolResult.Error -> ToolResult.failure(returned.message)
         is JsonElement -> ofJson(returned)
-        else -> ofJson(Arguments.json.encodeToJsonElement(serializer ?: error("a result of an unknown type"), returned))
+        else -> ofJson(json.encodeToJsonElement(serializer ?: error("a result of an unknown type"), returned))
     }
 
-    private fun ofJson(json: JsonElement): ToolResult = when (json) {
-        is JsonNull -> ToolResult.success()
-        is JsonPrimitive -> ToolResult.success(json.content)
-        is JsonObject -> ToolResult.success(json.toString(), json)
-        else -> ToolResult.success(json.toString())
+    private fun ofJson(json: JsonElement): ToolResult {
+        refuseNotJson(json)
+        return when (json) {
+            is JsonNull -> ToolResult.success()
+            is JsonPrimitive -> ToolResult.success(json.content)
+            is JsonObject -> ToolResult.success(json.toString(), json)
+            else -> ToolResult.success(json.toString())
+        }
+    }
+
+    private fun refuseNotJson(json: JsonElement) {
+        val lost = JsonValues.notJsonIn(json) ?: return
+        throw IllegalArgumentException("the result cannot be passed on: it has $lost, which JSON does not have")
     }
 
     companion object {
+        /** Numbers that JSON does not have are refused afterwards, with their place. */
+        private val json = Json(Arguments.json) { allowSpecialFloatingPointValues = true }
+
         private val known = setOf(ToolResult::class, ActionResult::class, Unit::class, Nothing::class, TrailblazeToolResult::class)
 
         private fun isKnown(type: KType) = type.classifier in known
@@ -74,7 +88,7 @@ internal class Results(type: KType, what: String) {
             IllegalStateException::class, IllegalArgumentException::class, RuntimeException::class, Exception::class,
         )
 
-        private fun messageOf(thrown: Throwable): String {
+        fun messageOf(thrown: Throwable): String {
             val isPlain = thrown::class in plain || thrown is AssertionError || thrown is ActionFailed || thrown is ApiError
             val name = thrown::class.simpleName ?: "an exception without a name"
             thrown.message?.takeIf { it.isNotBlank() }?.let { return if (isPlain) it else "$name: $it" }

@@ -12,6 +12,9 @@ internal class RunningThread : AbstractCoroutineContextElement(RunningThread), T
     /** The line of the author's code that the thread is at, such as `AcmeTools.kt:42`. */
     fun place(): String? = thread?.let { SourceLine.of(it.stackTrace) }
 
+    /** Whether this is the thread. */
+    fun isCurrent(): Boolean = thread === Thread.currentThread()
+
     override fun updateThreadContext(context: CoroutineContext): Thread? {
         val former = thread
         thread = Thread.currentThread()

@@ -17,7 +17,14 @@ internal object SourceLine {
     /** The innermost line of the author's code in a stack. */
     fun of(stack: Array<StackTraceElement>): String? = stack
         .firstOrNull { frame -> frame.lineNumber > 0 && frame.fileName != null && foreign.none { frame.className.startsWith(it) } }
-        ?.let { "${it.fileName}:${it.lineNumber}" }
+        ?.let { "${it.fileName}:${inAuthorsFile(it)}" }
+
+    /** The line of a frame. Code of an inline function has numbers beyond the end of the file; then it is the line of the call. */
+    private fun inAuthorsFile(frame: StackTraceElement): Int = runCatching {
+        val path = "/" + frame.className.replace('.', '/') + ".class"
+        val bytes = SourceLine::class.java.getResourceAsStream(path) ?: return frame.lineNumber
+        bytes.use { ClassFile(DataInputStream(it.buffered())).lineOfCall(frame.lineNumber) }
+    }.getOrNull() ?: frame.lineNumber
 
     /** The file and first line of the body of a method or constructor. Null if the class was compiled without them. */
     fun of(method: Executable): String? = runCatching {
@@ -33,10 +40,7 @@ private class ClassFile(private val input: DataInputStream) {
     private val texts = HashMap<Int, String>()
 
     fun lineOf(method: Executable): String? {
-        input.skipNBytes(8)
-        readConstants()
-        input.skipNBytes(6)
-        input.skipNBytes(2L * input.readUnsignedShort())
+        skipToFields()
         repeat(input.readUnsignedShort()) { readMember { _, _, _ -> skipAttribute() } }
         val descriptor = descriptorOf(method)
         val wanted = if (method is Method) method.name else "<init>"
@@ -56,6 +60,36 @@ private class ClassFile(private val input: DataInputStream) {
             }
         }
         return line?.let { "$file:$it" }
+    }
+
+    /** Where an inline function is called whose code has this line. Null if it is no such line. */
+    fun lineOfCall(line: Int): Int? {
+        skipToFields()
+        repeat(2) { repeat(input.readUnsignedShort()) { readMember { _, _, _ -> skipAttribute() } } }
+        repeat(input.readUnsignedShort()) {
+            if (texts[input.readUnsignedShort()] == "SourceDebugExtension") {
+                val lines = String(input.readNBytes(input.readInt())).lineSequence()
+                return lines.dropWhile { it != "*S KotlinDebug" }.firstNotNullOfOrNull { callOf(line, it) }
+            }
+            skipAttribute()
+        }
+        return null
+    }
+
+    /** Reads `27#1,2:84,3`: what is called from line 27 has the lines 84 to 86, and what is called from line 28 those after (JSR-45). */
+    private fun callOf(line: Int, mapping: String): Int? {
+        val found = MAPPING.matchEntire(mapping) ?: return null
+        val (first, repeated, start, step) = found.destructured
+        val (size, count) = (step.toIntOrNull() ?: 1) to (repeated.toIntOrNull() ?: 1)
+        val offset = line - start.toInt()
+        return if (offset in 0 until size * count) first.toInt() + offset / size else null
+    }
+
+    private fun skipToFields() {
+        input.skipNBytes(8)
+        readConstants()
+        input.skipNBytes(6)
+        input.skipNBytes(2L * input.readUnsignedShort())
     }
 
     private fun readConstants() {
@@ -112,5 +146,9 @@ private class ClassFile(private val input: DataInputStream) {
     private fun descriptorOf(method: Executable): String {
         val returned = if (method is Method) method.returnType.descriptorString() else "V"
         return method.parameterTypes.joinToString("", "(", ")") { it.descriptorString() } + returned
+    }
+
+    private companion object {
+        val MAPPING = Regex("""(\d+)#\d+(?:,(\d+))?:(\d+)(?:,(\d+))?""")
     }
 }

@@ -37,7 +37,7 @@ public class ToolMemory internal constructor(private val known: JsonObject, priv
      * @throws ApiError if the call has ended.
      */
     public operator fun set(name: String, value: Any?) {
-        val json = JsonValues.toJson(value)
+        val json = toRemember(name, value)
         checkRunning("memory.set")
         refuseReserved(name)
         synchronized(changes) { changes[name] = json }
@@ -85,4 +85,13 @@ public class ToolMemory internal constructor(private val known: JsonObject, priv
         synchronized(changes) { if (name in changes) changes[name] else known[name] }
 
     private fun isThere(name: String): Boolean = if (name in changes) changes[name] != null else name in known
+
+    internal companion object {
+        /** A value to remember as JSON. */
+        fun toRemember(name: String, value: Any?): JsonElement = try {
+            JsonValues.toJson(value)
+        } catch (problem: ApiError) {
+            throw IllegalArgumentException("`$name` cannot be remembered: ${problem.reason.removePrefix("the arguments are not JSON: ")}")
+        }
+    }
 }

@@ -44,7 +44,7 @@ public data class ToolResult internal constructor(
 
     /** The same result, and a value to remember: a text, number, boolean, list or map. Later steps can use it as `{{name}}`. */
     public fun remember(name: String, value: Any?): ToolResult =
-        copy(remembered = remembered + (name to JsonValues.toJson(value)), forgotten = forgotten - name)
+        copy(remembered = remembered + (name to ToolMemory.toRemember(name, value)), forgotten = forgotten - name)
 
     /** The same result, and a value to forget. */
     public fun forget(name: String): ToolResult = copy(remembered = remembered - name, forgotten = forgotten + name)

@@ -159,7 +159,7 @@ public class ToolServer @JvmOverloads constructor(
     internal suspend fun invoke(tool: DefinedTool, args: JsonObject?, context: TrailblazeContext): ToolResult = try {
         running.run(tool.name, context::tellLate) {
             withContext(dispatcher + context + context.thread) { run(tool, args, context) }
-        }
+        }.also { result -> if (!result.isError) context.tellDoubt(tool.name) }
     } catch (thrown: Throwable) {
         currentCoroutineContext().ensureActive()
         Results.failure(thrown, tool.where)

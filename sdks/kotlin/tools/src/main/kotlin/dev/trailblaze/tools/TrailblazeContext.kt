@@ -24,13 +24,13 @@ public class TrailblazeContext internal constructor(
     public val mode: ExecutionMode,
     /** `_meta` of the call, as it was received. Empty in process. */
     public val meta: JsonObject,
-    commands: (allow: (name: String) -> Unit) -> TrailblazeCommands,
+    commands: (call: TrailblazeContext) -> TrailblazeCommands,
     private val notices: Notices,
 ) : AbstractCoroutineContextElement(TrailblazeContext) {
     private val received: JsonObject? = meta["trailblaze"] as? JsonObject
 
     /** The commands of the device that the tool was called for. When the call has ended, they throw an `ApiError`. */
-    public val client: TrailblazeCommands by lazy(LazyThreadSafetyMode.PUBLICATION) { commands(::checkRunning) }
+    public val client: TrailblazeCommands by lazy(LazyThreadSafetyMode.PUBLICATION) { commands(this) }
 
     /** Whether Trailblaze made the call, and not another MCP client. */
     public val isTrailblaze: Boolean
@@ -53,6 +53,10 @@ public class TrailblazeContext internal constructor(
 
     @Volatile
     private var endedTool: String? = null
+
+    /** The first command that failed in a coroutine or thread that does not belong to the tool, which may not know. */
+    @Volatile
+    private var failedElsewhere: String? = null
 
     /** Whether this call may ask the model of the run: `client.askModel(…)`. */
     public val canAskModel: Boolean
@@ -88,6 +92,19 @@ public class TrailblazeContext internal constructor(
         throw late
     }
 
+    /** Keeps what a command threw, unless the tool itself called it. */
+    private suspend fun failed(command: String, thrown: Throwable) {
+        if (currentCoroutineContext()[TrailblazeContext] !== this && !thread.isCurrent() && failedElsewhere == null) {
+            failedElsewhere = DefinedTool.atPlace("`$command` failed: ${Results.messageOf(thrown)}", SourceLine.of(thrown))
+        }
+    }
+
+    /** Tells people why the tool may not have done what it says, although it passes. */
+    internal fun tellDoubt(tool: String) {
+        val failed = failedElsewhere ?: return
+        notices.doubt("in a coroutine or thread that `$tool` had started, $failed; wait for it, and throw what it throws")
+    }
+
     /** Tells people of something that failed after the call. */
     internal fun tellLate(text: String, isItsOwn: Boolean) {
         notices.warnLate(text, isItsOwn)
@@ -99,6 +116,7 @@ public class TrailblazeContext internal constructor(
     /** Lets a call begin. In process, one context may be used for several, one after the other. */
     internal fun begin() {
         endedTool = null
+        failedElsewhere = null
     }
 
     /** Adds the changed memory to a result that succeeded, and ends the call: memory cannot be changed any more. */
@@ -162,9 +180,9 @@ public class TrailblazeContext internal constructor(
         )
 
         /** Commands of an author's own class are left as they are. */
-        private fun TrailblazeCommands.checking(allow: (name: String) -> Unit): TrailblazeCommands = when (this) {
-            is FakeDevice -> checking(allow)
-            is TrailblazeClient -> checking(allow)
+        private fun TrailblazeCommands.checking(call: TrailblazeContext): TrailblazeCommands = when (this) {
+            is FakeDevice -> checking(call::checkRunning, call::failed)
+            is TrailblazeClient -> checking(call::checkRunning, call::failed)
             else -> this
         }
     }
@@ -205,6 +223,9 @@ internal interface Notices {
 
     fun progress(message: String)
 
+    /** Says why the tool may not have done what it says, although it passes. */
+    fun doubt(message: String)
+
     /** Tells people of something that a tool did after its call had ended, or that it may have done. */
     fun warnLate(message: String, isItsOwn: Boolean = true)
 
@@ -213,6 +234,8 @@ internal interface Notices {
         override fun log(level: LogLevel, message: String) = Unit
 
         override fun progress(message: String) = Unit
+
+        override fun doubt(message: String) = System.err.println(message)
 
         override fun warnLate(message: String, isItsOwn: Boolean) = System.err.println(message)
     }

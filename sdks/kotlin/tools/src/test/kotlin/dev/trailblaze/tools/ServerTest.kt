@@ -158,9 +158,32 @@ class ServerTest {
             "`target.appId` cannot be changed in memory: names that begin with `target.` are set by Trailblaze (Kitchen.kt:$line)",
             textOf(call("kitchen_reserved", meta = phone).result()),
         )
-        val weighed = call("kitchen_weigh").result()
-        assertEquals("true", weighed["isError"].toString())
-        assertTrue("NaN" in textOf(weighed) && "Kitchen.kt:" in textOf(weighed), textOf(weighed))
+        val lineOf = { code: String -> source("com/example/Kitchen.kt").lines().indexOfFirst { code in it } + 1 }
+        for ((tool, said, at) in listOf(
+            Triple("kitchen_weigh", "the result cannot be passed on: it has NaN at `grams`, which JSON does not have", "fun weigh()"),
+            Triple("kitchen_weighAll", "the result cannot be passed on: it has NaN at `grams.0`, which JSON does not have", "fun weighAll()"),
+            Triple("kitchen_rememberWeight", "`grams` cannot be remembered: it has NaN, which JSON does not have", "ctx.memory[\"grams\"]"),
+        )) {
+            val refused = call(tool, meta = phone).result()
+            assertEquals("true", refused["isError"].toString())
+            assertEquals("$said (Kitchen.kt:${lineOf(at)})", textOf(refused))
+        }
+    }
+
+    @Test
+    fun `what an inline function throws names the line that calls it`() = kitchen {
+        val line = source("com/example/Kitchen.kt").lines().indexOfFirst { "it == \"fridge\"" in it } + 1
+        val said = textOf(call("kitchen_fail", """{"kind":"inline"}""", meta = phone).result())
+        assertEquals("NoSuchElementException: Collection contains no element matching the predicate. (Kitchen.kt:$line)", said)
+    }
+
+    @Test
+    fun `a command that fails in a coroutine of its own is a doubt about the tool`() = kitchen {
+        assertEquals("baked", textOf(call("kitchen_async", meta = phone).result()))
+        val line = source("com/example/Kitchen.kt").lines().indexOfFirst { "GlobalScope.async" in it } + 1
+        val told = notifications.single { "in a coroutine or thread that `kitchen_async` had started, `tap` failed: " in it }
+        assertTrue("(Kitchen.kt:$line); wait for it, and throw what it throws" in told, told)
+        assertTrue("\"level\":\"warning\"" in told && "\"trailblazeDoubt\":true" in told, told)
     }
 
     @Test
