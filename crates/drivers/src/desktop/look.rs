@@ -11,7 +11,7 @@ use trailblaze_core::screen::{Field, Node, Props, Screen, Shape};
 use trailblaze_protocol::geometry::{Rect, Size};
 
 use super::atspi::{
-    AccessibleApp, AccessibleNode, AccessibleRef, AtspiError, AtspiStates, Coordinates, RoleKind, TreeWalk,
+    AccessibleApp, AccessibleNode, AccessibleRef, Asking, AtspiError, AtspiStates, Coordinates, RoleKind, TreeWalk,
 };
 use super::dbus::DBusValue;
 use super::driver::{DesktopDriver, SeenElement};
@@ -95,7 +95,10 @@ impl DesktopDriver {
             apps.retain(|app| self.apps.of_process(app.pid).is_some());
         }
         let names: Vec<Arc<str>> = apps.iter().map(|app| Arc::clone(&app.root.app)).collect();
-        self.seen.lock().programs.retain(|name, _| names.contains(name));
+        let mut seen = self.seen.lock();
+        seen.programs.retain(|name, _| names.contains(name));
+        seen.asking.retain(|name, _| names.contains(name));
+        drop(seen);
         Ok(apps)
     }
 
@@ -133,7 +136,13 @@ impl DesktopDriver {
 
     async fn walk(&self, apps: Vec<AccessibleApp>, all: bool) -> Result<Vec<AppWindows>, DriverError> {
         let walks = apps.into_iter().map(|app| async move {
-            let walked = TreeWalk::new(&self.bus, &app, self.limit(&app.root.app), all).windows().await;
+            let name = &app.root.app;
+            let asking = self.seen.lock().asking.get(name).copied().unwrap_or(Asking::ForAll);
+            let mut walk = TreeWalk::new(&self.bus, &app, self.limit(name), all);
+            let walked = walk.windows(asking).await;
+            if walked.is_ok() && asking == Asking::ForAll {
+                self.seen.lock().asking.insert(Arc::clone(name), walk.next_asking());
+            }
             let windows = match walked {
                 Ok(windows) => Some(windows),
                 // It has just ended.
