@@ -376,11 +376,19 @@ fn shift_of(app: &AccessibleApp, top: &AccessibleNode, window: &XWindow) -> (i32
         }
         // The manager of a user's desktop draws borders around windows, which some toolkits count and others do not.
         Coordinates::Screen => {
-            let is_right =
-                window.bounds.contains(trailblaze_protocol::geometry::Point { x: bounds.left, y: bounds.top });
+            let corner = trailblaze_protocol::geometry::Point { x: bounds.left, y: bounds.top };
+            let is_right = window.bounds.contains(corner) || has_border(&bounds, &window.bounds);
             if is_right { (0, 0) } else { (window.bounds.left - bounds.left, window.bounds.top - bounds.top) }
         }
     }
+}
+
+/// Whether a place is that of a window with a border around it.
+fn has_border(place: &Rect, window: &Rect) -> bool {
+    const WIDEST: i32 = 100;
+    let sides =
+        [window.left - place.left, window.top - place.top, place.right - window.right, place.bottom - window.bottom];
+    sides.iter().all(|side| (0..=WIDEST).contains(side))
 }
 
 /// A number for an element, which is the same as long as the element exists.
