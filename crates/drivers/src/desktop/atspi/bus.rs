@@ -131,7 +131,11 @@ impl AtspiBus {
     /// The programs that have a tree.
     pub async fn apps(&self) -> Result<Vec<AccessibleRef>, AtspiError> {
         let root = AccessibleRef { app: REGISTRY.into(), path: ROOT.into() };
-        self.children(&root, BUS).await
+        self.children(&root, BUS).await.map_err(|error| match error {
+            // What lists the programs ends a moment before the bus does.
+            AtspiError::Refused(why) => AtspiError::Gone(why),
+            error => error,
+        })
     }
 
     /// The process of a program.
