@@ -3,6 +3,7 @@
 //! number fails it. `docs/benchmarks.md` says what was measured where. Needs `scripts/parts bench` for facebook-wda.
 
 #[path = "../../trailblaze/benches/support/table.rs"]
+#[allow(dead_code, reason = "this benchmark uses a part of it")]
 mod table;
 
 use std::collections::HashMap;

@@ -87,7 +87,7 @@ trail:
       - menu: {path: [File, New]}
       - windows: {}
       - getClipboard: {}
-      - close: {id: 'Untitled 1 - Mousepad'}
+      - close: {id: 'Untitled 2 - Mousepad'}
 ";
 
 const CLEAR: &str = "\
