@@ -18,7 +18,7 @@ use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::geometry::Size;
 
 use super::apps::StartedApps;
-use super::atspi::{AccessibleApp, AccessibleRef, AtspiBus};
+use super::atspi::{AccessibleApp, AccessibleRef, Asking, AtspiBus};
 use super::dbus::DBusConnection;
 use super::place::{DesktopPlace, DesktopSettings};
 use super::session::PrivateSession;
@@ -52,6 +52,8 @@ pub(super) struct Seen {
     pub elements: HashMap<u64, SeenElement>,
     /// Programs by their names on the bus, which are never used again.
     pub programs: HashMap<Arc<str>, AccessibleApp>,
+    /// How each program is asked about its elements.
+    pub asking: HashMap<Arc<str>, Asking>,
     /// Programs that did not answer the last time.
     pub hanging: Vec<Arc<str>>,
     /// Whether a trail was started on the device before.

@@ -66,7 +66,18 @@ impl DesktopDriver {
             .map(|action| action.items().first().and_then(DBusValue::text).unwrap_or_default().to_lowercase())
             .collect();
         let index = CLICK.iter().find_map(|wanted| names.iter().position(|name| name == wanted));
-        let Some(index) = index.and_then(|index| i32::try_from(index).ok()) else { return Ok(false) };
+        match index.and_then(|index| i32::try_from(index).ok()) {
+            Some(index) => self.do_numbered_action(budget, element, index).await,
+            None => Ok(false),
+        }
+    }
+
+    async fn do_numbered_action(
+        &self,
+        budget: &Budget,
+        element: &SeenElement,
+        index: i32,
+    ) -> Result<bool, DriverError> {
         let arguments = DBusArguments::new().int(index);
         let done = self.bus.call(&element.at, ACTION, "DoAction", &arguments, ACTING);
         match budget.run("an action", done).await? {
@@ -240,7 +251,16 @@ impl DesktopDriver {
             let (parent, index) = place.clone().ok_or_else(|| unsupported("select"))?;
             let arguments = DBusArguments::new().int(index);
             let selected = budget.run("a list", self.ask(&parent, SELECTION, "SelectChild", arguments)).await?;
-            selected.map_err(|error| self.at_fault(&parent, error))?;
+            let is_selected = match selected {
+                Ok(selected) => selected.bool().unwrap_or(true),
+                Err(AtspiError::Refused(_)) => false,
+                Err(error) => return Err(self.at_fault(&parent, error)),
+            };
+            // Chromium does not name the actions of options; the first one chooses them.
+            if !is_selected && !self.do_numbered_action(budget, &seen, 0).await? {
+                let reason = format!("the list does not let its option `{value}` be chosen");
+                return Err(DriverError::Refused { reason });
+            }
         }
         Ok(())
     }

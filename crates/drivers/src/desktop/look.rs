@@ -11,7 +11,7 @@ use trailblaze_core::screen::{Field, Node, Props, Screen, Shape};
 use trailblaze_protocol::geometry::{Rect, Size};
 
 use super::atspi::{
-    AccessibleApp, AccessibleNode, AccessibleRef, AtspiError, AtspiStates, Coordinates, RoleKind, TreeWalk,
+    AccessibleApp, AccessibleNode, AccessibleRef, Asking, AtspiError, AtspiStates, Coordinates, RoleKind, TreeWalk,
 };
 use super::dbus::DBusValue;
 use super::driver::{DesktopDriver, SeenElement};
@@ -95,7 +95,10 @@ impl DesktopDriver {
             apps.retain(|app| self.apps.of_process(app.pid).is_some());
         }
         let names: Vec<Arc<str>> = apps.iter().map(|app| Arc::clone(&app.root.app)).collect();
-        self.seen.lock().programs.retain(|name, _| names.contains(name));
+        let mut seen = self.seen.lock();
+        seen.programs.retain(|name, _| names.contains(name));
+        seen.asking.retain(|name, _| names.contains(name));
+        drop(seen);
         Ok(apps)
     }
 
@@ -133,7 +136,13 @@ impl DesktopDriver {
 
     async fn walk(&self, apps: Vec<AccessibleApp>, all: bool) -> Result<Vec<AppWindows>, DriverError> {
         let walks = apps.into_iter().map(|app| async move {
-            let walked = TreeWalk::new(&self.bus, &app, self.limit(&app.root.app), all).windows().await;
+            let name = &app.root.app;
+            let asking = self.seen.lock().asking.get(name).copied().unwrap_or(Asking::ForAll);
+            let mut walk = TreeWalk::new(&self.bus, &app, self.limit(name), all);
+            let walked = walk.windows(asking).await;
+            if walked.is_ok() && asking == Asking::ForAll {
+                self.seen.lock().asking.insert(Arc::clone(name), walk.next_asking());
+            }
             let windows = match walked {
                 Ok(windows) => Some(windows),
                 // It has just ended.
@@ -367,11 +376,19 @@ fn shift_of(app: &AccessibleApp, top: &AccessibleNode, window: &XWindow) -> (i32
         }
         // The manager of a user's desktop draws borders around windows, which some toolkits count and others do not.
         Coordinates::Screen => {
-            let is_right =
-                window.bounds.contains(trailblaze_protocol::geometry::Point { x: bounds.left, y: bounds.top });
+            let corner = trailblaze_protocol::geometry::Point { x: bounds.left, y: bounds.top };
+            let is_right = window.bounds.contains(corner) || has_border(&bounds, &window.bounds);
             if is_right { (0, 0) } else { (window.bounds.left - bounds.left, window.bounds.top - bounds.top) }
         }
     }
+}
+
+/// Whether a place is that of a window with a border around it.
+fn has_border(place: &Rect, window: &Rect) -> bool {
+    const WIDEST: i32 = 100;
+    let sides =
+        [window.left - place.left, window.top - place.top, place.right - window.right, place.bottom - window.bottom];
+    sides.iter().all(|side| (0..=WIDEST).contains(side))
 }
 
 /// A number for an element, which is the same as long as the element exists.

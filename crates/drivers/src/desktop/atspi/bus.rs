@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::items::ListedItems;
 use crate::desktop::dbus::{DBusArguments, DBusCall, DBusConnection, DBusError, DBusValue};
 
 /// How long a bus may take to answer.
@@ -68,7 +69,20 @@ impl AtspiBus {
         if let Err(error) = session.call(set, &enabled, BUS).await {
             tracing::debug!(target: "trailblaze::desktop", %error, "accessibility was not switched on");
         }
-        Ok(AtspiBus { connection: DBusConnection::open(&address).await? })
+        let bus = AtspiBus { connection: DBusConnection::open(&address).await? };
+        bus.listen().await;
+        Ok(bus)
+    }
+
+    /// Says that somebody listens: before that, programs of GTK 3 keep no list of their elements. The event is one that hardly any program
+    /// sends, so that they have nothing to do for it.
+    async fn listen(&self) {
+        let registry = AccessibleRef { app: REGISTRY.into(), path: "/org/a11y/atspi/registry".into() };
+        let event = DBusArguments::new().string("terminal:charwidth-changed").no_strings().string("");
+        let listened = self.call(&registry, "org.a11y.atspi.Registry", "RegisterEvent", &event, BUS).await;
+        if let Err(error) = listened {
+            tracing::debug!(target: "trailblaze::desktop", %error, "programs keep no lists of their elements");
+        }
     }
 
     pub fn gone(&self) -> Option<String> {
@@ -107,10 +121,21 @@ impl AtspiBus {
         Ok(values.first().map(DBusValue::items).unwrap_or_default().iter().filter_map(AccessibleRef::read).collect())
     }
 
+    /// What a program says about all of its elements at once. Many do not.
+    pub async fn items(&self, app: &Arc<str>, limit: Duration) -> Result<ListedItems, AtspiError> {
+        let cache = AccessibleRef { app: Arc::clone(app), path: "/org/a11y/atspi/cache".into() };
+        let values = self.call(&cache, "org.a11y.atspi.Cache", "GetItems", &DBusArguments::new(), limit).await?;
+        Ok(values.first().map(ListedItems::read).unwrap_or_default())
+    }
+
     /// The programs that have a tree.
     pub async fn apps(&self) -> Result<Vec<AccessibleRef>, AtspiError> {
         let root = AccessibleRef { app: REGISTRY.into(), path: ROOT.into() };
-        self.children(&root, BUS).await
+        self.children(&root, BUS).await.map_err(|error| match error {
+            // What lists the programs ends a moment before the bus does.
+            AtspiError::Refused(why) => AtspiError::Gone(why),
+            error => error,
+        })
     }
 
     /// The process of a program.

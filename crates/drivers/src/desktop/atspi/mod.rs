@@ -2,6 +2,7 @@
 
 mod bus;
 mod gtk4;
+mod items;
 mod roles;
 mod states;
 mod walk;
@@ -9,4 +10,4 @@ mod walk;
 pub use bus::{AccessibleRef, AtspiBus, AtspiError};
 pub use roles::RoleKind;
 pub use states::AtspiStates;
-pub use walk::{AccessibleApp, AccessibleNode, Coordinates, TreeWalk};
+pub use walk::{AccessibleApp, AccessibleNode, Asking, Coordinates, TreeWalk};

@@ -1,4 +1,5 @@
-//! Reads the tree of a program. All elements of a level are asked at once: what costs is the time that the program needs for its answers.
+//! Reads the tree of a program. What costs is the time that the program needs for each answer: it is first asked for what it says about all
+//! elements at once, and then all elements of a level are asked at once for the rest.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,6 +11,7 @@ use trailblaze_protocol::geometry::Rect;
 
 use super::bus::{ACCESSIBLE, AccessibleRef, AtspiBus, AtspiError};
 use super::gtk4;
+use super::items::{ListedItem, ListedItems};
 use super::roles::{AtspiRole, PASSWORD, RoleKind, role_of};
 use super::states::AtspiStates;
 use crate::desktop::dbus::{DBusArguments, DBusValue};
@@ -23,6 +25,9 @@ const FIRST_OF_MANY: usize = 100;
 const MANY: usize = 200;
 /// The most elements of a program.
 const MOST: usize = 10_000;
+/// A program is no longer asked about all elements at once if it has this many times more than are shown, and more than a few.
+const MOST_UNSEEN: usize = 20;
+const FEW: usize = 100;
 /// The longest text that is read, in characters.
 const LONGEST_TEXT: i32 = 20_000;
 /// How deeply elements are nested, at most.
@@ -71,11 +76,23 @@ pub struct AccessibleNode {
     pub left_out: Option<String>,
 }
 
+/// How a program is asked about its elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asking {
+    /// About all at once, also those that are not shown.
+    ForAll,
+    /// About each of them that is shown.
+    ForEach,
+}
+
 /// One look at the tree of a program.
 pub struct TreeWalk<'a> {
     bus: &'a AtspiBus,
     app: &'a AccessibleApp,
     limit: Duration,
+    /// What the program says about all elements at once; nothing if it was not asked.
+    listed: ListedItems,
+    is_too_long: bool,
     /// Also what is not shown.
     all: bool,
     count: AtomicUsize,
@@ -85,13 +102,33 @@ pub struct TreeWalk<'a> {
 
 impl<'a> TreeWalk<'a> {
     pub fn new(bus: &'a AtspiBus, app: &'a AccessibleApp, limit: Duration, all: bool) -> TreeWalk<'a> {
-        TreeWalk { bus, app, limit, all, count: AtomicUsize::new(0), seen: Mutex::default() }
+        let (listed, is_too_long) = (ListedItems::default(), false);
+        TreeWalk { bus, app, limit, listed, is_too_long, all, count: AtomicUsize::new(0), seen: Mutex::default() }
     }
 
     /// The windows of the program, with all that is in them. An element that goes away meanwhile is left out.
-    pub async fn windows(&self) -> Result<Vec<AccessibleNode>, AtspiError> {
+    pub async fn windows(&mut self, asking: Asking) -> Result<Vec<AccessibleNode>, AtspiError> {
         let windows = self.bus.children(&self.app.root, self.limit).await?;
+        if asking == Asking::ForAll {
+            match self.bus.items(&self.app.root.app, self.limit).await {
+                Ok(listed) => self.listed = listed,
+                // It has none, or none yet.
+                Err(AtspiError::Refused(_)) => {}
+                // A program that has just answered does not hang: its list is too long.
+                Err(AtspiError::Silent(_)) => self.is_too_long = true,
+                Err(error) => return Err(error),
+            }
+        }
         self.nodes(windows, 0).await
+    }
+
+    /// How the program should be asked the next time.
+    pub fn next_asking(&self) -> Asking {
+        let n_read = self.count.load(Ordering::Relaxed);
+        match self.is_too_long || self.listed.len() > n_read.max(FEW) * MOST_UNSEEN {
+            true => Asking::ForEach,
+            false => Asking::ForAll,
+        }
     }
 
     /// An element with what is in it.
@@ -116,32 +153,36 @@ impl<'a> TreeWalk<'a> {
     }
 
     async fn read(&self, at: AccessibleRef, depth: usize) -> Result<Option<AccessibleNode>, AtspiError> {
+        let listed = self.listed.get(&at);
+        // GTK 4 does not say what is shown, only what is not hidden.
+        let is_gtk4 = self.app.coordinates == Coordinates::Window;
+        let is_hidden = |item: &ListedItem| !is_gtk4 && depth > 0 && !item.states.has(AtspiStates::SHOWING);
+        if !self.all && listed.is_some_and(is_hidden) {
+            return Ok(None);
+        }
         if self.count.fetch_add(1, Ordering::Relaxed) >= MOST || depth > DEEPEST {
             return Ok(None);
         }
-        let (role, states, name, count, bounds) = futures::join!(
-            self.call(&at, ACCESSIBLE, "GetRole", DBusArguments::new()),
-            self.call(&at, ACCESSIBLE, "GetState", DBusArguments::new()),
-            self.bus.property(&at, ACCESSIBLE, "Name", self.limit),
-            self.bus.property(&at, ACCESSIBLE, "ChildCount", self.limit),
-            self.bounds(&at),
-        );
-        let number = role?.int().and_then(|role| u32::try_from(role).ok()).unwrap_or(0);
-        let mut states = AtspiStates::read(&states?);
-        let bounds = bounds?;
-        // GTK 4 does not say what is shown, only what is not hidden.
-        if self.app.coordinates == Coordinates::Window && states.has(AtspiStates::VISIBLE) && bounds.is_some() {
+        let (item, bounds) = match listed {
+            Some(item) => (item.clone(), self.bounds(&at).await?),
+            None => {
+                let (item, bounds) = futures::join!(self.item(&at), self.bounds(&at));
+                (item?, bounds?)
+            }
+        };
+        let mut states = item.states;
+        if is_gtk4 && states.has(AtspiStates::VISIBLE) && bounds.is_some() {
             states = states.with(AtspiStates::SHOWING);
         }
-        let role = refined(role_of(number), states, depth);
+        let role = refined(role_of(item.role), states, depth);
         let is_shown = depth == 0 || states.has(AtspiStates::SHOWING);
         if states.has(AtspiStates::DEFUNCT) || !is_shown && !self.all {
             return Ok(None);
         }
         let mut node = AccessibleNode {
-            is_password: number == PASSWORD,
+            is_password: item.role == PASSWORD,
             role,
-            name: name.ok().and_then(DBusValue::into_text).unwrap_or_default(),
+            name: item.name,
             description: String::new(),
             id: String::new(),
             states,
@@ -152,8 +193,8 @@ impl<'a> TreeWalk<'a> {
             left_out: None,
             at,
         };
-        let count = count.ok().and_then(|count| count.small()).unwrap_or(0).max(0) as usize;
-        let (children, details) = futures::join!(self.children(&node, count, depth), self.details(&node));
+        let (children, details) =
+            futures::join!(self.children(&node, item.count, depth), self.details(&node, item.description));
         (node.children, node.left_out) = children?;
         let details = details?;
         (node.text, node.value, node.description, node.id) =
@@ -167,19 +208,48 @@ impl<'a> TreeWalk<'a> {
         Ok(Some(node))
     }
 
+    /// Asks an element for what the list of its program would say.
+    async fn item(&self, at: &AccessibleRef) -> Result<ListedItem, AtspiError> {
+        let (role, states, name, count) = futures::join!(
+            self.call(at, ACCESSIBLE, "GetRole", DBusArguments::new()),
+            self.call(at, ACCESSIBLE, "GetState", DBusArguments::new()),
+            self.bus.property(at, ACCESSIBLE, "Name", self.limit),
+            self.child_count(at),
+        );
+        Ok(ListedItem {
+            role: role?.int().and_then(|role| u32::try_from(role).ok()).unwrap_or(0),
+            states: AtspiStates::read(&states?),
+            name: name.ok().and_then(DBusValue::into_text).unwrap_or_default(),
+            description: None,
+            count: Some(count),
+        })
+    }
+
+    async fn child_count(&self, at: &AccessibleRef) -> usize {
+        let count = self.bus.property(at, ACCESSIBLE, "ChildCount", self.limit).await;
+        count.ok().and_then(|count| count.small()).unwrap_or(0).max(0) as usize
+    }
+
     async fn children(
         &self,
         node: &AccessibleNode,
-        count: usize,
+        count: Option<usize>,
         depth: usize,
     ) -> Result<(Vec<AccessibleNode>, Option<String>), AtspiError> {
+        let count = match count {
+            Some(count) => count,
+            None => self.child_count(&node.at).await,
+        };
         if count == 0 {
             return Ok((Vec::new(), None));
         }
         if count > MANY && node.role.kind == RoleKind::List {
             return self.children_in_view(node, count, depth).await;
         }
-        let refs = self.bus.children(&node.at, self.limit).await?;
+        let refs = match self.listed.children(&node.at) {
+            Some(listed) => listed,
+            None => self.bus.children(&node.at, self.limit).await?,
+        };
         let n_before = refs.len();
         let children = self.nodes(refs, depth + 1).await?;
         let is_cut = self.count.load(Ordering::Relaxed) > MOST && children.len() < n_before;
@@ -254,7 +324,8 @@ impl<'a> TreeWalk<'a> {
         }
     }
 
-    async fn details(&self, node: &AccessibleNode) -> Result<Details, AtspiError> {
+    /// `description` is what the list of the program says.
+    async fn details(&self, node: &AccessibleNode, description: Option<String>) -> Result<Details, AtspiError> {
         let has_name = !node.name.trim().is_empty();
         let is_control = !matches!(node.role.kind, RoleKind::Box | RoleKind::Plain | RoleKind::Window);
         let text = async {
@@ -270,9 +341,10 @@ impl<'a> TreeWalk<'a> {
             }
         };
         let description = async {
-            match is_control || !has_name {
-                true => self.optional(self.bus.property(&node.at, ACCESSIBLE, "Description", self.limit)).await,
-                false => Ok(None),
+            match (is_control || !has_name, description) {
+                (true, Some(listed)) => Ok(Some(DBusValue::Text(listed))),
+                (true, None) => self.optional(self.bus.property(&node.at, ACCESSIBLE, "Description", self.limit)).await,
+                (false, _) => Ok(None),
             }
         };
         let id = async {
@@ -335,8 +407,14 @@ impl<'a> TreeWalk<'a> {
             _ => None,
         });
         let Some(label) = label else { return Ok(String::new()) };
-        let name = self.optional(self.bus.property(&label, ACCESSIBLE, "Name", self.limit)).await?;
-        Ok(name.and_then(DBusValue::into_text).unwrap_or_default().trim_end_matches(':').to_string())
+        let name = match self.listed.get(&label) {
+            Some(item) => item.name.clone(),
+            None => {
+                let name = self.optional(self.bus.property(&label, ACCESSIBLE, "Name", self.limit)).await?;
+                name.and_then(DBusValue::into_text).unwrap_or_default()
+            }
+        };
+        Ok(name.trim_end_matches(':').to_string())
     }
 
     async fn call(

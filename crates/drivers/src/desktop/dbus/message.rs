@@ -110,6 +110,13 @@ impl DBusArguments {
         self
     }
 
+    /// An empty list of strings.
+    pub fn no_strings(mut self) -> DBusArguments {
+        self.signature.push_str("as");
+        push_u32(&mut self.bytes, 0);
+        self
+    }
+
     /// A number in a variant.
     pub fn variant_float(mut self, number: f64) -> DBusArguments {
         self.signature.push('v');

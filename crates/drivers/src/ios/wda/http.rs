@@ -1,6 +1,7 @@
 //! One request to WebDriverAgent.
 
 use std::error::Error;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -79,6 +80,8 @@ pub struct WdaHttp {
     client: Client<WdaConnector, Full<Bytes>>,
     /// The last request that had enough time, and no answer.
     late: Mutex<Option<LateRequest>>,
+    /// The requests that are sent and not answered, oldest first.
+    unanswered: Mutex<Vec<Arc<str>>>,
 }
 
 #[derive(Debug, Clone)]
@@ -99,7 +102,7 @@ impl WdaHttp {
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE)
             .build(connector);
-        WdaHttp { address, usbmuxd: usbmuxd.clone(), client, late: Mutex::default() }
+        WdaHttp { address, usbmuxd: usbmuxd.clone(), client, late: Mutex::default(), unanswered: Mutex::default() }
     }
 
     pub fn address(&self) -> &WdaAddress {
@@ -125,8 +128,8 @@ impl WdaHttp {
                 let evidence = format!("it answers `GET /status`, but has not answered `{doing}` for {seconds} s");
                 return Err(WdaError::Hung { address: self.address.clone(), evidence });
             }
-            (Err(WdaError::TimedOut { .. }), None) if patience >= LATE => {
-                *self.late.lock() = Some(LateRequest { doing, since, patience, is_past: false });
+            (Err(WdaError::TimedOut { doing }), None) if patience >= LATE => {
+                *self.late.lock() = Some(LateRequest { doing: doing.clone(), since, patience, is_past: false });
             }
             (Err(WdaError::TimedOut { .. } | WdaError::Cancelled), _) => {}
             _ => self.answered(&doing),
@@ -165,12 +168,15 @@ impl WdaHttp {
     async fn within(&self, budget: &Budget, request: WdaRequest) -> Result<Value, WdaError> {
         let doing = request.doing();
         let started = Instant::now();
+        let unanswered = UnansweredRequest::add(&self.unanswered, &doing);
         let answer = match budget.run(&doing, self.exchange(request)).await {
             Ok(Err(error @ WdaError::Closed { .. })) => Err(self.unplugged().await.unwrap_or(error)),
             Ok(answer) => answer,
             Err(DriverError::Cancelled) => Err(WdaError::Cancelled),
-            Err(_) => Err(WdaError::TimedOut { doing: doing.clone() }),
+            // It does one thing at a time, so that this is what the others wait for.
+            Err(_) => Err(WdaError::TimedOut { doing: unanswered.first() }),
         };
+        drop(unanswered);
         let failed = answer.as_ref().err();
         tracing::debug!(target: "trailblaze::ios", doing, took = ?started.elapsed(), error = failed.map(|error| error.to_string()));
         answer
@@ -230,6 +236,31 @@ impl WdaHttp {
 
     pub(super) fn not_wda(&self, doing: &str, what: &str) -> WdaError {
         WdaError::NotWda { address: self.address.clone(), doing: doing.to_string(), what: what.to_string() }
+    }
+}
+
+/// A request that waits for its answer; it no longer does when this is dropped.
+struct UnansweredRequest<'a> {
+    all: &'a Mutex<Vec<Arc<str>>>,
+    doing: Arc<str>,
+}
+
+impl<'a> UnansweredRequest<'a> {
+    fn add(all: &'a Mutex<Vec<Arc<str>>>, doing: &str) -> UnansweredRequest<'a> {
+        let doing: Arc<str> = doing.into();
+        all.lock().push(Arc::clone(&doing));
+        UnansweredRequest { all, doing }
+    }
+
+    /// The oldest of all.
+    fn first(&self) -> String {
+        self.all.lock().first().unwrap_or(&self.doing).to_string()
+    }
+}
+
+impl Drop for UnansweredRequest<'_> {
+    fn drop(&mut self) {
+        self.all.lock().retain(|doing| !Arc::ptr_eq(doing, &self.doing));
     }
 }
 

@@ -7,6 +7,7 @@ mod failing;
 mod kills;
 mod large_trees;
 mod listed_program;
+mod own;
 mod portable;
 mod programs;
 mod wayland;
