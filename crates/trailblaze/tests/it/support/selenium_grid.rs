@@ -49,8 +49,10 @@ impl SeleniumGrid {
         let classes = format!("{}/*", jars.display());
         let [hub, publish, subscribe] = free_ports();
         let bus = [
-            format!("--publish-events=tcp://127.0.0.1:{publish}"),
-            format!("--subscribe-events=tcp://127.0.0.1:{subscribe}"),
+            "--publish-events".to_string(),
+            format!("tcp://127.0.0.1:{publish}"),
+            "--subscribe-events".to_string(),
+            format!("tcp://127.0.0.1:{subscribe}"),
         ];
         let start = |name: &str, args: &[String]| {
             let mut all: Vec<String> =
@@ -58,15 +60,17 @@ impl SeleniumGrid {
             all.extend(args.iter().cloned());
             GridProcess::start(&java, &all, folder.path(), name)
         };
-        let hub_args = ["hub", "--host=127.0.0.1", "--healthcheck-interval=5", "--reject-unsupported-caps=true"];
-        let hub_args: Vec<String> = hub_args.map(String::from).into_iter().chain([format!("--port={hub}")]).collect();
+        let hub_port = hub.to_string();
+        let hub_args = ["hub", "--host", "127.0.0.1", "--port", &hub_port, "--healthcheck-interval", "5"];
+        let hub_args = hub_args.into_iter().chain(["--reject-unsupported-caps", "true"]).map(String::from).collect();
         let hub_process = start("hub", &[hub_args, bus.to_vec()].concat());
         let mut nodes = BTreeMap::new();
         for number in 0..n_nodes {
             let [port] = free_ports();
             let config = folder.path().join(format!("node-{number}.toml"));
             std::fs::write(&config, node_config(port, &chromedriver, &geckodriver)).expect("a file");
-            let args = vec!["node".to_string(), format!("--config={}", config.display())];
+            let args =
+                ["node", "--config"].map(String::from).into_iter().chain([config.display().to_string()]).collect();
             nodes.insert(number, start(&format!("node-{number}"), &[args, bus.to_vec()].concat()));
         }
         let grid =
