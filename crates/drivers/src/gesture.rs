@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use serde_json::{Value, json};
 use trailblaze_core::driver::{ActionTarget, Direction, DragEnd, Offset};
 use trailblaze_protocol::geometry::{Point, Size};
 
@@ -13,6 +14,10 @@ pub const DRAG: Duration = Duration::from_millis(1000);
 const PINCH: Duration = Duration::from_millis(500);
 /// The farthest that two fingers turn, in degrees.
 const MOST_DEGREES: f64 = 170.0;
+/// How long fingers rest before they let go, so that a list does not go on by itself.
+const HOLD: Duration = Duration::from_millis(100);
+/// How long a tap lasts, and the pause before a second one.
+const TAP: Duration = Duration::from_millis(50);
 /// The longest gesture.
 const LONGEST: Duration = Duration::from_secs(60);
 
@@ -66,6 +71,39 @@ impl Gesture {
             }
         }
     }
+}
+
+/// The fingers of a gesture as WebDriver describes them. `place` is where a point is in its units.
+pub fn pointers(motion: &FingerMotion, place: impl Fn(Point) -> (f64, f64)) -> Vec<Value> {
+    let pause = |time: Duration| json!({"type": "pause", "duration": millis(time)});
+    let finger = |(index, (from, to)): (usize, &(Point, Point))| {
+        let move_to = |at: Point, time: Duration| {
+            let (x, y) = place(at);
+            json!({"type": "pointerMove", "origin": "viewport", "x": x, "y": y, "duration": millis(time)})
+        };
+        let mut actions = vec![move_to(*from, Duration::ZERO)];
+        for time in 0..motion.times {
+            if time > 0 {
+                actions.push(pause(TAP));
+            }
+            actions.push(json!({"type": "pointerDown", "button": 0}));
+            if from == to {
+                actions.push(pause(motion.rest.max(TAP)));
+            } else {
+                actions.extend([pause(motion.rest), move_to(*to, motion.duration), pause(HOLD)]);
+            }
+            actions.push(json!({"type": "pointerUp", "button": 0}));
+        }
+        json!({
+            "type": "pointer", "id": format!("finger{}", index + 1),
+            "parameters": {"pointerType": "touch"}, "actions": actions,
+        })
+    };
+    motion.fingers.iter().enumerate().map(finger).collect()
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// A duration that phones accept.

@@ -22,6 +22,8 @@ const VERSION: Duration = Duration::from_secs(10);
 pub const PROVIDERS: &[&DeviceProvider] = &[
     &crate::sim::PROVIDER,
     &crate::web::PROVIDER,
+    // Before those of phones: it takes only phones whose entry has an endpoint.
+    &crate::appium::PROVIDER,
     &crate::android::PROVIDER,
     &crate::ios::PROVIDER,
     &crate::desktop::PROVIDER,

@@ -10,6 +10,9 @@ const MOST_ELEMENTS: usize = 20_000;
 /// The deepest nesting of elements.
 const DEEPEST: usize = 400;
 
+/// What is around all elements.
+const HIERARCHY: &[u8] = b"hierarchy";
+
 /// What a phone shows: the elements of its active window.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ViewHierarchy {
@@ -18,6 +21,8 @@ pub struct ViewHierarchy {
     pub package: Option<String>,
     /// Whether the device is turned on its side.
     pub is_sideways: bool,
+    /// The size of the screen as it is turned, if that is said.
+    pub screen: Option<Size>,
 }
 
 /// Why there is no tree.
@@ -54,6 +59,16 @@ impl ViewHierarchy {
         Reading::new(shape).read(&document[..end + "</hierarchy>".len()])
     }
 
+    /// Reads a page source of Appium's `uiautomator2`, which names each element by its class.
+    pub fn read_source(document: &str, shape: Shape) -> Result<ViewHierarchy, String> {
+        let read = Reading { takes_any_name: true, ..Reading::new(shape) }.read(document);
+        read.map_err(|fault| match fault {
+            DumpFault::NoWindow => "it has no elements".to_string(),
+            DumpFault::Invalid { why } => why,
+            fault => fault.to_string(),
+        })
+    }
+
     /// The size of the screen as it is turned.
     pub fn size(&self, upright: Size) -> Size {
         match self.is_sideways {
@@ -82,16 +97,25 @@ fn complaint(text: &str) -> DumpFault {
 /// The elements that are open while a document is read.
 struct Reading {
     shape: Shape,
+    /// Whether elements have the names of their classes, not all the same.
+    takes_any_name: bool,
     open: Vec<Node>,
     roots: Vec<Node>,
     count: usize,
     package: Option<String>,
     is_sideways: bool,
+    screen: Option<Size>,
 }
 
 impl Reading {
     fn new(shape: Shape) -> Reading {
-        Reading { shape, open: Vec::new(), roots: Vec::new(), count: 0, package: None, is_sideways: false }
+        let (open, roots) = Default::default();
+        let (takes_any_name, is_sideways) = (false, false);
+        Reading { shape, takes_any_name, open, roots, count: 0, package: None, is_sideways, screen: None }
+    }
+
+    fn is_element(&self, name: &[u8]) -> bool {
+        if self.takes_any_name { name != HIERARCHY } else { name == b"node" }
     }
 
     fn read(mut self, document: &str) -> Result<ViewHierarchy, DumpFault> {
@@ -114,8 +138,12 @@ impl Reading {
     fn begin(&mut self, tag: &BytesStart<'_>) -> Result<(), DumpFault> {
         let attributes = Attributes::read(tag)?;
         match tag.name().as_ref() {
-            b"hierarchy" => self.is_sideways = matches!(attributes.get("rotation"), "1" | "3"),
-            b"node" => {
+            HIERARCHY => {
+                self.is_sideways = matches!(attributes.get("rotation"), "1" | "3");
+                let side = |name: &str| attributes.get(name).parse::<u32>().ok();
+                self.screen = side("width").zip(side("height")).map(|(width, height)| Size { width, height });
+            }
+            name if self.is_element(name) => {
                 self.count += 1;
                 if self.count > MOST_ELEMENTS || self.open.len() >= DEEPEST {
                     let why =
@@ -127,6 +155,7 @@ impl Reading {
                 }
                 let mut node = Node::new(self.count as u64, attributes.props(self.shape));
                 node.bounds = bounds(attributes.get("bounds"));
+                node.is_clipped = attributes.get("displayed") == "false";
                 self.open.push(node);
             }
             _ => {}
@@ -135,7 +164,7 @@ impl Reading {
     }
 
     fn end(&mut self, name: &[u8]) {
-        if name != b"node" {
+        if !self.is_element(name) {
             return;
         }
         if let Some(node) = self.open.pop() {
@@ -149,7 +178,7 @@ impl Reading {
             1 => self.roots.remove(0),
             _ => self.around_all(),
         };
-        Ok(ViewHierarchy { root, package: self.package, is_sideways: self.is_sideways })
+        Ok(ViewHierarchy { root, package: self.package, is_sideways: self.is_sideways, screen: self.screen })
     }
 
     /// Several windows in one tree.

@@ -1,7 +1,5 @@
 //! Performs one action on the device.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 use trailblaze_core::driver::{Action, ActionOutput, ActionTarget, Budget, DriverError, Key};
 use trailblaze_protocol::driver::Platform;
@@ -10,14 +8,12 @@ use trailblaze_protocol::geometry::Point;
 use super::alerts::{Alert, explained};
 use super::driver::IosDriver;
 use super::wda::{WdaCode, WdaError};
-use crate::gesture::{self, FingerMotion, Gesture, LONG_PRESS};
+use crate::gesture::{self, Gesture, LONG_PRESS};
 
 /// The key that erases, as WebDriverAgent types it.
 const ERASE: &str = "\u{8}";
 /// The most characters that are erased one by one.
 const MOST_ERASED: u32 = 5_000;
-/// How long fingers rest before they let go, so that a list does not go on by itself.
-const HOLD: Duration = Duration::from_millis(100);
 
 impl IosDriver {
     pub(super) async fn perform(
@@ -104,35 +100,10 @@ impl IosDriver {
                 ("/wda/touchAndHold", json!({"x": x, "y": y, "duration": LONG_PRESS.as_secs_f64()}))
             }
             Gesture::Swipe { .. } | Gesture::Drag { .. } | Gesture::Pinch(_) | Gesture::Twist(_) => {
-                ("/actions", self.pointers(&gesture.motion()))
+                ("/actions", json!({"actions": gesture::pointers(&gesture.motion(), |at| self.in_points(at))}))
             }
         };
         self.post(budget, route, body).await.map(drop)
-    }
-
-    /// The fingers of a gesture as WebDriver describes them.
-    fn pointers(&self, motion: &FingerMotion) -> Value {
-        let finger = |(index, (from, to)): (usize, &(Point, Point))| {
-            let move_to = |at: Point, duration: Duration| {
-                let (x, y) = self.in_points(at);
-                let duration = millis(duration);
-                json!({"type": "pointerMove", "origin": "viewport", "x": x, "y": y, "duration": duration})
-            };
-            let actions = [
-                move_to(*from, Duration::ZERO),
-                json!({"type": "pointerDown", "button": 0}),
-                json!({"type": "pause", "duration": millis(motion.rest)}),
-                move_to(*to, motion.duration),
-                json!({"type": "pause", "duration": millis(HOLD)}),
-                json!({"type": "pointerUp", "button": 0}),
-            ];
-            json!({
-                "type": "pointer", "id": format!("finger{}", index + 1),
-                "parameters": {"pointerType": "touch"}, "actions": actions,
-            })
-        };
-        let fingers: Vec<Value> = motion.fingers.iter().enumerate().map(finger).collect();
-        json!({"actions": fingers})
     }
 
     /// A tap focuses the target, if there is one. Returns the field that then has the focus.
@@ -239,10 +210,6 @@ impl IosDriver {
             Err(error) => Err(explained(error, &self.wda, budget).await),
         }
     }
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn aim(target: &ActionTarget, action: &Action) -> Result<Point, DriverError> {

@@ -39,6 +39,8 @@ table! {
         "typingFrequency" => typing_frequency: Option<u32> = None,
         /// Arguments with which an app on an iPhone clears its data when it is launched; without them, its data cannot be cleared.
         "clearDataArguments" => clear_data_arguments: Vec<String> = Vec::new(),
+        /// The WebDriver endpoint that a device is behind, such as a grid or a farm; phones need Appium there: http://127.0.0.1:4444.
+        "webdriver" => webdriver: Option<String> = None,
     }
 }
 
@@ -81,7 +83,8 @@ impl ProviderConfig for IosConfig {
 
     fn open(&self, machine: &Machine) -> Result<Arc<dyn DeviceSource>, String> {
         let mut entries = BTreeMap::new();
-        for (id, entry) in self.entries.iter().filter(|(id, _)| is_own(id)) {
+        // What is behind an endpoint is no iPhone of this machine.
+        for (id, entry) in self.entries.iter().filter(|(id, entry)| is_own(id) && entry.webdriver.is_none()) {
             // A project whose other devices are in order must not fail because of this one.
             if let Ok(settings) = entry.settings(id, &self.root, &[]) {
                 entries.insert(id.clone(), settings);

@@ -43,7 +43,7 @@ mod typing;
 mod want;
 mod world;
 mod world_control;
-mod webdriver;
+pub mod webdriver;
 mod webkit;
 
 pub use devtools::browser::{Browser, BrowserError, BrowserOptions};

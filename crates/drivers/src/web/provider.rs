@@ -15,7 +15,6 @@ use trailblaze_core::finding::Finding;
 use trailblaze_core::limits;
 use trailblaze_core::yaml::{Decode, Millis, Problem, Problems, Spanned, Table, YamlNode, loose};
 use trailblaze_core::{table, words};
-use trailblaze_http::ProxySettings;
 use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::geometry::Size;
 use trailblaze_protocol::ids::DeviceId;
@@ -28,12 +27,12 @@ use super::emulation::Emulation;
 use super::engine::BrowserEngine;
 use super::firefox::browser::{self as firefox, FirefoxOptions};
 use super::firefox::connector::FirefoxConnector;
-use super::webdriver::{EndpointCredentials, EndpointEntry, SESSION_WAIT, SLOTS, SessionEndings, WebDriverConnector};
+use super::webdriver::{
+    EXPLAINING, EndpointCredentials, EndpointEntry, SESSION_WAIT, SLOTS, SessionEndings, WebDriverConnector, proxies,
+};
 use super::webkit::{self, WebKitBrowsers, WebKitOptions};
 use crate::provider::{ConfigKeys, DeviceProvider, Machine, ProjectPart, ProviderConfig, WantedDevice};
 
-/// How long it may take to say why there is no session.
-const EXPLAINING: Duration = Duration::from_secs(10);
 const DRIVER: &str = "playwright-native";
 /// The browser that needs no entry in a project.
 const CHROMIUM: &str = "web/chromium";
@@ -103,7 +102,7 @@ table! {
     pub struct WebEntry {
         /// The browser of a web device; web/firefox is Firefox, web/webkit is WebKit, and any other name Chromium.
         "browser" => browser: Option<BrowserEngine> = None,
-        /// The WebDriver endpoint, such as a grid or a farm, that a web device is behind: http://127.0.0.1:4444.
+        /// The WebDriver endpoint that a device is behind, such as a grid or a farm; phones need Appium there: http://127.0.0.1:4444.
         "webdriver" => webdriver: Option<Spanned<String>> = None,
         /// What is asked of each session at the endpoint: W3C capabilities, and options of its vendor; {{NAME}} is an environment variable.
         "capabilities" => capabilities: Option<YamlNode> = None,
@@ -387,15 +386,6 @@ fn emulation(entry: &WebEntry) -> Emulation {
     emulation.timezone.clone_from(&entry.timezone);
     emulation.is_dark = entry.color_scheme.map(|scheme| scheme == ColorScheme::Dark);
     emulation
-}
-
-/// The proxies of the environment.
-fn proxies(machine: &Machine) -> ProxySettings {
-    let text = |upper: &str| {
-        let value = machine.var(upper).or_else(|| machine.var(&upper.to_lowercase()));
-        value.unwrap_or_default().to_string_lossy().into_owned()
-    };
-    ProxySettings { https: text("HTTPS_PROXY"), http: text("HTTP_PROXY"), all: text("ALL_PROXY"), no: text("NO_PROXY") }
 }
 
 struct WebDevices {

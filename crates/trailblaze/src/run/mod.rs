@@ -4,6 +4,7 @@ pub mod job;
 pub mod plan;
 pub mod preflight;
 pub mod queue;
+pub mod slow_slots;
 pub mod history;
 pub mod affected;
 pub mod watch;

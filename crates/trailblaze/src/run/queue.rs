@@ -36,6 +36,7 @@ use crate::project::devices::{DeviceSet, DeviceSpec};
 use crate::run::history::{History, key_of};
 use crate::run::job::storage_state;
 use crate::run::job::{Done, DoneOn, Healing, Job, Replay, Rules};
+use crate::run::slow_slots::{SlotPace, slow_slots};
 use crate::sessions::device_log::DeviceLog;
 use crate::sessions::models::AttemptModel;
 use crate::sessions::wiring::{NotOpened, SessionSinks, Wiring};
@@ -148,6 +149,9 @@ pub async fn run(shared: Arc<SharedRun>, kinds: Vec<DeviceKind>, n_workers: Opti
     let mut ran = QueueResult { done: Vec::new(), not_run: Vec::new() };
     for (queue, platform) in queues {
         let mut state = queue.state.lock();
+        for message in slow_slots(&state.paces) {
+            shared.console.say(&message);
+        }
         ran.done.append(&mut state.done);
         let missed = state.waiting.iter().filter(|task| task.number == 1);
         ran.not_run.extend(missed.map(|task| NotRunJob { job: task.job, platform, repeat: task.repeat }));
@@ -219,6 +223,8 @@ struct QueueState {
     /// Devices that are not lost.
     alive: usize,
     done: Vec<Done>,
+    /// Of slots, how long trails took that passed.
+    paces: Vec<SlotPace>,
     is_stopped: bool,
 }
 
@@ -253,7 +259,14 @@ impl TaskQueue {
         };
         let repeated = |job: &usize| (1..=repeats).map(move |repeat| task(*job, repeat)).collect::<Vec<_>>();
         let waiting = kind.jobs.iter().flat_map(repeated).collect();
-        let state = QueueState { waiting, at_work: 0, alive: kind.devices.len(), done: Vec::new(), is_stopped: false };
+        let state = QueueState {
+            waiting,
+            at_work: 0,
+            alive: kind.devices.len(),
+            done: Vec::new(),
+            paces: Vec::new(),
+            is_stopped: false,
+        };
         TaskQueue { state: Mutex::new(state), changed: Notify::new() }
     }
 
@@ -320,7 +333,12 @@ async fn worker(shared: Arc<SharedRun>, queue: Arc<TaskQueue>, devices: DeviceSe
             } else {
                 let has_failed = done.verdict.exit() != Exit::Passed;
                 let platform = done.on.first().and_then(|on| on.device.platform()).unwrap_or_default();
-                counted = Some((!has_failed, key_of(&shared.jobs[done.job].trail, platform)));
+                let key = key_of(&shared.jobs[done.job].trail, platform);
+                if is_renewed && done.verdict == Verdict::Passed {
+                    let expected = shared.history.expected(&key);
+                    state.paces.push(SlotPace { slot: name.to_string(), took: done.millis, expected });
+                }
+                counted = Some((!has_failed, key));
                 state.done.push(done);
                 state.is_stopped |= has_failed && shared.rules.fail_fast;
             }

@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 use trailblaze_core::table;
+use trailblaze_http::ProxySettings;
 
 use super::http::{EndpointAddress, EndpointKey};
+use crate::provider::Machine;
 
 /// The number of sessions of an endpoint, if its entry does not say it.
 pub const SLOTS: u32 = 1;
@@ -13,6 +15,9 @@ pub const SLOTS: u32 = 1;
 const MOST_SLOTS: u32 = 5000;
 /// How long a session may take to get, if its entry does not say it.
 pub const SESSION_WAIT: Duration = Duration::from_secs(120);
+
+/// How long it may take to say why there is no session.
+pub const EXPLAINING: Duration = Duration::from_secs(10);
 
 table! {
     /// Who we are for a WebDriver endpoint.
@@ -86,6 +91,15 @@ impl EndpointEntry {
         let address = address(&fill(&self.url, variable)?, key.transpose()?.as_ref())?;
         Ok(EndpointSettings { address, capabilities: fill_all(&self.capabilities, variable)? })
     }
+}
+
+/// The proxies of the environment.
+pub fn proxies(machine: &Machine) -> ProxySettings {
+    let text = |upper: &str| {
+        let value = machine.var(upper).or_else(|| machine.var(&upper.to_lowercase()));
+        value.unwrap_or_default().to_string_lossy().into_owned()
+    };
+    ProxySettings { https: text("HTTPS_PROXY"), http: text("HTTP_PROXY"), all: text("ALL_PROXY"), no: text("NO_PROXY") }
 }
 
 fn address(url: &str, key: Option<&EndpointKey>) -> Result<EndpointAddress, String> {

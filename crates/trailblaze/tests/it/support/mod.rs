@@ -9,6 +9,7 @@ pub mod marked;
 pub mod net_server;
 pub mod permits;
 pub mod run_fixture;
+pub mod selenium_grid;
 pub mod skip;
 pub mod stage;
 pub mod terminal;

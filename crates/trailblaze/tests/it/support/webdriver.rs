@@ -12,7 +12,7 @@ use trailblaze_supervise::{Launch, Running, Supervisor};
 
 use super::{PATIENCE, PROGRAM, chromium, skip};
 
-fn on_path(name: &str) -> Option<PathBuf> {
+pub fn on_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(|place| place.is_file())
 }

@@ -1,12 +1,13 @@
 //! Endpoints that are none, or that fail: words, an exit code, and no session that stays.
 
 use std::sync::Mutex;
+use std::sync::mpsc::channel;
 
 use serde_json::{Value, json};
 
 use super::{entry, run};
-use crate::support::Project;
 use crate::support::webdriver::{ScriptedAnswer, ScriptedEndpoint};
+use crate::support::{PATIENCE, Project, is_full_tier};
 
 fn value(value: Value) -> ScriptedAnswer {
     Some((200, json!({"value": value}).to_string()))
@@ -132,6 +133,67 @@ fn a_session_that_dies_in_the_middle_is_replaced_once_and_then_told() {
     let n = |start: &str| asked.iter().filter(|request| request.starts_with(start)).count();
     assert_eq!(n("POST /session") - n("POST /session/"), 2, "{asked:?}");
     assert!(n("DELETE /session/s1") >= 1 && n("DELETE /session/s2") >= 1, "{asked:?}");
+}
+
+#[test]
+fn what_a_proxy_answers_in_place_of_the_endpoint_is_told() {
+    let page = "<html><title>502 Bad Gateway</title></html>".to_string();
+    let proxy = ScriptedEndpoint::start(move |_, _| Some((502, page.clone())));
+    let project = project(json!({"webdriver": "http://hub.invalid:4444", "sessionWait": "2s"}));
+    let ran = project.finish({
+        let mut command = project.command(&["run", "--pictures", "off"]);
+        command.env("HTTP_PROXY", &proxy.address).env_remove("NO_PROXY").env_remove("no_proxy");
+        command
+    });
+    let ran = ran.exits(2);
+    let told = format!("{}{}", ran.stdout, ran.stderr);
+    assert!(
+        told.contains("is not available: it answers `POST /session` with 502 and the page \"502 Bad Gateway\""),
+        "{told}"
+    );
+    assert!(proxy.asked().iter().all(|request| request.contains("hub.invalid:4444")), "{:?}", proxy.asked());
+}
+
+#[test]
+fn what_did_not_reach_the_endpoint_is_repeated_only_if_that_does_no_harm() {
+    let endpoint = ScriptedEndpoint::start(move |request, _| match request {
+        "POST /session" => value(json!({"sessionId": "s1", "capabilities": {"browserName": "chrome"}})),
+        "GET /status" => value(json!({"ready": true})),
+        "GET /session/s1/window/handles" => value(json!(["w"])),
+        request if request.starts_with("DELETE") => value(Value::Null),
+        "POST /session/s1/execute/sync" => value(json!([[1280, 800, 1280, 800]])),
+        _ => Some((503, "upstream connect error".to_string())),
+    });
+    let ran = run(&project(json!({"webdriver": endpoint.address})), &[]).exits(2);
+    let told = format!("{}{}", ran.stdout, ran.stderr);
+    assert!(told.contains("with 503 and `upstream connect error`"), "{told}");
+    let asked = endpoint.asked();
+    let n = |request: &str| asked.iter().filter(|asked| asked.starts_with(request)).count();
+    // The trail moves once, so that there are two sessions.
+    assert_eq!(n("POST /session/s1/window"), 2, "another window is chosen once in each: {asked:?}");
+}
+
+#[test]
+fn an_endpoint_that_takes_long_is_waited_for_as_long_as_it_says_that_it_is_there() {
+    if !is_full_tier() {
+        return;
+    }
+    let (told, is_asked) = channel();
+    let (told, is_asked) = (Mutex::new(told), Mutex::new(is_asked));
+    let endpoint = ScriptedEndpoint::start(move |request, _| match request {
+        "GET /status" => {
+            let _ = told.lock().expect("no panic").send(());
+            value(json!({"ready": true}))
+        }
+        _ => {
+            // Answers only after it was asked twice whether it is there.
+            let is_asked = is_asked.lock().expect("no panic");
+            let _ = is_asked.recv_timeout(PATIENCE).and_then(|()| is_asked.recv_timeout(PATIENCE));
+            error(500, "session not created", "No matching capabilities found")
+        }
+    });
+    let told = fails(json!({"webdriver": endpoint.address}), 2);
+    assert!(told.contains("No matching capabilities found") && !told.contains("it hangs"), "{told}");
 }
 
 #[test]

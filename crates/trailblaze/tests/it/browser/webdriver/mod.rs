@@ -4,6 +4,7 @@ mod dialogs;
 mod example_shop;
 mod faults;
 mod life;
+mod selenium;
 
 use serde_json::{Value, json};
 

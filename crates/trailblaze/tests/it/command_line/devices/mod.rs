@@ -1,5 +1,6 @@
 //! Kinds of devices: a new one, and who may use a device that exists only once.
 
+mod appium;
 #[cfg(target_os = "linux")]
 mod desktop;
 mod iphone_stand_in;

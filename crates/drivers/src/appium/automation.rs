@@ -1,0 +1,82 @@
+//! Which of Appium's drivers a session has. They share the protocol, but neither page sources nor what touches an element.
+
+use serde_json::Value;
+use trailblaze_protocol::driver::Platform;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Automation {
+    UiAutomator2,
+    XcuiTest,
+    /// Appium's own for tests: its apps are files.
+    Fake,
+}
+
+const AUTOMATION_NAME: &str = "appium:automationName";
+
+impl Automation {
+    /// The one that a session is asked for.
+    pub fn wanted(capabilities: &Value, platform: Platform) -> Result<Automation, String> {
+        let name = capabilities.get(AUTOMATION_NAME).or_else(|| capabilities.get("automationName"));
+        match name.and_then(Value::as_str).map(str::to_ascii_lowercase).as_deref() {
+            None if platform == Platform::Ios => Ok(Automation::XcuiTest),
+            None => Ok(Automation::UiAutomator2),
+            Some("uiautomator2") if platform == Platform::Android => Ok(Automation::UiAutomator2),
+            Some("xcuitest") if platform == Platform::Ios => Ok(Automation::XcuiTest),
+            Some("fake") => Ok(Automation::Fake),
+            Some(name) => Err(format!(
+                "its `{AUTOMATION_NAME}` is `{name}`, whose page sources cannot be read here as those of {platform}; UiAutomator2 \
+                 (android), XCUITest (ios) and Fake can"
+            )),
+        }
+    }
+
+    /// As capabilities name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Automation::UiAutomator2 => "UiAutomator2",
+            Automation::XcuiTest => "XCUITest",
+            Automation::Fake => "Fake",
+        }
+    }
+
+    fn platform_name(self) -> &'static str {
+        match self {
+            Automation::UiAutomator2 => "Android",
+            Automation::XcuiTest => "iOS",
+            Automation::Fake => "Fake",
+        }
+    }
+
+    /// What is asked of a session, unless the project asks for something else.
+    pub fn capabilities(self, own: &Value) -> Value {
+        let mut wanted = serde_json::json!({
+            "platformName": self.platform_name(),
+            AUTOMATION_NAME: self.name(),
+            // A model may think for longer than the minute that is usual.
+            "appium:newCommandTimeout": 600,
+        });
+        if let (Some(wanted), Some(own)) = (wanted.as_object_mut(), own.as_object()) {
+            wanted.extend(own.iter().map(|(name, value)| (name.clone(), value.clone())));
+        }
+        wanted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_driver_of_appium_follows_from_the_platform_unless_it_is_named() {
+        assert_eq!(Automation::wanted(&json!({}), Platform::Android), Ok(Automation::UiAutomator2));
+        assert_eq!(Automation::wanted(&json!({}), Platform::Ios), Ok(Automation::XcuiTest));
+        let fake = json!({AUTOMATION_NAME: "Fake", "platformName": "Fake"});
+        assert_eq!(Automation::wanted(&fake, Platform::Ios), Ok(Automation::Fake));
+        let espresso = Automation::wanted(&json!({AUTOMATION_NAME: "Espresso"}), Platform::Android);
+        assert!(espresso.is_err_and(|why| why.contains("`espresso`")));
+        let asked = Automation::UiAutomator2.capabilities(&json!({"platformName": "android"}));
+        assert_eq!((&asked["platformName"], &asked[AUTOMATION_NAME]), (&json!("android"), &json!("UiAutomator2")));
+    }
+}
