@@ -48,6 +48,7 @@ pub use self::phone::{
     PhoneAbilities, PhoneAlert, PhoneCommand,
 };
 pub use self::world::{ClockMode, MediaFeatures, PageWorldCommand, PermissionState, Redact, WorldControl};
+use crate::limits;
 use crate::query::{Checks, Find, Found, Query};
 use crate::screen::{Screen, Shape, SnapshotId};
 use crate::snapshot::Details;
@@ -182,6 +183,11 @@ pub trait Driver: Send + Sync {
         let _ = budget;
         let platform = self.describe().platform;
         Err(DriverError::Unsupported { action: "followPerson".to_string(), platform })
+    }
+
+    /// How long it may take to be prepared for a trail.
+    fn preparing_limit(&self) -> Duration {
+        limits::DRIVER_COMMAND
     }
 
     /// Prepares the device for another trail: what an earlier one left behind must not affect it. Called before each trail

@@ -445,7 +445,7 @@ impl Device {
 
     /// Prepares the device for a trail. A device that cannot be prepared says so in the first call of the trail.
     pub async fn begin_trail(&self, session: &Session, cancel: &CancellationToken, trail: &TrailStart) {
-        let budget = Budget::new(Instant::now() + limits::DRIVER_COMMAND, cancel.clone());
+        let budget = Budget::new(Instant::now() + self.driver.preparing_limit(), cancel.clone());
         self.emit_events_of_no_call(session);
         self.history.lock().forget_pages();
         let begun = {

@@ -6,10 +6,12 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::Value;
 use trailblaze_core::driver::{Budget, DisplayedText, DriverError};
+use trailblaze_core::limits;
 use trailblaze_protocol::geometry::Size;
 
 use super::backend_world::{CredentialsQuestion, HeldRequest, TrafficEvent};
@@ -42,6 +44,11 @@ pub trait BrowserConnector: Send + Sync {
 
     /// A session of its own, without a tab. It shares nothing with others that pages can see.
     async fn open(&self, setup: Setup, budget: &Budget) -> Result<Arc<dyn Backend>, DriverError>;
+
+    /// How long a session may take to open.
+    fn opening_limit(&self) -> Duration {
+        limits::DRIVER_COMMAND
+    }
 
     /// Ends what was made ready for a session that is not opened.
     async fn close(&self) {}

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
@@ -326,6 +327,10 @@ impl Driver for Web {
         page.check_follows_person()?;
         page.use_session();
         person::follow(&page, budget).await
+    }
+
+    fn preparing_limit(&self) -> Duration {
+        self.connector.opening_limit()
     }
 
     async fn begin_trail(&self, budget: &Budget, trail: &TrailStart) -> Result<(), DriverError> {

@@ -412,7 +412,12 @@ impl WebDevices {
     ) -> Result<Arc<dyn Driver>, DriverError> {
         let variable = |name: &str| self.machine.var(name).map(|value| value.to_string_lossy().into_owned());
         let settings = endpoint.resolve(&variable).map_err(|evidence| DriverError::NotStarted { evidence })?;
-        let connector = WebDriverConnector::new(&settings, &proxies(&self.machine), Arc::clone(&self.endings))?;
+        let connector = WebDriverConnector::new(
+            &settings,
+            endpoint.session_wait,
+            &proxies(&self.machine),
+            Arc::clone(&self.endings),
+        )?;
         // Ends a little earlier than the device has to be ready, so that it can be said what was waited for.
         let deadline = budget.deadline.min(Instant::now() + endpoint.session_wait);
         connector.prepare(&Budget { deadline, ..budget.clone() }).await?;

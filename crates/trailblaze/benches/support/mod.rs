@@ -4,6 +4,7 @@
 #![allow(dead_code, unused_imports)]
 
 pub mod mcp;
+pub mod session;
 mod table;
 
 use std::sync::Arc;

@@ -1,11 +1,13 @@
 //! Sessions at one endpoint, for one device.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 use trailblaze_core::driver::{Budget, DriverError};
+use trailblaze_core::limits;
 use trailblaze_http::ProxySettings;
 
 use super::super::backend::{Backend, BrowserConnector, Setup};
@@ -22,6 +24,7 @@ pub struct WebDriverConnector {
     capabilities: Value,
     endings: Arc<SessionEndings>,
     warned: Arc<WarnedDialogs>,
+    session_wait: Duration,
     /// A session that was made before it is needed, so that waiting for it is no part of a step.
     ready: Mutex<Option<WebDriverSession>>,
 }
@@ -29,13 +32,15 @@ pub struct WebDriverConnector {
 impl WebDriverConnector {
     pub fn new(
         settings: &EndpointSettings,
+        session_wait: Duration,
         proxies: &ProxySettings,
         endings: Arc<SessionEndings>,
     ) -> Result<WebDriverConnector, DriverError> {
         let http = WebDriverHttp::new(settings.address.clone(), proxies)
             .map_err(|evidence| DriverError::NotStarted { evidence })?;
         let (warned, ready) = Default::default();
-        Ok(WebDriverConnector { http, capabilities: wanted(&settings.capabilities), endings, warned, ready })
+        let capabilities = wanted(&settings.capabilities);
+        Ok(WebDriverConnector { http, capabilities, endings, warned, session_wait, ready })
     }
 
     /// Makes the first session.
@@ -70,6 +75,10 @@ fn wanted(own: &Value) -> Value {
 impl BrowserConnector for WebDriverConnector {
     fn name(&self) -> &'static str {
         "a browser behind WebDriver"
+    }
+
+    fn opening_limit(&self) -> Duration {
+        self.session_wait + limits::DRIVER_COMMAND
     }
 
     async fn open(&self, setup: Setup, budget: &Budget) -> Result<Arc<dyn Backend>, DriverError> {

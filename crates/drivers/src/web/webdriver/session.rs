@@ -285,7 +285,10 @@ pub async fn end_session(http: &WebDriverHttp, id: &str) -> Result<(), EndpointE
 
 /// Evaluates what is between them once for each id: the answer to a command that was sent again is that of the first one. The answer is a
 /// list with the value, because an endpoint answers `null` if a dialog has opened meanwhile.
-const BEFORE: &str = r#"const kept = globalThis.trailblazeKept;
+///
+/// geckodriver gives each script a global object of its own, which is no window and is gone afterwards: what is kept is kept in the page's.
+const BEFORE: &str = r#"const globalThis = window;
+const kept = globalThis.trailblazeKept;
 if (kept?.id === arguments[0]) return kept.value;
 const now = { id: arguments[0] };
 Object.defineProperty(globalThis, "trailblazeKept", { value: now, configurable: true, writable: true });
