@@ -178,7 +178,9 @@
     if (width === undefined || width > 1 && height > 1 && !e[$hasAttributes]()) return false;
     const style = getComputedStyle(e);
     const isTiny = width <= 1 && height <= 1;
-    if (isTiny || height === 0 || width === 0) {
+    // How the page itself overflows is about the window, whatever size its boxes have.
+    const isPage = e === document.body || e === document.documentElement;
+    if (!isPage && (isTiny || height === 0 || width === 0)) {
       const isCut = (isTiny || height === 0) && style.overflowY !== "visible" || (isTiny || width === 0) && style.overflowX !== "visible";
       if (isCut && style.display !== "inline" && style.display !== "contents") return e.firstChild != null || rootOf(e) != null;
     }

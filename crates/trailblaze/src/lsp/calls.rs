@@ -62,7 +62,7 @@ pub fn parameter_begun(text: &str, offset: usize) -> Option<String> {
         None => {
             let depth = key_column(line);
             let is_above = |line: &&str| !line.trim().is_empty() && key_column(line) < depth;
-            let nth = lines[..n_above].iter().rposition(|line| is_above(&line))?;
+            let nth = lines[..n_above].iter().rposition(is_above)?;
             let is_with = lines[nth].trim_start().trim_start_matches("- ").trim() == "with:";
             is_with.then_some(nth)?
         }

@@ -119,7 +119,12 @@ async fn compare(
         return Ok(Ok(Answer::Missing(taken, missing(cx, &file, &result, no))));
     }
     *last.lock() = Some(LastPicture { taken, fingerprint });
-    Ok(Err(no))
+    if pictures.are_renewed() {
+        return Ok(Err(no));
+    }
+    let trail = cx.attempt.trail();
+    let text = format!("{}; if it looks right, `trailblaze run --update-snapshots {trail}` writes it anew", no.text);
+    Ok(Err(Box::new(Outcome { text, ..*no })))
 }
 
 /// The picture to compare; `Err` if what it is of is not on the screen.

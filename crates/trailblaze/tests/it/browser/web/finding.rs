@@ -278,6 +278,20 @@ fn what_is_hidden_is_said_to_be() {
 }
 
 #[test]
+fn what_a_page_without_height_holds_is_visible() {
+    // An editor that fills the window.
+    let markup = "<style>body { overflow: hidden; margin: 0 }</style>
+        <div style='position: absolute; left: 10px; top: 10px'><h1>Editor</h1><button>Deploy</button></div>";
+    check(
+        markup,
+        &[
+            ("assertVisible text=Editor timeoutMs=0", Ok("visible")),
+            ("assertVisible ref='button \"Deploy\"' timeoutMs=0", Ok("visible")),
+        ],
+    );
+}
+
+#[test]
 fn what_nobody_can_see_is_not_visible() {
     let markup = "<style>.only { position: absolute; width: 1px; height: 1px; overflow: hidden } .clip { position: absolute; clip: rect(0, 0, 0, 0) }
             .path { clip-path: inset(50%) } .shut { height: 0; overflow: hidden } .clear { opacity: 0 } .way { position: absolute; top: 300px; left: 0 }</style>
