@@ -21,6 +21,7 @@ use trailblaze_core::yaml::{Problem, Severity, Source};
 
 use crate::files::in_address;
 use crate::project::environment::Environment;
+use crate::project::source::read_source;
 use crate::project::stretches;
 use crate::sessions::host::SessionHost;
 use knowledge::Knowledge;
@@ -280,7 +281,9 @@ impl LanguageServer<'_> {
         }
         if let Some(used) = calls::parameter_begun(&source.text, offset) {
             let file = stretches::file(&self.place.root, &source.path, &used)?;
-            let parameters = StretchDocument::parameters_of(&self.source(&file)?);
+            let open = self.source(&file);
+            let stretch = open.or_else(|| read_source(&self.place.root, &file, &mut Vec::new()))?;
+            let parameters = StretchDocument::parameters_of(&stretch);
             let item = |(name, about): (String, String)| json!({"label": name, "kind": 5, "detail": about, "insertText": format!("{name}: ")});
             return Some(parameters.into_iter().map(item).collect());
         }

@@ -2,6 +2,7 @@
 import type { CallToolResult, ToolAnnotations } from '@modelcontextprotocol/sdk/types.js';
 import type { ToolContext } from './context.ts';
 import { type Args, type CheckedInput, type Input, type JsonSchema } from './input.ts';
+import { type Runtime } from './runtime.ts';
 import { type ToolFlags, type TrailblazeTool, type TrailblazeToolMeta } from './tool-meta.ts';
 export type { Args, Input, JsonSchema };
 export type ToolSpec<I extends Input | undefined = Input | undefined> = ToolFlags & {
@@ -30,6 +31,8 @@ export type DefinedTool = {
     /** The stack where it was defined. */
     readonly definedAt: string;
 };
+/** From now on, what is wrong with a definition is told with its place. */
+export declare function usePlaces(places: Runtime['placeOf']): void;
 /** Defines a tool. `run()` serves it under exactly this name. */
 export declare function tool<I extends Input | undefined = undefined>(name: string, spec: ToolSpec<I>, handler: Handler<I>): DefinedTool;
 /** Adds a tool to a list of tools. */

@@ -133,9 +133,12 @@ pub fn assertions(screen: &Screen, node: &Node, stable: &Stable) -> Vec<Proposal
                 value => format!("\"{name}\" contains \"{value}\""),
             };
             // What a list of a page shows is not the value that it sends.
-            proposals.push(match node.props.text(Field::Options) {
-                Some(_) => check(text, "web_verifyValue", json!({"expected": value, "type": "TEXT"})),
-                None => check(text, "assertValue", json!({ "is": value })),
+            proposals.extend(match node.props.text(Field::Options) {
+                Some(_) => alternatives(screen, node).first().map(|selector| {
+                    let args = json!({"nodeSelector": selector.to_json(), "expected": value, "type": "TEXT"});
+                    Proposal { text, call: json!({ "web_verifyValue": args }) }
+                }),
+                None => Some(check(text, "assertValue", json!({ "is": value }))),
             });
         }
         let state = element_state(screen, node.id);
