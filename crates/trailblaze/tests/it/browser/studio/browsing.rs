@@ -60,7 +60,7 @@ fn gestures_on_a_web_page_are_done_and_become_steps() {
     };
     let screen = screens.until("the page", |screen| has(screen, "Twice") && has(screen, "ready"));
     let search = |selector: &str| page.call("TrySelector", json!({"session": session, "selector": selector}));
-    let buttons = ["Twice", "Menu", "Once"].map(|name| element(&screen, name)["index"].clone());
+    let buttons = ["Twice", "Menu", "Off", "Once"].map(|name| element(&screen, name)["index"].clone());
     for selector in ["{web: {cssSelector: button}}", "css=button"] {
         let found = search(selector);
         assert_eq!((&found["elements"], &found["unlisted"]), (&json!(buttons), &json!(0)), "{selector}: {found:#}");

@@ -158,7 +158,7 @@ fn what_cannot_run_at_the_same_time_is_refused_at_its_place() {
     );
     check(
         "after:\n  - step: Both\n    together: [{on: alice, tools: []}, {on: bob, tools: []}]\n",
-        &["unknown key `together`"],
+        &["none has `together`", "write a step for each device"],
     );
 }
 
