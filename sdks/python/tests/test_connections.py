@@ -213,16 +213,17 @@ def test_a_call_ends_when_its_time_is_up(style: Style, server: FakeServer) -> No
     def answer(request: Request, connection: socket.socket) -> None:
         never.wait(30)
 
-    server.answer = answer
     tb = style.client(server.address, key="k")
+    style.run(tb.tap(1, 2, timeout=60))
+    assert server.last.headers["connect-timeout-ms"] == "60000"
+    server.answer = answer
     with pytest.raises(DeadlineExceeded, match="within the timeout") as raised:
         style.run(tb.tap(1, 2, timeout=0.05))
     assert raised.value.code == "deadline_exceeded" and isinstance(raised.value, TimeoutError)
-    assert server.last.headers["connect-timeout-ms"] == "50"
     with pytest.raises(DeadlineExceeded):
         style.run(style.client(server.address, key="k", timeout=0.05).is_visible("x"))
-    # Calls that are too late are not sent again.
-    assert len(server.requests) == 2
+    # Calls that are too late are not sent again. On a busy machine, they are too late before they are sent.
+    assert len(server.requests) <= 3
     never.set()
 
 

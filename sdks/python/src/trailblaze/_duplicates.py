@@ -12,7 +12,6 @@ from ._place import place_of_code, place_of_frame
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
 # FastMCP 3 and newer, and FastMCP 2.
 _WARNING = re.compile(r"(?:Component already exists: tool:|Tool already exists: )([^@\s]+)")

@@ -59,11 +59,23 @@ fn fifty_trails_over_four_slots_survive_the_loss_of_a_node() {
     });
     grid.kill_node(0);
     is_lost.store(true, Ordering::SeqCst);
+    wait_for_trails(&project);
     let ran = project.ended(running).exits(0);
     let run = project.last_run();
     assert_eq!(run.summary()["counts"]["passed"], json!(2 * TRAILS), "{}", ran.stdout);
     assert_all_are_accounted_for(&run);
     wait_until("the hub has no session", || (grid.n_sessions() == 0).then_some(()));
+}
+
+/// Waits as long as trails end one after the other.
+fn wait_for_trails(project: &Project) {
+    for n in 1..=2 * TRAILS {
+        wait_until("another trail ends", || {
+            let events = project.last_run().events();
+            let n_ended = events.iter().filter(|event| matches!(event, Event::AttemptEnded { .. })).count();
+            (n_ended >= n).then_some(())
+        });
+    }
 }
 
 fn devices(grid: &SeleniumGrid) -> String {
