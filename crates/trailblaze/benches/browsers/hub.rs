@@ -2,7 +2,7 @@
 //! the same in every other. It has no browser.
 
 use std::collections::HashMap;
-use std::io::{BufBufReader, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
