@@ -10,7 +10,7 @@ use crate::error::Error;
 
 /// A call that a client made or prepared.
 #[derive(Debug, Clone)]
-pub struct PreparedCall {
+pub struct ClientCall {
     /// What it calls: a tool, or a method such as `Tap`.
     pub what: String,
     /// Where it was prepared.
@@ -20,13 +20,13 @@ pub struct PreparedCall {
 /// Is told of the calls of a client.
 pub trait CallListener: Send + Sync {
     /// A call was dropped before it was awaited.
-    fn unawaited(&self, call: &PreparedCall);
+    fn unawaited(&self, call: &ClientCall);
 
     /// The place of a call that is about to be made, if its tool has ended: Trailblaze, which refuses the call, shows it.
-    fn late_place(&self, call: &PreparedCall) -> Option<String>;
+    fn late_place(&self, call: &ClientCall) -> Option<String>;
 
     /// A call failed. Runs in the task that made it, before that has the error.
-    fn failed(&self, call: &PreparedCall, error: &Error);
+    fn failed(&self, call: &ClientCall, error: &Error);
 }
 
 /// Shared by a call and its clones: the last one that is dropped tells, if none was awaited.
@@ -66,9 +66,9 @@ impl FollowedCall {
         self.listener.failed(&self.prepared(), error);
     }
 
-    fn prepared(&self) -> PreparedCall {
+    fn prepared(&self) -> ClientCall {
         let what = self.what.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        PreparedCall { what, place: self.place }
+        ClientCall { what, place: self.place }
     }
 }
 

@@ -40,7 +40,7 @@ mod transport;
 
 pub use client::Client;
 pub use error::{Code, Error};
-pub use followed::{CallListener, PreparedCall};
+pub use followed::{CallListener, ClientCall};
 pub use generated::calls::{DesktopCommands, MaestroCommands, PlaywrightCommands};
 pub use generated::{calls, types};
 pub use stream::Messages;

@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use trailblaze_client::{CallListener, Client, Error, PreparedCall, calls};
+use trailblaze_client::{CallListener, Client, ClientCall, Error, calls};
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::event::Level;
 use trailblaze_protocol::outcome::{MemoryChanges, Variant};
@@ -54,7 +54,7 @@ impl Drop for ToolContext {
 struct ClientListener(Arc<Noticed>);
 
 impl CallListener for ClientListener {
-    fn unawaited(&self, call: &PreparedCall) {
+    fn unawaited(&self, call: &ClientCall) {
         let text = format!(
             "`{}` was not awaited, so it was not carried out\nhint: write `.await?` behind the call",
             call.what
@@ -62,12 +62,12 @@ impl CallListener for ClientListener {
         self.0.mistake.lock().get_or_insert_with(|| ToolError::failed(text).at(call.place));
     }
 
-    fn late_place(&self, call: &PreparedCall) -> Option<String> {
+    fn late_place(&self, call: &ClientCall) -> Option<String> {
         let place = || Place::of_author(call.place).map(|place| place.to_string());
         self.0.has_ended.load(Ordering::Relaxed).then(place).flatten()
     }
 
-    fn failed(&self, call: &PreparedCall, error: &Error) {
+    fn failed(&self, call: &ClientCall, error: &Error) {
         // The tool itself has the error.
         if !is_in_tool() {
             let text = format!("`{}` failed: {error}", call.what);

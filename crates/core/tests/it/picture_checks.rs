@@ -56,7 +56,7 @@ async fn a_screen_that_looks_different_is_shown_with_the_expected_picture() {
     let saw = "one in which 3 of 200 pixels differ (1.50 %)";
     assert_eq!((facts["expected"].as_str(), facts["saw"].as_str()), (Some("the picture `start.png`"), Some(saw)));
     assert!(
-        outcome.text.ends_with("`trailblaze run --update-snapshots trails/pay.trail.yaml` writes it anew"),
+        outcome.text.ends_with("`trailblaze run --update-snapshots trails/pay.trail.yaml` replaces it"),
         "{}",
         outcome.text
     );

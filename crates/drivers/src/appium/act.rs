@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use trailblaze_core::driver::{Action, ActionOutput, ActionTarget, Budget, DriverError, Key};
 use trailblaze_protocol::geometry::Point;
 
-use super::automation::Automation;
+use super::automation::AppiumAutomation;
 use super::driver::AppiumDriver;
 use super::session::CommandFault;
 use crate::gesture::{self, Gesture};
@@ -22,7 +22,7 @@ impl AppiumDriver {
         target: &ActionTarget,
         action: &Action,
     ) -> Result<ActionOutput, DriverError> {
-        if self.automation == Automation::Fake {
+        if self.automation == AppiumAutomation::Fake {
             return self.perform_on_file(budget, target, action).await;
         }
         match action {
@@ -134,7 +134,7 @@ impl AppiumDriver {
     }
 
     async fn erase(&self, budget: &Budget, field: &str, count: u32) -> Result<(), DriverError> {
-        if self.automation == Automation::XcuiTest {
+        if self.automation == AppiumAutomation::XcuiTest {
             return self.type_into(budget, field, &ERASE.repeat(count as usize)).await;
         }
         let key = |kind: &str| json!({"type": kind, "value": BACKSPACE});
@@ -145,7 +145,7 @@ impl AppiumDriver {
     }
 
     async fn press(&self, budget: &Budget, key: Key) -> Result<(), DriverError> {
-        if self.automation == Automation::UiAutomator2 {
+        if self.automation == AppiumAutomation::UiAutomator2 {
             self.session.mobile(budget, "pressKey", json!({"keycode": key_code(key)})).await?;
             return Ok(());
         }

@@ -4,13 +4,13 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use trailblaze_core::driver::{AlertControl, AppControl, Budget, DriverError, LaunchMode, PhoneAbilities, PhoneAlert};
 
-use super::automation::Automation;
+use super::automation::AppiumAutomation;
 use super::driver::AppiumDriver;
 
 impl AppiumDriver {
     /// One of Appium's commands for an app. One that its driver does not have is unsupported.
     async fn app_command(&self, budget: &Budget, name: &str, app: &str) -> Result<Value, DriverError> {
-        let key = if self.automation == Automation::XcuiTest { "bundleId" } else { "appId" };
+        let key = if self.automation == AppiumAutomation::XcuiTest { "bundleId" } else { "appId" };
         match self.session.mobile(budget, name, json!({key: app})).await {
             Err(fault) if fault.is_unknown() => Err(self.unsupported(name)),
             done => Ok(done?),
@@ -59,11 +59,11 @@ impl AlertControl for AppiumDriver {
         let Some(text) = self.open_alert(budget).await? else { return Ok(None) };
         let buttons = match self.automation {
             // Only WebDriverAgent names them.
-            Automation::XcuiTest => {
+            AppiumAutomation::XcuiTest => {
                 let named = self.session.mobile(budget, "alert", json!({"action": "getButtons"})).await?;
                 named.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_string).collect()
             }
-            Automation::UiAutomator2 | Automation::Fake => Vec::new(),
+            AppiumAutomation::UiAutomator2 | AppiumAutomation::Fake => Vec::new(),
         };
         Ok(Some(PhoneAlert { text, buttons }))
     }
@@ -72,13 +72,13 @@ impl AlertControl for AppiumDriver {
         let word = if accept { "accept" } else { "dismiss" };
         let answered = match (button, self.automation) {
             (None, _) => self.session.post(budget, &format!("/alert/{word}"), json!({})).await,
-            (Some(button), Automation::XcuiTest) => {
+            (Some(button), AppiumAutomation::XcuiTest) => {
                 self.session.mobile(budget, "alert", json!({"action": word, "buttonLabel": button})).await
             }
-            (Some(button), Automation::UiAutomator2) => {
+            (Some(button), AppiumAutomation::UiAutomator2) => {
                 self.session.mobile(budget, &format!("{word}Alert"), json!({"buttonLabel": button})).await
             }
-            (Some(_), Automation::Fake) => return Err(self.unsupported("the button of an alert by its name")),
+            (Some(_), AppiumAutomation::Fake) => return Err(self.unsupported("the button of an alert by its name")),
         };
         match answered {
             Ok(_) => Ok(()),

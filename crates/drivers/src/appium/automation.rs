@@ -4,7 +4,7 @@ use serde_json::Value;
 use trailblaze_protocol::driver::Platform;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Automation {
+pub enum AppiumAutomation {
     UiAutomator2,
     XcuiTest,
     /// Appium's own for tests: its apps are files.
@@ -13,16 +13,16 @@ pub enum Automation {
 
 const AUTOMATION_NAME: &str = "appium:automationName";
 
-impl Automation {
+impl AppiumAutomation {
     /// The one that a session is asked for.
-    pub fn wanted(capabilities: &Value, platform: Platform) -> Result<Automation, String> {
+    pub fn wanted(capabilities: &Value, platform: Platform) -> Result<AppiumAutomation, String> {
         let name = capabilities.get(AUTOMATION_NAME).or_else(|| capabilities.get("automationName"));
         match name.and_then(Value::as_str).map(str::to_ascii_lowercase).as_deref() {
-            None if platform == Platform::Ios => Ok(Automation::XcuiTest),
-            None => Ok(Automation::UiAutomator2),
-            Some("uiautomator2") if platform == Platform::Android => Ok(Automation::UiAutomator2),
-            Some("xcuitest") if platform == Platform::Ios => Ok(Automation::XcuiTest),
-            Some("fake") => Ok(Automation::Fake),
+            None if platform == Platform::Ios => Ok(AppiumAutomation::XcuiTest),
+            None => Ok(AppiumAutomation::UiAutomator2),
+            Some("uiautomator2") if platform == Platform::Android => Ok(AppiumAutomation::UiAutomator2),
+            Some("xcuitest") if platform == Platform::Ios => Ok(AppiumAutomation::XcuiTest),
+            Some("fake") => Ok(AppiumAutomation::Fake),
             Some(name) => Err(format!(
                 "its `{AUTOMATION_NAME}` is `{name}`, whose page sources cannot be read here as those of {platform}; UiAutomator2 \
                  (android), XCUITest (ios) and Fake can"
@@ -33,17 +33,17 @@ impl Automation {
     /// As capabilities name it.
     pub fn name(self) -> &'static str {
         match self {
-            Automation::UiAutomator2 => "UiAutomator2",
-            Automation::XcuiTest => "XCUITest",
-            Automation::Fake => "Fake",
+            AppiumAutomation::UiAutomator2 => "UiAutomator2",
+            AppiumAutomation::XcuiTest => "XCUITest",
+            AppiumAutomation::Fake => "Fake",
         }
     }
 
     fn platform_name(self) -> &'static str {
         match self {
-            Automation::UiAutomator2 => "Android",
-            Automation::XcuiTest => "iOS",
-            Automation::Fake => "Fake",
+            AppiumAutomation::UiAutomator2 => "Android",
+            AppiumAutomation::XcuiTest => "iOS",
+            AppiumAutomation::Fake => "Fake",
         }
     }
 
@@ -70,13 +70,13 @@ mod tests {
 
     #[test]
     fn the_driver_of_appium_follows_from_the_platform_unless_it_is_named() {
-        assert_eq!(Automation::wanted(&json!({}), Platform::Android), Ok(Automation::UiAutomator2));
-        assert_eq!(Automation::wanted(&json!({}), Platform::Ios), Ok(Automation::XcuiTest));
+        assert_eq!(AppiumAutomation::wanted(&json!({}), Platform::Android), Ok(AppiumAutomation::UiAutomator2));
+        assert_eq!(AppiumAutomation::wanted(&json!({}), Platform::Ios), Ok(AppiumAutomation::XcuiTest));
         let fake = json!({AUTOMATION_NAME: "Fake", "platformName": "Fake"});
-        assert_eq!(Automation::wanted(&fake, Platform::Ios), Ok(Automation::Fake));
-        let espresso = Automation::wanted(&json!({AUTOMATION_NAME: "Espresso"}), Platform::Android);
+        assert_eq!(AppiumAutomation::wanted(&fake, Platform::Ios), Ok(AppiumAutomation::Fake));
+        let espresso = AppiumAutomation::wanted(&json!({AUTOMATION_NAME: "Espresso"}), Platform::Android);
         assert!(espresso.is_err_and(|why| why.contains("`espresso`")));
-        let asked = Automation::UiAutomator2.capabilities(&json!({"platformName": "android"}));
+        let asked = AppiumAutomation::UiAutomator2.capabilities(&json!({"platformName": "android"}));
         assert_eq!((&asked["platformName"], &asked[AUTOMATION_NAME]), (&json!("android"), &json!("UiAutomator2")));
     }
 }

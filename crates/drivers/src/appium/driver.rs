@@ -18,7 +18,7 @@ use trailblaze_core::screen::{Field, Node, Picture, Screen, Shape, SnapshotId};
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::geometry::{Point, Size};
 
-use super::automation::Automation;
+use super::automation::AppiumAutomation;
 use super::session::{AppiumSession, CommandFault};
 use super::source::{AppSource, SourceReader};
 use crate::png::read_picture;
@@ -30,16 +30,16 @@ const TICK: Duration = Duration::from_millis(200);
 /// An app on a phone behind Appium.
 pub struct AppiumDriver {
     description: DeviceDescription,
-    pub(super) automation: Automation,
+    pub(super) automation: AppiumAutomation,
     pub(super) session: AppiumSession,
     /// How many pixels a point has in a row, where Appium counts in points.
     scale: f64,
-    seen: Mutex<Seen>,
+    seen: Mutex<LastLook>,
 }
 
 /// What the driver remembers between commands.
 #[derive(Default)]
-struct Seen {
+struct LastLook {
     snapshot: u64,
     /// The tree of the last look, to know whether the screen changed.
     root: Option<Node>,
@@ -53,13 +53,13 @@ struct Seen {
 impl AppiumDriver {
     pub async fn open(
         spec: &DeviceSpec,
-        automation: Automation,
+        automation: AppiumAutomation,
         session: AppiumSession,
         budget: &Budget,
     ) -> Result<AppiumDriver, DriverError> {
         let scale = match automation {
-            Automation::XcuiTest => scale(&session, budget).await?,
-            Automation::UiAutomator2 | Automation::Fake => 1.0,
+            AppiumAutomation::XcuiTest => scale(&session, budget).await?,
+            AppiumAutomation::UiAutomator2 | AppiumAutomation::Fake => 1.0,
         };
         let rect = session.get(budget, "/window/rect").await.map_err(DriverError::from)?;
         let side = |name: &str| (rect.get(name).and_then(Value::as_f64).unwrap_or(0.0) * scale).round() as u32;
@@ -91,8 +91,8 @@ impl AppiumDriver {
         let source = source.as_str().ok_or_else(|| refused("Appium returned no page source".to_string()))?;
         // The page source of the others has their alerts.
         let alert = match self.automation {
-            Automation::Fake => self.open_alert(budget).await?,
-            Automation::UiAutomator2 | Automation::XcuiTest => None,
+            AppiumAutomation::Fake => self.open_alert(budget).await?,
+            AppiumAutomation::UiAutomator2 | AppiumAutomation::XcuiTest => None,
         };
         let reader = SourceReader {
             automation: self.automation,
@@ -219,7 +219,7 @@ impl Driver for AppiumDriver {
 
     fn apps(&self) -> Option<&dyn AppControl> {
         // The app of `fake` is a file that the session loads.
-        (self.automation != Automation::Fake).then_some(self)
+        (self.automation != AppiumAutomation::Fake).then_some(self)
     }
 
     fn phone(&self) -> Option<&dyn PhoneAbilities> {

@@ -16,7 +16,7 @@ use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::geometry::Size;
 use trailblaze_protocol::ids::DeviceId;
 
-use super::automation::Automation;
+use super::automation::AppiumAutomation;
 use super::driver::AppiumDriver;
 use super::session::AppiumSession;
 use crate::provider::{ConfigKeys, DeviceProvider, Machine, ProviderConfig, WantedDevice};
@@ -70,7 +70,7 @@ impl AppiumEntry {
 #[derive(Debug, Clone, PartialEq)]
 struct AppiumSettings {
     endpoint: EndpointEntry,
-    automation: Automation,
+    automation: AppiumAutomation,
 }
 
 fn settings(device: &DeviceSpec) -> Option<&AppiumSettings> {
@@ -83,7 +83,7 @@ impl ProviderConfig for AppiumConfig {
         let WantedDevice { id, platform, name, driver, classifiers } = *wanted;
         let is_own = platform.is_mobile() && !name.is_empty() && !name.starts_with("sim-");
         let endpoint = self.entries.get(id).filter(|_| is_own)?.endpoint()?;
-        let automation = endpoint.check().and_then(|()| Automation::wanted(&endpoint.capabilities, platform));
+        let automation = endpoint.check().and_then(|()| AppiumAutomation::wanted(&endpoint.capabilities, platform));
         let automation = match automation {
             Ok(automation) => automation,
             Err(why) => return Some(Err(format!("`{id}` cannot be used: {why}"))),

@@ -123,7 +123,7 @@ async fn compare(
         return Ok(Err(no));
     }
     let trail = cx.attempt.trail();
-    let text = format!("{}; if it looks right, `trailblaze run --update-snapshots {trail}` writes it anew", no.text);
+    let text = format!("{}; if it looks right, `trailblaze run --update-snapshots {trail}` replaces it", no.text);
     Ok(Err(Box::new(Outcome { text, ..*no })))
 }
 

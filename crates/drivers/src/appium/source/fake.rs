@@ -23,7 +23,7 @@ pub struct FakeField {
 /// Ids of nodes are their places among all elements of the document, from 1.
 pub fn read(source: &str, shape: Shape, alert: Option<&str>) -> Result<AppSource, String> {
     let mut reader = quick_xml::Reader::from_str(source);
-    let mut reading = Reading { shape, alert, open: Vec::new(), count: 0, app: None, fields: Vec::new() };
+    let mut reading = FakeSourceReader { shape, alert, open: Vec::new(), count: 0, app: None, fields: Vec::new() };
     loop {
         match reader.read_event().map_err(|error| error.to_string())? {
             Event::Start(tag) => reading.begin(&tag)?,
@@ -45,7 +45,7 @@ pub fn read(source: &str, shape: Shape, alert: Option<&str>) -> Result<AppSource
     Ok(AppSource { root, size, app, fields: reading.fields })
 }
 
-struct Reading<'a> {
+struct FakeSourceReader<'a> {
     shape: Shape,
     alert: Option<&'a str>,
     /// With whether each is shown.
@@ -55,7 +55,7 @@ struct Reading<'a> {
     fields: Vec<FakeField>,
 }
 
-impl Reading<'_> {
+impl FakeSourceReader<'_> {
     fn begin(&mut self, tag: &BytesStart<'_>) -> Result<(), String> {
         self.count += 1;
         if self.count > MOST_ELEMENTS || self.open.len() >= DEEPEST {

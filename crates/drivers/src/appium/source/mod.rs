@@ -6,7 +6,7 @@ mod xcuitest;
 use trailblaze_core::screen::{Node, Shape};
 use trailblaze_protocol::geometry::Size;
 
-use super::automation::Automation;
+use super::automation::AppiumAutomation;
 use crate::android::ViewHierarchy;
 use crate::ios::ElementTree;
 
@@ -30,7 +30,7 @@ pub struct AppSource {
 /// How a page source is read.
 #[derive(Debug, Clone, Copy)]
 pub struct SourceReader {
-    pub automation: Automation,
+    pub automation: AppiumAutomation,
     pub shape: Shape,
     /// How many pixels a point has in a row, where the page source counts in points.
     pub scale: f64,
@@ -44,7 +44,7 @@ impl SourceReader {
         let why =
             |fault: String| format!("the page source of Appium's {} cannot be read: {fault}", self.automation.name());
         match self.automation {
-            Automation::UiAutomator2 => {
+            AppiumAutomation::UiAutomator2 => {
                 let hierarchy = ViewHierarchy::read_source(source, self.shape).map_err(why)?;
                 let size = hierarchy
                     .screen
@@ -52,7 +52,7 @@ impl SourceReader {
                 let size = size.ok_or_else(|| why("it has no size".to_string()))?;
                 Ok(AppSource { root: hierarchy.root, size, app: hierarchy.package, fields: Vec::new() })
             }
-            Automation::XcuiTest => {
+            AppiumAutomation::XcuiTest => {
                 let elements = xcuitest::elements(source, self.covers).map_err(why)?;
                 let tree =
                     ElementTree::read(&elements, self.scale, self.shape).map_err(|fault| why(fault.to_string()))?;
@@ -60,7 +60,7 @@ impl SourceReader {
                 let app = app.and_then(serde_json::Value::as_str).map(str::to_string);
                 Ok(AppSource { root: tree.root, size: tree.size, app, fields: Vec::new() })
             }
-            Automation::Fake => fake::read(source, self.shape, alert).map_err(why),
+            AppiumAutomation::Fake => fake::read(source, self.shape, alert).map_err(why),
         }
     }
 }

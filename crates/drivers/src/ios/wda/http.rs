@@ -168,7 +168,7 @@ impl WdaHttp {
     async fn within(&self, budget: &Budget, request: WdaRequest) -> Result<Value, WdaError> {
         let doing = request.doing();
         let started = Instant::now();
-        let unanswered = UnansweredRequest::add(&self.unanswered, &doing);
+        let unanswered = PendingWdaRequest::add(&self.unanswered, &doing);
         let answer = match budget.run(&doing, self.exchange(request)).await {
             Ok(Err(error @ WdaError::Closed { .. })) => Err(self.unplugged().await.unwrap_or(error)),
             Ok(answer) => answer,
@@ -240,16 +240,16 @@ impl WdaHttp {
 }
 
 /// A request that waits for its answer; it no longer does when this is dropped.
-struct UnansweredRequest<'a> {
+struct PendingWdaRequest<'a> {
     all: &'a Mutex<Vec<Arc<str>>>,
     doing: Arc<str>,
 }
 
-impl<'a> UnansweredRequest<'a> {
-    fn add(all: &'a Mutex<Vec<Arc<str>>>, doing: &str) -> UnansweredRequest<'a> {
+impl<'a> PendingWdaRequest<'a> {
+    fn add(all: &'a Mutex<Vec<Arc<str>>>, doing: &str) -> PendingWdaRequest<'a> {
         let doing: Arc<str> = doing.into();
         all.lock().push(Arc::clone(&doing));
-        UnansweredRequest { all, doing }
+        PendingWdaRequest { all, doing }
     }
 
     /// The oldest of all.
@@ -258,7 +258,7 @@ impl<'a> UnansweredRequest<'a> {
     }
 }
 
-impl Drop for UnansweredRequest<'_> {
+impl Drop for PendingWdaRequest<'_> {
     fn drop(&mut self) {
         self.all.lock().retain(|doing| !Arc::ptr_eq(doing, &self.doing));
     }
