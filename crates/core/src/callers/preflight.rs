@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::event::ToolKind;
 
@@ -22,6 +22,8 @@ use crate::yaml::{Problem, Problems, Source, Span, YamlNode, loose, nearest, to_
 pub const ASSERT_ABSENT: &str = "assertNotVisibleBySelector";
 /// The tool that compares a screen with expected text.
 pub const ASSERT_TREE: &str = "assertTree";
+/// The tool that compares a screen with a picture.
+pub const ASSERT_PICTURE: &str = "assertPicture";
 
 /// All problems that keep the trail from running on this device with these tools.
 /// `no_model` says why steps that need a model cannot be carried out; `None` if they can.
@@ -53,6 +55,7 @@ fn preflight_calls(
     let mut found = ProblemsByFile::default();
     let called: Vec<&ToolCall> = calls(trail, device).filter(|call| is_called(call)).collect();
     check_refs(&called, registry, &mut found);
+    check_pictures(&called, registry, &mut found);
     check_conditions(trail, registry, device, &mut found);
     if let Some(why) = no_model {
         check_models(trail, registry, device, why, &mut found);
@@ -236,6 +239,36 @@ fn check_refs(called: &[&ToolCall], registry: &Registry, found: &mut ProblemsByF
                 }
             }
         });
+    }
+}
+
+/// Reports expected pictures of one name: the file of one would be that of the other.
+fn check_pictures(called: &[&ToolCall], registry: &Registry, found: &mut ProblemsByFile) {
+    let mut known: Vec<(&str, &ToolCall)> = Vec::new();
+    for call in called {
+        let is_picture = call.tool.value == ASSERT_PICTURE;
+        if !is_picture || registry.get(ASSERT_PICTURE).is_none_or(|tool| tool.is_custom()) {
+            continue;
+        }
+        let Some(name) = call.args.get("name").and_then(|given| Some((given, given.raw()?))) else { continue };
+        let (given, name) = name;
+        if template::has_token(name) {
+            continue;
+        }
+        match known.iter().find(|(other, _)| *other == name) {
+            None => known.push((name, call)),
+            // A stretch that is used twice.
+            Some((_, other)) if other.tool.span == call.tool.span && other.source.path == call.source.path => {}
+            Some((_, other)) => {
+                let place = format!("{}:{}", other.source.path, other.tool.span.line);
+                let message = format!("the picture `{name}` is already that of {place}");
+                found.of(&call.source).error_with_hint(
+                    given.span,
+                    message,
+                    "give each picture of a trail its own name",
+                );
+            }
+        }
     }
 }
 
@@ -429,6 +462,8 @@ fn check_call(call: &ToolCall, registry: &Registry, problems: &mut Problems) {
         check_selectors(&call.args, registry.shape, problems);
         check_absent(name, &call.args, problems);
         check_tree(name, &call.args, problems);
+        check_needs(tool, call, &args, problems);
+        check_patterns(tool, &call.args, problems);
     }
     let Err(invalid) = tool.schema.check(&args) else { return };
     let has_templates = args.values().any(template::holds_token);
@@ -481,6 +516,27 @@ fn check_absent(name: &str, args: &YamlNode, problems: &mut Problems) {
             }
         }
     });
+}
+
+/// Reports that a call has none of several arguments, of which it needs one.
+fn check_needs(tool: &Tool, call: &ToolCall, args: &Map<String, Value>, problems: &mut Problems) {
+    for need in tool.needs.iter().filter(|need| !need.is_met(args)) {
+        problems.error(call.tool.span, format!("`{}`: {}", tool.name, need.otherwise));
+    }
+}
+
+/// Reports invalid patterns, which would only fail when the call is made.
+fn check_patterns(tool: &Tool, args: &YamlNode, problems: &mut Problems) {
+    let properties = tool.schema.json().get("properties").and_then(Value::as_object);
+    for (name, property) in properties.into_iter().flatten() {
+        if property.get("format").and_then(Value::as_str) != Some("regex") {
+            continue;
+        }
+        let Some((given, source)) = args.get(name).and_then(|given| Some((given, given.raw()?))) else { continue };
+        if !template::has_token(source) && Pattern::new(source, Case::Sensitive).is_invalid() {
+            problems.error(given.span, format!("`{}`: `{name}`: {}", tool.name, invalid_pattern(source)));
+        }
+    }
 }
 
 /// Reports the first mistake in an expected tree, where it is.

@@ -36,6 +36,8 @@ pub struct Tool {
     pub needs_model: bool,
     /// The parameter that it types into a field. A tool server that does not list a secret may use it only there.
     pub typed_param: Option<&'static str>,
+    /// Which of its optional parameters a call needs.
+    pub needs: &'static [Need],
     /// Whether it returns delegates instead of acting.
     pub is_delegating: bool,
     /// Whether it only works if the agent runs on the host.
@@ -54,6 +56,14 @@ pub struct Tool {
     /// Where its author defined it, if its server says so: `tools/orders.ts:12:1`.
     pub defined_at: Option<String>,
     pub body: Body,
+}
+
+/// Optional parameters of which a call needs one or more.
+#[derive(Debug, Clone, Copy)]
+pub struct Need {
+    pub one_of: &'static [&'static str],
+    /// What to say if a call has none of them.
+    pub otherwise: &'static str,
 }
 
 /// Where a tool comes from.
@@ -119,6 +129,7 @@ impl Tool {
             is_always_recorded: false,
             needs_model: false,
             typed_param: None,
+            needs: &[],
             is_delegating: false,
             requires_host: false,
             requires_context: false,
@@ -167,6 +178,17 @@ impl Tool {
             Body::Foreign(source) => Some(source),
             Body::BuiltIn(_) | Body::Expansion(_) | Body::Code(_) | Body::Effects(_) => None,
         }
+    }
+}
+
+impl Need {
+    pub fn is_met(&self, args: &Map<String, Value>) -> bool {
+        self.one_of.iter().any(|name| args.get(*name).is_some_and(|value| !value.is_null()))
+    }
+
+    pub fn stop(&self) -> Stop {
+        let missing = self.one_of.iter().map(ToString::to_string).collect();
+        Stop::error(Variant::MissingRequiredArgs { missing }, self.otherwise)
     }
 }
 

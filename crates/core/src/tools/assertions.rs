@@ -13,7 +13,7 @@ use crate::callers::preflight::ASSERT_ABSENT;
 use crate::engine::cx::Cx;
 use crate::engine::device::{Goal, Reached};
 use crate::engine::fault::Stop;
-use crate::engine::tool::Args;
+use crate::engine::tool::{Args, Need};
 use crate::limits;
 use crate::query::Stable;
 use crate::query::{ElementProperties, Query, QueryTarget, TextMatch};
@@ -30,6 +30,9 @@ const ENABLED: ParamRow =
     optional("enabled", ParamType::Flag, "Only match an enabled (true) or disabled (false) element.");
 const SELECTED: ParamRow =
     optional("selected", ParamType::Flag, "Only match a selected (true) or unselected (false) element.");
+pub const SEEN: Need =
+    Need { one_of: &["text", "id", "ref"], otherwise: "nothing to look for: pass `text`, `id` or `ref`" };
+pub const LOOKED_FOR: Need = Need { one_of: &["text", "id"], otherwise: "nothing to look for: pass `text` or `id`" };
 
 pub const ROWS: &[Row] = &[
     Row::assertion(
@@ -85,7 +88,8 @@ pub const ROWS: &[Row] = &[
                 .await
             })
         },
-    ),
+    )
+    .needing(&[LOOKED_FOR]),
     Row::assertion(
         "assertEquals",
         "Assert that two values are equal.",
@@ -119,11 +123,7 @@ pub async fn assert_visible(cx: &Cx, args: AssertVisible<'_>) -> Result<Outcome,
         };
     }
     if !names_element {
-        let missing = vec!["text".to_string(), "id".to_string()];
-        return Err(Stop::error(
-            Variant::MissingRequiredArgs { missing },
-            "nothing to look for: pass `text`, `id` or `ref`",
-        ));
+        return Err(SEEN.stop());
     }
     let query = Query { index: Some(0), ..element(args.text(), args.id()) };
     expect_visible(cx, query, wait, args.expected_text()).await

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use trailblaze_protocol::geometry::{Point, Size};
-use trailblaze_protocol::outcome::{Attachment, Outcome, Variant};
+use trailblaze_protocol::outcome::{Attachment, Outcome};
 
 use super::arguments::{count, element, millis, wait};
 use super::contract::{self, Command};
@@ -16,7 +16,7 @@ use crate::driver::{Action, ActionTarget, DeviceCommand, Direction, Key};
 use crate::engine::cx::Cx;
 use crate::engine::device::{Goal, Reached};
 use crate::engine::fault::Stop;
-use crate::engine::tool::{Args, BuiltIn};
+use crate::engine::tool::{Args, BuiltIn, Need};
 use crate::limits;
 use crate::query::{Checks, Find, Query, QueryTarget, Reason};
 use crate::selector::Selector;
@@ -25,7 +25,7 @@ use crate::snapshot;
 /// The commands of the contract, in its order.
 pub fn rows() -> impl Iterator<Item = Row> {
     Command::ALL.iter().map(|command| {
-        let row = command.row(body(*command)).and(more(*command));
+        let row = command.row(body(*command)).and(more(*command)).needing(needs(*command));
         match command {
             Command::InputText => row.typing("text"),
             Command::Fill => row.typing("value"),
@@ -152,6 +152,15 @@ fn more(command: Command) -> &'static [ParamRow] {
     }
 }
 
+fn needs(command: Command) -> &'static [Need] {
+    match command {
+        Command::Tap => &[elements::TAPPED],
+        Command::AssertVisible => &[assertions::SEEN],
+        Command::IsVisible | Command::GetElementCount => &[assertions::LOOKED_FOR],
+        _ => &[],
+    }
+}
+
 fn css(selector: &str) -> Query {
     let selector = json!({"web": {"cssSelector": selector}});
     let selector = Selector::parse(&selector).expect("the selector is well-formed");
@@ -187,8 +196,7 @@ fn named(text: Option<&str>, id: Option<&str>) -> Result<(), Stop> {
     if text.is_some() || id.is_some() {
         return Ok(());
     }
-    let missing = vec!["text".to_string(), "id".to_string()];
-    Err(Stop::error(Variant::MissingRequiredArgs { missing }, "nothing to look for: pass `text` or `id`"))
+    Err(assertions::LOOKED_FOR.stop())
 }
 
 async fn is_visible(cx: &Cx, args: contract::IsVisible<'_>) -> Result<Outcome, Stop> {

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use trailblaze_protocol::geometry::{Rect, Size};
-use trailblaze_protocol::outcome::{Attachment, Outcome, Variant};
+use trailblaze_protocol::outcome::{Attachment, Outcome};
 
 use super::arguments::{find_wait, texts};
 use super::elements::act_on;
-use super::phones::{DRAG, described, drag};
+use super::phones::{DESCRIBED, DRAG, described, drag};
 use super::requests::send;
 use super::row::{DESKTOP, ParamRow, ParamType, Preset, REASON, Row, TIMEOUT, defaulted, optional, required};
 use crate::driver::{Action, Button, ClickOptions, DeviceCommand, Modifier};
@@ -38,10 +38,12 @@ pub const ROWS: &[Row] = &[
         ],
         |cx, args| Box::pin(async move { on_element(cx, args, click(args)?).await }),
     )
+    .needing(&[DESCRIBED])
     .on(DESKTOP),
     Row::action("desktop_hover", "Move the pointer over an element.", &[TEXT, ID, TIMEOUT, REASON], |cx, args| {
         Box::pin(on_element(cx, args, Action::Hover { at: None }))
     })
+    .needing(&[DESCRIBED])
     .on(DESKTOP),
     Row::action(
         "desktop_drag",
@@ -49,6 +51,7 @@ pub const ROWS: &[Row] = &[
         DRAG,
         |cx, args| Box::pin(drag(cx, args)),
     )
+    .needing(&[DESCRIBED])
     .on(DESKTOP),
     Row::action(
         "desktop_check",
@@ -59,6 +62,7 @@ pub const ROWS: &[Row] = &[
             Box::pin(on_element(cx, args, Action::SetChecked { checked }))
         },
     )
+    .needing(&[DESCRIBED])
     .on(DESKTOP),
     Row::action(
         "desktop_selectOption",
@@ -72,6 +76,7 @@ pub const ROWS: &[Row] = &[
         ],
         |cx, args| Box::pin(on_element(cx, args, Action::Choose { values: texts(args, "values") })),
     )
+    .needing(&[DESCRIBED])
     .on(DESKTOP),
     Row::query(
         "desktop_captureWindow",
@@ -83,10 +88,7 @@ pub const ROWS: &[Row] = &[
 ];
 
 async fn on_element(cx: &Cx, args: &Args, action: Action) -> Result<Outcome, Stop> {
-    let query = described(args, "text", "id").ok_or_else(|| {
-        let missing = vec!["text".to_string(), "id".to_string()];
-        Stop::error(Variant::MissingRequiredArgs { missing }, "no element: pass `text` or `id`")
-    })?;
+    let query = described(args, "text", "id").ok_or_else(|| DESCRIBED.stop())?;
     act_on(cx, query, &action, find_wait(args)).await
 }
 

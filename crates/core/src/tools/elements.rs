@@ -13,7 +13,7 @@ use crate::driver::{Action, ActionTarget};
 use crate::engine::cx::Cx;
 use crate::engine::device::{Goal, NOT_FOUND, OTHER_NAME, Reached};
 use crate::engine::fault::Stop;
-use crate::engine::tool::Args;
+use crate::engine::tool::{Args, Need};
 use crate::query::{
     Checks, ElementDescription, ElementProperties, Find, Found, NoDescription, Query, QueryTarget, TextMatch,
 };
@@ -25,6 +25,10 @@ use crate::selector::Selector;
 const SELECTOR: ParamRow =
     required("nodeSelector", ParamType::Selector, "A selector for the element, in its platform's properties.");
 const LONG: ParamRow = defaulted("longPress", ParamType::Flag, Preset::Flag(false), "Long-press it instead.");
+pub const TAPPED: Need = Need {
+    one_of: &["ref", "text", "id", "x", "y"],
+    otherwise: "nothing to tap: pass `ref`, `text`, `id`, or `x` and `y`",
+};
 
 pub const ROWS: &[Row] = &[
     Row::action(
@@ -145,9 +149,7 @@ impl TapTarget {
                 _ => Err(missing(&["x", "y"], "a point needs both `x` and `y`")),
             },
             [false, false, true] => Ok(TapTarget::Element(Query { index, ..element(args.text(), args.id()) })),
-            [false, false, false] => {
-                Err(missing(&["ref", "text", "id"], "nothing to tap: pass `ref`, `text`, `id`, or `x` and `y`"))
-            }
+            [false, false, false] => Err(TAPPED.stop()),
             _ => Err(Stop::failed("pass only one of: `ref`; `text` and `id`; `x` and `y`")),
         }
     }

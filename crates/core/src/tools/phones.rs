@@ -15,7 +15,7 @@ use super::waiting::wait_for;
 use crate::driver::{Action, Appearance, DeviceCommand, DeviceSetting, DragEnd, Key, LaunchMode, Offset, Orientation};
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
-use crate::engine::tool::Args;
+use crate::engine::tool::{Args, Need};
 use crate::query::Query;
 
 const FILE: ParamRow = required("file", ParamType::Text, "The path of a file here, relative to the trail or absolute.");
@@ -38,6 +38,7 @@ pub const DRAG: &[ParamRow] = &[
     TIMEOUT,
     REASON,
 ];
+pub const DESCRIBED: Need = Need { one_of: &["text", "id"], otherwise: "no element: pass `text` or `id`" };
 
 /// The longest recording that Android makes.
 const RECORDING: i64 = 180;
@@ -60,6 +61,7 @@ pub const ROWS: &[Row] = &[
         DRAG,
         |cx, args| Box::pin(drag(cx, args)),
     )
+    .needing(&[DESCRIBED])
     .on(MOBILE),
     Row::action(
         "mobile_installApp",
@@ -209,10 +211,7 @@ pub async fn drag(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
         _ => return Err(Stop::failed("pass `toX` and `toY`, or `byX` and `byY`")),
     };
     let (from, onto) = (described(args, "text", "id"), described(args, "toText", "toId"));
-    let from = from.ok_or_else(|| {
-        let missing = vec!["text".to_string(), "id".to_string()];
-        Stop::error(Variant::MissingRequiredArgs { missing }, "no element: pass `text` or `id`")
-    })?;
+    let from = from.ok_or_else(|| DESCRIBED.stop())?;
     let to = match (end, onto) {
         (Some(end), None) => end,
         (None, Some(query)) => DragEnd::Element { found: Box::new(visible(cx, &query, wait).await?), at: None },

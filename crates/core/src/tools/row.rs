@@ -5,7 +5,7 @@ use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::event::ToolKind;
 
 use crate::engine::registry::Batch;
-use crate::engine::tool::{Body, BuiltIn, Contributor, Tool};
+use crate::engine::tool::{Body, BuiltIn, Contributor, Need, Tool};
 use crate::names::ToolOrigin;
 use crate::schema::{Param, Schema};
 use crate::selector;
@@ -23,6 +23,7 @@ pub struct Row {
     pub is_delegating: bool,
     pub needs_model: bool,
     pub typed_param: Option<&'static str>,
+    pub needs: &'static [Need],
     pub run: BuiltIn,
 }
 
@@ -37,6 +38,8 @@ pub struct ParamRow {
 
 pub enum ParamType {
     Text,
+    /// A regular expression.
+    Pattern,
     Integer,
     Number,
     Flag,
@@ -114,6 +117,7 @@ impl Row {
             is_delegating: false,
             needs_model: false,
             typed_param: None,
+            needs: &[],
             run,
         }
     }
@@ -154,6 +158,11 @@ impl Row {
         Row { typed_param: Some(param), ..self }
     }
 
+    /// States which of the optional parameters a call needs.
+    pub const fn needing(self, needs: &'static [Need]) -> Row {
+        Row { needs, ..self }
+    }
+
     /// Marks a tool that returns delegates, which are recorded in its place.
     pub const fn delegating(self) -> Row {
         Row { is_delegating: true, is_recordable: false, ..self }
@@ -174,6 +183,7 @@ impl Row {
         tool.is_delegating = self.is_delegating;
         tool.needs_model = self.needs_model;
         tool.typed_param = self.typed_param;
+        tool.needs = self.needs;
         tool.supported_platforms = self.platforms.to_vec();
         tool
     }
@@ -195,6 +205,7 @@ impl ParamType {
     fn json(&self) -> Value {
         match self {
             ParamType::Text => json!({"type": "string"}),
+            ParamType::Pattern => json!({"type": "string", "format": "regex"}),
             ParamType::Integer => json!({"type": "integer"}),
             ParamType::Number => json!({"type": "number"}),
             ParamType::Flag => json!({"type": "boolean"}),

@@ -13,10 +13,13 @@ use super::row::{ParamType, Preset, REASON, Row, defaulted, optional, required};
 use crate::driver::{Action, ActionTarget, Direction};
 use crate::engine::cx::Cx;
 use crate::engine::fault::{Fault, Stop};
-use crate::engine::tool::Args;
+use crate::engine::tool::{Args, Need};
 use crate::limits;
 use crate::query::{Checks, ElementProperties, Find, Query, QueryTarget, Reason, TextMatch};
 use crate::snapshot;
+
+const SCROLLED_TO: Need =
+    Need { one_of: &["text", "textRegex", "id"], otherwise: "nothing to scroll to: pass `text`, `textRegex` or `id`" };
 
 pub const ROWS: &[Row] = &[
     Row::action(
@@ -54,7 +57,7 @@ pub const ROWS: &[Row] = &[
         "Scroll until an element is visible.",
         &[
             optional("text", ParamType::Text, "Part of the element's text."),
-            optional("textRegex", ParamType::Text, "A regular expression that matches the element's full text."),
+            optional("textRegex", ParamType::Pattern, "A regular expression that matches the element's full text."),
             optional("id", ParamType::Text, "The element's id."),
             defaulted("index", ParamType::Integer, Preset::Integer(0), "Which match to use, from 0."),
             defaulted(
@@ -72,7 +75,8 @@ pub const ROWS: &[Row] = &[
             REASON,
         ],
         |cx, args| Box::pin(scroll_until_visible(cx, args)),
-    ),
+    )
+    .needing(&[SCROLLED_TO]),
     Row::query(
         "takeSnapshot",
         "Save a screenshot to the report.",
@@ -146,11 +150,7 @@ async fn scroll_until_visible(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let text = text.or_else(|| args.text("text").map(|text| TextMatch::Contains(text.to_string())));
     let id = args.text("id").map(str::to_string);
     if text.is_none() && id.is_none() {
-        let missing = vec!["text".to_string()];
-        return Err(Stop::error(
-            Variant::MissingRequiredArgs { missing },
-            "nothing to scroll to: pass `text`, `textRegex` or `id`",
-        ));
+        return Err(SCROLLED_TO.stop());
     }
     let query = Query {
         what: QueryTarget::Element(ElementProperties { text, id, ..ElementProperties::default() }),

@@ -1,18 +1,20 @@
 //! What a text must be: the whole text, a part of it, or a pattern.
 
-use trailblaze_protocol::outcome::Variant;
-
 use super::super::row::{ParamRow, ParamType, optional};
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
-use crate::engine::tool::Args;
+use crate::engine::tool::{Args, Need};
 use crate::screen::fold;
 use crate::selector::{Case, Pattern, invalid_pattern};
 
 pub const IS: ParamRow = optional("is", ParamType::Text, "The whole expected text.");
 pub const CONTAINS: ParamRow = optional("contains", ParamType::Text, "A part of the expected text.");
 pub const MATCHES: ParamRow =
-    optional("matches", ParamType::Text, "A regular expression that matches the whole expected text.");
+    optional("matches", ParamType::Pattern, "A regular expression that matches the whole expected text.");
+pub const COMPARED: Need = Need {
+    one_of: &["is", "contains", "matches"],
+    otherwise: "nothing to compare with: pass `is`, `contains` or `matches`",
+};
 
 /// What a text must be. All that is given must hold.
 pub struct ExpectedText {
@@ -35,11 +37,7 @@ impl ExpectedText {
         let wording = |text: &str| Wording { real: secrets.reveal(text), shown: secrets.redact(text).into_owned() };
         let (is, contains, matches) = (args.text("is"), args.text("contains"), args.text("matches"));
         if is.is_none() && contains.is_none() && matches.is_none() {
-            let missing = ["is", "contains", "matches"].map(str::to_string).to_vec();
-            return Err(Stop::error(
-                Variant::MissingRequiredArgs { missing },
-                "nothing to compare with: pass `is`, `contains` or `matches`",
-            ));
+            return Err(COMPARED.stop());
         }
         let pattern = |source: &str| Pattern::new(secrets.reveal_in_pattern(source), Case::Sensitive);
         let matches = matches.map(|source| (secrets.redact(source).into_owned(), pattern(source)));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use trailblaze_protocol::geometry::Rect;
-use trailblaze_protocol::outcome::{Outcome, Variant};
+use trailblaze_protocol::outcome::Outcome;
 
 use super::super::arguments::texts;
 use super::super::assertions::differs;
@@ -13,17 +13,20 @@ use super::target::{CheckTarget, restate};
 use super::wait;
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
-use crate::engine::tool::Args;
+use crate::engine::tool::{Args, Need};
 use crate::query::{Checks, Find, Found, Query, Reason};
+
+pub const COUNTED: Need = Need {
+    one_of: &["equals", "atLeast", "atMost"],
+    otherwise: "nothing to compare with: pass `equals`, `atLeast` or `atMost`",
+};
 
 /// Checks how many elements match.
 pub async fn count(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let (wait, target) = (wait(args), CheckTarget::of(cx, args)?);
     let (equals, least, most) = (args.count("equals")?, args.count("atLeast")?, args.count("atMost")?);
     if equals.is_none() && least.is_none() && most.is_none() {
-        let missing = ["equals", "atLeast", "atMost"].map(str::to_string).to_vec();
-        let text = "nothing to compare with: pass `equals`, `atLeast` or `atMost`";
-        return Err(Stop::error(Variant::MissingRequiredArgs { missing }, text));
+        return Err(COUNTED.stop());
     }
     let query = match target {
         CheckTarget::Ref(_) => {

@@ -19,13 +19,13 @@ use std::time::Duration;
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::outcome::Outcome;
 
-use self::expected::{CONTAINS, IS, MATCHES};
+use self::expected::{COMPARED, CONTAINS, IS, MATCHES};
 use self::number::{AT_LEAST, AT_MOST, EQUALS, LESS_THAN, MORE_THAN};
-use self::target::{CheckTarget, ID, INDEX, REF, SELECTOR, TEXT, restate};
+use self::target::{CheckTarget, ELEMENT, ID, INDEX, REF, SELECTOR, TEXT, restate};
 use super::arguments::timeout;
 use super::assertions::expect_gone;
 use super::row::{ParamRow, ParamType, REASON, Row, TIMEOUT, WEB, optional, required};
-use crate::callers::preflight::ASSERT_TREE;
+use crate::callers::preflight::{ASSERT_PICTURE, ASSERT_TREE};
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
 use crate::engine::tool::Args;
@@ -40,7 +40,7 @@ const IN_VIEW: ParamRow = optional("inView", ParamType::Flag, "Whether it is on 
 
 const PATTERN: ParamRow = optional(
     "pattern",
-    ParamType::Text,
+    ParamType::Pattern,
     "If the text has several numbers: a regular expression with the number that counts in its first group.",
 );
 const DECIMAL: ParamRow = optional(
@@ -58,13 +58,15 @@ pub const ROWS: &[Row] = &[
         "Assert that an element is not visible.",
         &[TEXT, ID, REF, SELECTOR, INDEX, TIMEOUT, REASON],
         |cx, args| Box::pin(not_visible(cx, args)),
-    ),
+    )
+    .needing(&[ELEMENT]),
     Row::assertion(
         "assertText",
         "Assert what the text of an element is, contains or matches.",
         &[IS, CONTAINS, MATCHES, TEXT, ID, REF, SELECTOR, INDEX, TIMEOUT, REASON],
         |cx, args| Box::pin(text::text(cx, args)),
-    ),
+    )
+    .needing(&[COMPARED, ELEMENT]),
     Row::assertion(
         "assertNumber",
         "Assert how large the number in the text of an element is.",
@@ -73,13 +75,15 @@ pub const ROWS: &[Row] = &[
             REASON,
         ],
         |cx, args| Box::pin(text::number(cx, args)),
-    ),
+    )
+    .needing(&[number::COMPARED, ELEMENT]),
     Row::assertion(
         "assertValue",
         "Assert what the value of a field is, contains or matches.",
         &[IS, CONTAINS, MATCHES, TEXT, ID, REF, SELECTOR, INDEX, TIMEOUT, REASON],
         |cx, args| Box::pin(text::value(cx, args)),
-    ),
+    )
+    .needing(&[COMPARED, ELEMENT]),
     Row::assertion(
         "assertAttribute",
         "Assert what an attribute of an element is, contains or matches.",
@@ -97,19 +101,22 @@ pub const ROWS: &[Row] = &[
             REASON,
         ],
         |cx, args| Box::pin(text::attribute(cx, args)),
-    ),
+    )
+    .needing(&[COMPARED, ELEMENT]),
     Row::assertion(
         "assertState",
         "Assert whether an element is enabled, checked, selected, focused or in view.",
         &[ENABLED, CHECKED, SELECTED, FOCUSED, IN_VIEW, TEXT, ID, REF, SELECTOR, INDEX, TIMEOUT, REASON],
         |cx, args| Box::pin(state::state(cx, args)),
-    ),
+    )
+    .needing(&[state::STATED, ELEMENT]),
     Row::assertion(
         "assertCount",
         "Assert how many elements match.",
         &[COUNT, MINIMUM, MAXIMUM, TEXT, ID, REF, SELECTOR, TIMEOUT, REASON],
         |cx, args| Box::pin(list::count(cx, args)),
-    ),
+    )
+    .needing(&[list::COUNTED, ELEMENT]),
     Row::assertion(
         "assertOrder",
         "Assert that texts are visible in this order, on the screen or in an element.",
@@ -126,7 +133,7 @@ pub const ROWS: &[Row] = &[
         |cx, args| Box::pin(list::order(cx, args)),
     ),
     Row::assertion(
-        "assertPicture",
+        ASSERT_PICTURE,
         "Assert that the screen, or an element, looks like the expected picture that is kept beside the trail.",
         &[
             required("name", ParamType::Text, "The name of the picture, unique in the trail."),
@@ -204,6 +211,7 @@ pub const ROWS: &[Row] = &[
         &[IS, CONTAINS, MATCHES, TIMEOUT, REASON],
         |cx, args| Box::pin(text::address(cx, args)),
     )
+    .needing(&[COMPARED])
     .on(WEB),
     Row::assertion(
         "web_assertTitle",
@@ -211,6 +219,7 @@ pub const ROWS: &[Row] = &[
         &[IS, CONTAINS, MATCHES, TIMEOUT, REASON],
         |cx, args| Box::pin(text::title(cx, args)),
     )
+    .needing(&[COMPARED])
     .on(WEB),
 ];
 

@@ -2,17 +2,19 @@
 
 use std::fmt;
 
-use trailblaze_protocol::outcome::Variant;
-
 use super::super::row::{ParamRow, ParamType, optional};
 use crate::engine::fault::Stop;
-use crate::engine::tool::Args;
+use crate::engine::tool::{Args, Need};
 
 pub const EQUALS: ParamRow = optional("equals", ParamType::Number, "The expected number.");
 pub const AT_LEAST: ParamRow = optional("atLeast", ParamType::Number, "The number is this or more.");
 pub const AT_MOST: ParamRow = optional("atMost", ParamType::Number, "The number is this or less.");
 pub const MORE_THAN: ParamRow = optional("moreThan", ParamType::Number, "The number is more than this.");
 pub const LESS_THAN: ParamRow = optional("lessThan", ParamType::Number, "The number is less than this.");
+pub const COMPARED: Need = Need {
+    one_of: &["equals", "atLeast", "atMost", "moreThan", "lessThan"],
+    otherwise: "nothing to compare with: pass `equals`, `atLeast`, `atMost`, `moreThan` or `lessThan`",
+};
 
 /// What a number must be. All that is given must hold.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -34,9 +36,7 @@ impl ExpectedNumber {
             less_than: args.number("lessThan"),
         };
         if expected == ExpectedNumber::default() {
-            let missing = ["equals", "atLeast", "atMost", "moreThan", "lessThan"].map(str::to_string).to_vec();
-            let text = "nothing to compare with: pass `equals`, `atLeast`, `atMost`, `moreThan` or `lessThan`";
-            return Err(Stop::error(Variant::MissingRequiredArgs { missing }, text));
+            return Err(COMPARED.stop());
         }
         Ok(expected)
     }

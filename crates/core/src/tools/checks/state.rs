@@ -1,7 +1,7 @@
 //! Checks of the state of an element.
 
 use futures::FutureExt;
-use trailblaze_protocol::outcome::{Outcome, Variant};
+use trailblaze_protocol::outcome::Outcome;
 
 use super::super::assertions::differs;
 use super::target::{CheckTarget, restate};
@@ -9,9 +9,14 @@ use super::text::find;
 use super::wait;
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
-use crate::engine::tool::Args;
+use crate::engine::tool::{Args, Need};
 use crate::query::{Checks, ElementState, Find, Found, Query, Reason, element_state};
 use crate::screen::{Node, Screen};
+
+pub const STATED: Need = Need {
+    one_of: &["enabled", "checked", "selected", "focused", "inView"],
+    otherwise: "nothing to check: pass `enabled`, `checked`, `selected`, `focused` or `inView`",
+};
 
 /// What the state of an element must be, as far as it is given.
 #[derive(Default, PartialEq)]
@@ -33,9 +38,7 @@ impl ExpectedState {
             in_view: args.flag("inView"),
         };
         if expected == ExpectedState::default() {
-            let missing = ["enabled", "checked", "selected", "focused", "inView"].map(str::to_string).to_vec();
-            let text = "nothing to check: pass `enabled`, `checked`, `selected`, `focused` or `inView`";
-            return Err(Stop::error(Variant::MissingRequiredArgs { missing }, text));
+            return Err(STATED.stop());
         }
         Ok(expected)
     }

@@ -1,14 +1,14 @@
 //! The element of a check: by its text, its id, a ref or a selector.
 
 use serde_json::{Value, json};
-use trailblaze_protocol::outcome::{Outcome, Variant};
+use trailblaze_protocol::outcome::Outcome;
 
 use super::super::arguments::element;
 use super::super::elements::{by_selector, delegate, describing, find_stable, index, is_unknown_line};
 use super::super::row::{ParamRow, ParamType, optional};
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
-use crate::engine::tool::Args;
+use crate::engine::tool::{Args, Need};
 use crate::query::{Query, Stable, alternatives};
 use crate::refs;
 use crate::screen::Screen;
@@ -20,6 +20,10 @@ pub const REF: ParamRow =
 pub const SELECTOR: ParamRow =
     optional("nodeSelector", ParamType::Selector, "A selector for the element, as used in recordings.");
 pub const INDEX: ParamRow = optional("index", ParamType::Integer, "Which match to use, from 0.");
+pub const ELEMENT: Need = Need {
+    one_of: &["text", "id", "ref", "nodeSelector"],
+    otherwise: "no element: pass `text`, `id`, `ref` or `nodeSelector`",
+};
 
 pub enum CheckTarget {
     /// A description that finds the element in later runs too.
@@ -30,11 +34,7 @@ pub enum CheckTarget {
 
 impl CheckTarget {
     pub fn of(cx: &Cx, args: &Args) -> Result<CheckTarget, Stop> {
-        CheckTarget::optional(cx, args)?.ok_or_else(|| {
-            let missing = ["text", "id", "ref", "nodeSelector"].map(str::to_string).to_vec();
-            let text = "no element: pass `text`, `id`, `ref` or `nodeSelector`";
-            Stop::error(Variant::MissingRequiredArgs { missing }, text)
-        })
+        CheckTarget::optional(cx, args)?.ok_or_else(|| ELEMENT.stop())
     }
 
     /// The same for a check that may be about the whole screen.

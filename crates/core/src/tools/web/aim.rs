@@ -1,13 +1,13 @@
 //! The target of a tool: a ref from a snapshot, a description, a CSS selector, or the selector of a recording.
 
 use serde_json::{Map, Value, json};
-use trailblaze_protocol::outcome::{Delegate, Outcome, Variant};
+use trailblaze_protocol::outcome::{Delegate, Outcome};
 
 use super::super::elements::{delegate, describing, is_unknown_line};
 use super::super::row::{ParamRow, ParamType, optional};
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
-use crate::engine::tool::Args;
+use crate::engine::tool::{Args, Need};
 use crate::query::alternatives;
 use crate::query::{Query, QueryTarget};
 use crate::refs;
@@ -23,6 +23,7 @@ pub const REF: ParamRow = optional(
 pub const SELECTOR: ParamRow =
     optional("nodeSelector", ParamType::Selector, "A selector for the element, as used in recordings.");
 pub const INDEX: ParamRow = optional("index", ParamType::Integer, "Which match to use, from 0.");
+pub const AIM: Need = Need { one_of: &["ref", "nodeSelector"], otherwise: "no element: pass `ref` or `nodeSelector`" };
 
 /// The names of the parameters that identify an element.
 pub struct ElementParamNames {
@@ -43,10 +44,7 @@ pub enum WebTarget {
 
 impl WebTarget {
     pub fn of(cx: &Cx, args: &Args) -> Result<WebTarget, Stop> {
-        WebTarget::under(cx, args, &ELEMENT)?.ok_or_else(|| {
-            let missing = vec!["ref".to_string(), "nodeSelector".to_string()];
-            Stop::error(Variant::MissingRequiredArgs { missing }, "no element: pass `ref` or `nodeSelector`")
-        })
+        WebTarget::under(cx, args, &ELEMENT)?.ok_or_else(|| AIM.stop())
     }
 
     /// Reads the target from the arguments. A recording that has both parameters uses its selector, if that is a web

@@ -11,7 +11,7 @@ use super::super::assertions::{differs, expect_visible};
 use super::super::checks::expect_list;
 use super::super::elements::containing;
 use super::super::row::{ParamType, Preset, REASON, Row, TIMEOUT, WEB, defaulted, optional, required};
-use super::aim::{ELEMENT, INDEX, REF, SELECTOR, WebTarget, restate};
+use super::aim::{AIM, ELEMENT, INDEX, REF, SELECTOR, WebTarget, restate};
 use crate::driver::{Action, ActionTarget};
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
@@ -43,6 +43,7 @@ pub const ROWS: &[Row] = &[
             })
         },
     )
+    .needing(&[AIM])
     .on(WEB),
     Row::assertion(
         "web_verifyListVisible",
@@ -83,6 +84,7 @@ pub const ROWS: &[Row] = &[
         ],
         |cx, args| Box::pin(verify_value(cx, args)),
     )
+    .needing(&[AIM])
     .on(WEB),
     Row::assertion(
         "web_assertNetworkEvent",

@@ -7,7 +7,7 @@ use super::super::arguments::find_wait;
 use super::super::elements::{act_on, delegate, present};
 use super::super::requests::act_within;
 use super::super::row::{ParamType, Preset, REASON, Row, TIMEOUT, WEB, defaulted, required};
-use super::aim::{ELEMENT, INDEX, REF, SELECTOR, WebTarget, describe, restate};
+use super::aim::{AIM, ELEMENT, INDEX, REF, SELECTOR, WebTarget, describe, restate};
 use crate::driver::Action;
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
@@ -46,6 +46,7 @@ pub const ROWS: &[Row] = &[
         |cx, args| Box::pin(fill_secret(cx, args)),
     )
     .typing("value")
+    .needing(&[AIM])
     .on(WEB),
     Row::action(
         "web_fillForm",

@@ -9,7 +9,7 @@ use super::super::arguments::{find_wait, texts};
 use super::super::elements::{act_on, present};
 use super::super::requests::act;
 use super::super::row::{ParamRow, ParamType, Preset, REASON, Row, TIMEOUT, WEB, defaulted, optional, required};
-use super::aim::{ELEMENT, ElementParamNames, INDEX, REF, SELECTOR, WebTarget, restate, restate_under};
+use super::aim::{AIM, ELEMENT, ElementParamNames, INDEX, REF, SELECTOR, WebTarget, restate, restate_under};
 use crate::driver::{Action, Button, ClickOptions, Direction, DragEnd, Modifier, Offset};
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
@@ -61,6 +61,7 @@ pub const ROWS: &[Row] = &[
         ],
         |cx, args| Box::pin(async move { on_element(cx, "web_click", args, click(args)?).await }),
     )
+    .needing(&[AIM])
     .on(WEB),
     Row::action(
         "web_hover",
@@ -70,6 +71,7 @@ pub const ROWS: &[Row] = &[
             Box::pin(async move { on_element(cx, "web_hover", args, Action::Hover { at: offset(args)? }).await })
         },
     )
+    .needing(&[AIM])
     .on(WEB),
     Row::action(
         "web_check",
@@ -87,6 +89,7 @@ pub const ROWS: &[Row] = &[
             Box::pin(on_element(cx, "web_check", args, Action::SetChecked { checked }))
         },
     )
+    .needing(&[AIM])
     .on(WEB),
     Row::action(
         "web_selectOption",
@@ -104,6 +107,7 @@ pub const ROWS: &[Row] = &[
             Box::pin(on_element(cx, "web_selectOption", args, Action::Choose { values }))
         },
     )
+    .needing(&[AIM])
     .on(WEB),
     Row::action(
         "web_drag",
@@ -136,6 +140,7 @@ pub const ROWS: &[Row] = &[
         ],
         |cx, args| Box::pin(drag(cx, args)),
     )
+    .needing(&[AIM])
     .on(WEB),
     Row::action(
         "web_upload",
@@ -153,6 +158,7 @@ pub const ROWS: &[Row] = &[
             Box::pin(on_element(cx, "web_upload", args, Action::Upload { files }))
         },
     )
+    .needing(&[AIM])
     .on(WEB),
     Row::action(
         "web_scroll",
