@@ -54,6 +54,8 @@ pub const FIND_WAIT: Duration = Duration::from_secs(5);
 pub const ASSERT_WAIT: Duration = Duration::from_secs(5);
 /// How long a healed step has to reach its recorded end state.
 pub const HEAL_WAIT: Duration = Duration::from_secs(5);
+/// How long a snapshot waits for the first elements of an app that shows nothing yet.
+pub const LOADING: Duration = Duration::from_secs(3);
 /// How long the screen must not change to count as settled at the end of a recorded step, and how long that may take.
 pub const SETTLED: Duration = Duration::from_millis(120);
 pub const SETTLE_WAIT: Duration = Duration::from_secs(2);

@@ -462,10 +462,12 @@ fn check_call(call: &ToolCall, registry: &Registry, problems: &mut Problems) {
         check_selectors(&call.args, registry.shape, problems);
         check_absent(name, &call.args, problems);
         check_tree(name, &call.args, problems);
-        check_needs(tool, call, &args, problems);
         check_patterns(tool, &call.args, problems);
     }
-    let Err(invalid) = tool.schema.check(&args) else { return };
+    let Err(invalid) = tool.schema.check(&args) else {
+        check_needs(tool, call, &args, problems);
+        return;
+    };
     let has_templates = args.values().any(template::holds_token);
     for missing in &invalid.missing {
         problems.error(call.tool.span, format!("`{name}` is missing the argument `{missing}`"));

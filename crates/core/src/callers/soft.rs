@@ -40,24 +40,26 @@ impl SoftFailures {
     pub fn added_to(&self, ended: StepResult) -> StepResult {
         let all = self.0.lock();
         let soft: Vec<&StepResult> = all.values().flatten().map(|failed| &failed.ended).collect();
-        let lines =
-            || soft.iter().map(|failed| format!("\n  {}", failed.message.replace('\n', "\n  "))).collect::<String>();
         let own = (ended.verdict != Verdict::Passed).then_some(&ended);
-        let message = match (soft.as_slice(), own) {
+        match (soft.as_slice(), own) {
             ([], _) => return ended,
             ([only], None) => return (*only).clone(),
-            (all, None) => format!("{} checks failed:{}", all.len(), lines()),
-            (_, Some(own)) => format!("{}\nalso failed:{}", own.message, lines()),
+            _ => {}
+        }
+        let told = |own: Option<&str>, has_places: bool| {
+            let lines: String = soft.iter().map(|failed| failed.listed(has_places)).collect();
+            match own {
+                None => format!("{} checks failed:{lines}", soft.len()),
+                Some(own) => format!("{own}\nalso failed:{lines}"),
+            }
         };
+        let message = told(own.map(|own| own.message.as_str()), true);
         let parts: Vec<Failure> =
             soft.iter().copied().chain(own).filter_map(|failed| failed.failure.as_deref()).flat_map(each).collect();
         let first = own.and_then(|own| own.failure.as_deref()).or(parts.first()).cloned();
         let failure = first.map(|first| {
             let (expected, saw) = if own.is_some() { (first.expected, first.saw) } else { (None, None) };
-            let text = match own {
-                Some(_) => format!("{}\nalso failed:{}", first.message, lines()),
-                None => message.clone(),
-            };
+            let text = told(own.map(|_| first.message.as_str()), false);
             Box::new(Failure { message: text, expected, saw, parts, ..first })
         });
         let verdict = own.map_or(Verdict::Failed, |own| own.verdict);

@@ -79,6 +79,14 @@ impl StepResult {
         }
     }
 
+    /// Its message as one of several: on indented lines. With its place only where people read it, as equal failures of several
+    /// trails are recognized by their message.
+    pub fn listed(&self, has_place: bool) -> String {
+        let place = self.failure.as_ref().and_then(|failure| failure.place.as_ref()).filter(|_| has_place);
+        let place = place.map(|place| format!("\n    at {place}")).unwrap_or_default();
+        format!("\n  {}{place}", self.message.replace('\n', "\n  "))
+    }
+
     pub fn stopped(what: &str, stop: &Stop) -> StepResult {
         match stop {
             Stop::Failed(outcome) => StepResult::failed(what, outcome),

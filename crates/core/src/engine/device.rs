@@ -195,7 +195,12 @@ impl Device {
     }
 
     async fn show_all(&self, cx: &Cx, want: ObserveOptions) -> Result<(Screen, Vec<Rect>), Stop> {
-        let (screen, masks) = self.observe(cx, want).await?;
+        let (mut screen, mut masks) = self.observe(cx, want).await?;
+        let end = Instant::now() + limits::LOADING;
+        while screen.is_loading() && Instant::now() < end {
+            self.wait_for_change(cx, screen.snapshot, end).await?;
+            (screen, masks) = self.observe(cx, want).await?;
+        }
         *self.shown.lock() = Some(Arc::new(Screen { picture: None, ..screen.clone() }));
         Ok((screen, masks))
     }

@@ -34,6 +34,12 @@ impl Screen {
         Rect { left: 0, top: 0, right: width, bottom: height }
     }
 
+    /// Whether an app is in front that shows nothing yet, such as a page whose script has not filled it.
+    pub fn is_loading(&self) -> bool {
+        let is_blank = self.app.as_deref().is_none_or(|app| app.starts_with("about:"));
+        !is_blank && self.root.children.is_empty() && self.root.text().is_none()
+    }
+
     /// The visible part of an element.
     pub fn visible_part(&self, node: &Node) -> Option<Rect> {
         if node.is_clipped || node.hidden().is_some() {

@@ -188,9 +188,24 @@ async fn tap_by_node(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
 
 /// The element that a `ref` describes as a snapshot does, such as `button "Pay"`; `None` if it is a plain ref.
 pub fn described(cx: &Cx, reference: &str, index: Option<usize>) -> Result<Option<Query>, Stop> {
-    let is_line = refs::of_line(reference).is_some();
-    let is_description = if is_line { is_unknown_line(cx, reference) } else { reference.contains('"') };
+    let is_description = match refs::of_line(reference) {
+        Some(_) => is_unknown_line(cx, reference),
+        None => !is_word(reference),
+    };
     is_description.then(|| describing("ref", reference, index)).transpose()
+}
+
+/// Whether a text is a ref or a line of the last snapshot. A role alone, such as `textbox`, is a description.
+pub fn is_plain_ref(cx: &Cx, text: &str) -> bool {
+    match refs::of_line(text) {
+        Some(_) => !is_unknown_line(cx, text),
+        None => is_word(text) && text.chars().any(|c| c.is_ascii_digit()),
+    }
+}
+
+fn is_word(text: &str) -> bool {
+    let text = text.trim();
+    text.starts_with(char::is_alphabetic) && text.chars().all(|c| c.is_ascii_alphanumeric())
 }
 
 /// The element that a text describes. A ref at the start of a line of a snapshot is ignored.

@@ -438,9 +438,10 @@ async fn a_soft_check_that_fails_lets_the_trail_go_on_and_fail_at_its_end() {
     let one = "step 1 \"The total is shown\": `assertText` failed: expected TextView \"12.50\" with the text \"13.00\", saw \"12.50\"";
     let other = "step 3 \"The shop says thanks\": `assertText` failed: expected TextView \"Thanks\" with a text \
                  containing \"Bye\", saw \"Thanks\"";
-    let message = format!("2 checks failed:\n  {one}\n  {other}");
+    let message = format!("2 checks failed:\n  {one}\n    at a.trail.yaml:4:9\n  {other}\n    at a.trail.yaml:12:10");
     let ended = check(&session, text, Verdict::Failed, &message, &["Tap on Button \"Pay\""]).await;
-    assert_eq!((ended.failure.as_str(), ended.place.map(|place| place.line)), (message.as_str(), Some(4)));
+    let without_places = format!("2 checks failed:\n  {one}\n  {other}");
+    assert_eq!((ended.failure, ended.place.map(|place| place.line)), (without_places, Some(4)));
     let failure = failure(&session);
     let lines: Vec<_> = failure.parts.iter().map(|part| part.place.as_ref().unwrap().line).collect();
     assert_eq!((lines, failure.parts[1].saw.as_deref()), (vec![4, 12], Some("\"Thanks\"")));
@@ -473,7 +474,11 @@ async fn a_failure_after_soft_checks_tells_of_both() {
     let ended = session.replay(&trail(text)).await;
     assert_eq!(ended.verdict, Verdict::Failed);
     assert!(ended.message.starts_with("step 2 \"Thanks are shown\": `assertVisible` failed"), "{}", ended.message);
-    assert!(ended.message.ends_with(&format!("\nalso failed:\n  {soft}")), "{}", ended.message);
+    assert!(
+        ended.message.ends_with(&format!("\nalso failed:\n  {soft}\n    at a.trail.yaml:4:9")),
+        "{}",
+        ended.message
+    );
     assert_eq!(failure(&session).parts.len(), 2);
     assert!(session.driver.done().is_empty());
 }

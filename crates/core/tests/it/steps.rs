@@ -225,7 +225,8 @@ async fn a_step_repeats_until_a_check_holds() {
     assert!(fold::fold(&ended.attempt, &session.events.all()).is_empty());
     let (session, _) = check(&until("isVisible: {text: Pay}", 5), Verdict::Passed, "", &[]).await;
     assert_eq!(ends(&session)[0].2, Some(StepChoice { rounds: Some(0), ..StepChoice::default() }));
-    let message = "step 1 \"Go to the end\": `until` does not hold after 1 round: `isVisible` answered false";
+    let message =
+        "step 1 \"Go to the end\": `until` does not hold after 1 round: `isVisible {text: End}` answered false";
     let (_, ended) = check(&until("isVisible: {text: End}", 1), Verdict::Failed, message, &[TAP_NEXT]).await;
     assert_eq!(ended.place.map(|place| place.line), Some(3));
 }

@@ -53,6 +53,13 @@
   let dragStart = null;
   listen("dragstart", (event) => { dragStart = event; }, { capture: true });
 
+  // What covers an element: a dialog, rather than the part of it that is there.
+  /** @param {El | null} got @param {El} e */
+  const cover = (got, e) => {
+    for (let up = got; up && !up[$contains](e); up = treeParent(up)) if (/^(alert)?dialog$/.test(roleOf(up))) return summary(up);
+    return got ? summary(got) : "nothing";
+  };
+
   // The properties whose transitions move something.
   const MOVING = /^(transform|translate|rotate|scale|top|left|right|bottom|width|height|margin|padding|offset|flex|grid)/;
 
@@ -225,7 +232,7 @@
     if (how === "touch") {
       if (!isInWindow(point)) return { why: "hidden", by: "it lies outside the page" };
       const got = hit(point.x, point.y);
-      if (!got || !reaches(got, e)) return { why: "covered", by: got ? summary(got) : "nothing" };
+      if (!got || !reaches(got, e)) return { why: "covered", by: cover(got, e) };
       takeAim(e, point);
     }
     return { id: idOf(e), ...point, b: bounds(box), isScrolled };
@@ -318,7 +325,7 @@
       if (how === "touch") {
         if (!isInWindow(at())) return { why: "hidden", by: "its frame lies outside the page" };
         const got = hit(at().x, at().y);
-        if (got !== e) return { why: "covered", by: got ? summary(got) : "nothing" };
+        if (got !== e) return { why: "covered", by: cover(got, e) };
         // A touch that is seen here did not reach the child frame.
         takeAim(e, at());
       }

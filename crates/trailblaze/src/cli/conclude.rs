@@ -45,11 +45,24 @@ pub fn conclude(
             print::data("  healed before that, not confirmed by a second run:");
             first.unconfirmed.iter().for_each(|repair| print::data(format!("    {}", heals::repaired(repair))));
         }
-        if !others.is_empty() {
-            let name = |done: &&Done| format!("{} on {}", jobs[done.job].trail.title(), done.device);
-            let mut names: Vec<String> = others.iter().take(NAMED).map(name).collect();
-            names.extend((others.len() > NAMED).then(|| format!("{} more", others.len() - NAMED)));
+        let name = |done: &&Done| format!("{} on {}", jobs[done.job].trail.title(), done.device);
+        let (same, alike): (Vec<&Done>, Vec<&Done>) =
+            others.iter().partition(|done| alike::say_the_same(&done.failure, &first.failure));
+        if !same.is_empty() {
+            let mut names: Vec<String> = same.iter().take(NAMED).map(name).collect();
+            names.extend((same.len() > NAMED).then(|| format!("{} more", same.len() - NAMED)));
             print::data(format!("  same failure: {}", names.join(", ")));
+        }
+        // Rows of a table fail in one way with different values.
+        if !alike.is_empty() {
+            print::data("  similar failures:");
+            for done in alike.iter().take(NAMED) {
+                let what = done.failure.lines().next().unwrap_or_default();
+                print::data(format!("    {}: {what}", name(done)));
+            }
+            if alike.len() > NAMED {
+                print::data(format!("    {} more", alike.len() - NAMED));
+            }
         }
     }
     if let Some(rest) = groups.get(SHOWN..).filter(|rest| !rest.is_empty()) {

@@ -140,8 +140,14 @@ pub async fn snapshot(context: &Context, args: SnapshotArgs) -> Result<Exit, Ref
         depth: args.depth,
     };
     let want = ObserveOptions { picture: args.screenshot.is_some(), ..ObserveOptions::for_snapshot(&details) };
-    let mut screen =
-        driver.observe(&Budget { deadline: Instant::now() + Duration::from_secs(30), ..budget }, want).await?;
+    let budget = Budget { deadline: Instant::now() + Duration::from_secs(30), ..budget };
+    let mut screen = driver.observe(&budget, want).await?;
+    let end = Instant::now() + limits::LOADING;
+    while screen.is_loading() && Instant::now() < end {
+        let until = Budget { deadline: end.min(Instant::now() + limits::POLL), ..budget.clone() };
+        driver.changed(&until, screen.snapshot).await?;
+        screen = driver.observe(&budget, want).await?;
+    }
     refs::assign(&mut screen.root, details.all);
     driver.close().await;
     details.within = args.within.as_deref().map(|reference| find_ref(&screen, reference)).transpose()?;

@@ -10,6 +10,7 @@ use crate::callers::step_result::{StepResult, failure};
 use crate::engine::cx::Cx;
 use crate::engine::dispatch::{Call, dispatch_named};
 use crate::trail::{Repeat, ToolCall};
+use crate::yaml::{inline, loose};
 
 impl TrailRunner<'_> {
     /// Makes the calls of a step, or those of its `else:`, or lets a model carry it out. Notes what was decided.
@@ -79,7 +80,10 @@ impl TrailRunner<'_> {
             Ok(outcome) if outcome.is_error() => StepResult::failed(tool, &outcome),
             Ok(outcome) => match truth(&outcome) {
                 Some(true) => return Ok(Ok(())),
-                Some(false) => return Ok(Err(format!("`{tool}` answered false"))),
+                Some(false) => {
+                    let args = loose(&call.args);
+                    return Ok(Err(format!("`{tool} {}` answered false", inline(&args))));
+                }
                 None if !is_question => return Ok(Ok(())),
                 None => {
                     let text = format!("a condition needs true or false, and `{tool}` answered \"{}\"", outcome.text);

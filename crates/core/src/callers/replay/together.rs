@@ -39,8 +39,11 @@ fn in_conflict(name: &str, of: &[usize], parts: &[StepPlace<'_>]) -> StepResult 
 
 /// Several failures as one: the most severe says how the step ended.
 fn all_of(failed: Vec<StepResult>) -> StepResult {
-    let lines: String = failed.iter().map(|one| format!("\n  {}", one.message.replace('\n', "\n  "))).collect();
-    let message = format!("{} parts failed:{lines}", failed.len());
+    let told = |has_places: bool| {
+        let lines: String = failed.iter().map(|one| one.listed(has_places)).collect();
+        format!("{} parts failed:{lines}", failed.len())
+    };
+    let (message, shown) = (told(false), told(true));
     let parts: Vec<Failure> = failed.iter().filter_map(|one| one.failure.as_deref().cloned()).collect();
     let is_fatal = failed.iter().any(|one| one.is_fatal);
     let is_device_lost = failed.iter().any(|one| one.is_device_lost);
@@ -48,7 +51,7 @@ fn all_of(failed: Vec<StepResult>) -> StepResult {
     let first = worst.failure.as_deref().or(parts.first()).cloned();
     let failure =
         first.map(|first| Box::new(Failure { message: message.clone(), expected: None, saw: None, parts, ..first }));
-    StepResult { verdict: worst.verdict, message, failure, is_fatal, is_device_lost }
+    StepResult { verdict: worst.verdict, message: shown, failure, is_fatal, is_device_lost }
 }
 
 fn severity(verdict: Verdict) -> u8 {

@@ -4,13 +4,12 @@ use serde_json::{Value, json};
 use trailblaze_protocol::outcome::Outcome;
 
 use super::super::arguments::element;
-use super::super::elements::{by_selector, delegate, describing, find_stable, index, is_unknown_line};
+use super::super::elements::{by_selector, delegate, describing, find_stable, index, is_plain_ref};
 use super::super::row::{ParamRow, ParamType, optional};
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
 use crate::engine::tool::{Args, Need};
 use crate::query::{Query, Stable, alternatives};
-use crate::refs;
 use crate::screen::Screen;
 
 pub const TEXT: ParamRow = optional("text", ParamType::Text, "The element's whole text or label.");
@@ -61,18 +60,6 @@ impl CheckTarget {
             (text, id) => element(text, id),
         };
         Ok(Some(CheckTarget::Stable(Query { index, ..query })))
-    }
-}
-
-/// Whether a text is a ref or a line of the last snapshot. A role alone, such as `textbox`, is a description.
-fn is_plain_ref(cx: &Cx, text: &str) -> bool {
-    match refs::of_line(text) {
-        Some(_) => !is_unknown_line(cx, text),
-        None => {
-            let text = text.trim();
-            let is_word = text.starts_with(char::is_alphabetic) && text.chars().all(|c| c.is_ascii_alphanumeric());
-            is_word && text.chars().any(|c| c.is_ascii_digit())
-        }
     }
 }
 

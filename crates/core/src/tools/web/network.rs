@@ -32,8 +32,11 @@ const FILE: ParamRow =
     optional("file", ParamType::Text, "The path of a file with the body, relative to the trail or absolute.");
 const VARIABLE: ParamRow =
     optional("variable", ParamType::Text, "The name under which to remember the body, or the part of it at `path`.");
-const PATH: ParamRow =
-    optional("path", ParamType::Text, "Keys and numbers of items on the way into a JSON body: order.items.0.id");
+const PATH: ParamRow = optional(
+    "path",
+    ParamType::Text,
+    "Where the value to remember is in a JSON body, as keys and numbers of items: order.items.0.id",
+);
 const PART: ParamRow =
     optional("json", ParamType::Any, "What the JSON body has at least: keys with values, items of lists.");
 const CONTAINS: ParamRow = optional("contains", ParamType::Text, "A text that the body contains.");

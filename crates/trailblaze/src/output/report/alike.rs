@@ -67,6 +67,12 @@ pub fn fold(message: &str) -> String {
     folded
 }
 
+/// Whether two messages differ in numbers at most, such as how long something took.
+pub fn say_the_same(one: &str, other: &str) -> bool {
+    let words = |message: &str| message.replace(|c: char| c.is_ascii_digit() || c == '.', "");
+    words(one) == words(other)
+}
+
 fn closing(quote: char) -> Option<char> {
     match quote {
         '`' | '"' | '\'' => Some(quote),

@@ -180,15 +180,19 @@ fn a_repeat_that_passes_does_not_make_up_for_one_that_failed() {
 }
 
 #[test]
-fn failures_that_say_the_same_are_told_once() {
+fn equal_failures_are_told_once_and_similar_ones_by_what_differs() {
     let other = FAILS.replace("Nowhere", "Elsewhere");
     let project = project()
-        .with("trails/e.trail.yaml", trail("", &other))
-        .with("trails/f.trail.yaml", trail("", "    tools: [{tap: {x: 1}}]\n"));
+        .with("trails/e.trail.yaml", trail("", FAILS))
+        .with("trails/f.trail.yaml", trail("", "    tools: [{tap: {x: 1}}]\n"))
+        .with("trails/g.trail.yaml", trail("", &other));
     let ran = project.run(&["run", "--pictures", "off"]).exits(1);
     let told = ran.stdout.matches("`assertVisible` failed").count();
     assert!(told == 1 && ran.stdout.contains("  same failure: trails/e on android/sim-1\n"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("`tap` failed") && ran.stdout.contains("3 passed, 3 failed"), "{}", ran.stdout);
+    let similar = "  similar failures:\n    trails/g on android/sim-1: ";
+    let rest = ran.stdout.split(similar).nth(1).unwrap_or_default();
+    assert!(rest.lines().next().is_some_and(|line| line.contains("Elsewhere")), "{}", ran.stdout);
+    assert!(ran.stdout.contains("`tap` failed") && ran.stdout.contains("3 passed, 4 failed"), "{}", ran.stdout);
 }
 
 #[test]

@@ -38,6 +38,37 @@ fn a_template_without_quotes() {
 }
 
 #[test]
+fn a_call_that_lacks_what_it_needs() {
+    let mistakes = [
+        ("assertText: {id: total}", "`assertText`: nothing to compare with: pass `is`, `contains` or `matches`"),
+        ("assertText: {is: '5'}", "`assertText`: no element: pass `text`, `id`, `ref` or `nodeSelector`"),
+        ("assertText: {id: total, matches: '('}", "`assertText`: `matches`: `(` is not a valid regular expression"),
+        ("assertNumber: {id: total}", "`assertNumber`: nothing to compare with: pass `equals`,"),
+        ("assertState: {id: total}", "`assertState`: nothing to check: pass `"),
+        ("assertCount: {text: Pay}", "`assertCount`: nothing to compare with: pass `equals`, `atLeast` or `atMost`"),
+        ("assertVisible: {timeoutMs: 0}", "`assertVisible`: nothing to look for: pass `text`, `id` or `ref`"),
+        ("tap: {longPress: true}", "`tap`: nothing to tap: pass `ref`, `text`, `id`, or `x` and `y`"),
+        ("scrollUntilTextIsVisible: {direction: DOWN}", "nothing to scroll to: pass `text`, `textRegex` or `id`"),
+        ("scrollUntilTextIsVisible: {textRegex: '['}", "`textRegex`: `[` is not a valid regular expression"),
+    ];
+    for (call, expected) in mistakes {
+        let refusal = check("", &[call], &[]).refusal();
+        let is_placed = refusal.contains("--> trails/a.trail.yaml:4:");
+        assert!(refusal.contains(expected) && is_placed, "{call}: expected {expected}, got {refusal}");
+    }
+    let sound = ["assertText: {id: total, matches: '{{memory.pattern}}('}", "assertNumber: {id: total, atLeast: 1}"];
+    check("", &sound, &[]).exits(0);
+}
+
+#[test]
+fn two_expected_pictures_of_one_name() {
+    let refusal = check("", &["assertPicture: {name: home}", "assertPicture: {name: home}"], &[]).refusal();
+    assert!(refusal.contains("the picture `home` is already that of trails/a.trail.yaml:4"), "{refusal}");
+    assert!(refusal.contains("--> trails/a.trail.yaml:5:31"), "{refusal}");
+    check("", &["assertPicture: {name: home}", "assertPicture: {name: cart}"], &[]).exits(0);
+}
+
+#[test]
 fn an_argument_that_is_not_declared() {
     let config = "config:\n  args: {user: string}\n";
     let calls = ["inputText: {text: 'Hi {{args.usr}}'}", "assertVisible: {text: '${args.colour}'}"];
