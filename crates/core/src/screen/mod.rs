@@ -37,7 +37,11 @@ impl Screen {
     /// Whether an app is in front that shows nothing yet, such as a page whose script has not filled it.
     pub fn is_loading(&self) -> bool {
         let is_blank = self.app.as_deref().is_none_or(|app| app.starts_with("about:"));
-        !is_blank && self.root.children.is_empty() && self.root.text().is_none()
+        let is_empty = |node: &Node| {
+            let is_plain = node.class().is_none_or(|class| class == "generic");
+            is_plain && node.text().is_none() && node.label().is_none() && !node.is_interactive()
+        };
+        !is_blank && self.root.walk().skip(1).all(is_empty)
     }
 
     /// The visible part of an element.

@@ -20,7 +20,7 @@ fn page(app: &str) -> Option<String> {
         "/slow" => format!("{button}{SCRIPT} await fetch('/api/slow'); {SHOWS}"),
         "/covered" => format!(
             "{button}<div role=dialog aria-label='Cookies' style='position: fixed; inset: 0; background: #0008'>\
-             We use cookies</div>{SCRIPT} {SHOWS}"
+             <p style='margin: 0; height: 100%'>We use cookies</p></div>{SCRIPT} {SHOWS}"
         ),
         "/renamed" => format!("{}{SCRIPT} {SHOWS}", button.replace(">Pay<", ">Pay now<")),
         _ => return None,

@@ -105,3 +105,19 @@ fn a_ref_lasts_while_its_page_changes() {
         ],
     );
 }
+
+#[test]
+fn a_selector_that_is_no_css_is_said_to_be_wrong() {
+    const WRONG: Result<&str, &str> = Err("`button[` is not a valid CSS selector");
+    check(
+        "<button id=pay>Pay</button>",
+        &[
+            ("tap ref='css=button['", WRONG),
+            ("assertVisible ref='css=button['", WRONG),
+            ("web_click ref='css=button['", WRONG),
+            ("assertText is=Pay ref='css=button['", WRONG),
+            ("assertVisible ref='css=#pay'", Ok("")),
+            ("tap ref='css=#pay'", Ok("")),
+        ],
+    );
+}

@@ -28,6 +28,15 @@ fn what_is_to_be_read_costs_no_more_than_its_words() {
 }
 
 #[test]
+fn a_page_that_is_filled_by_a_script_is_waited_for() {
+    // The first elements come after the document was loaded, when the page is asked for a frame a few times.
+    let markup = "<div id=root></div><script>let n = 0; const fill = () => { \
+                  if (n++ < 20) requestAnimationFrame(fill); else root.innerHTML = '<button>Pay</button>' }; fill()</script>";
+    let Some(shown) = text(markup, "") else { return };
+    assert_eq!(shown, "[e1] button \"Pay\"");
+}
+
+#[test]
 fn a_text_off_the_screen_is_cut() {
     let long = "A sentence that goes on for longer than anyone who only wants to know what is on a page cares to read";
     let markup = format!("<p>{long}</p><div style='height: 2000px'></div><p>{long}</p><button>{long}</button>");
