@@ -50,6 +50,11 @@ pub trait BrowserConnector: Send + Sync {
         limits::DRIVER_COMMAND
     }
 
+    /// Whether others wait for sessions: one is opened before its trail starts, and ended as soon as the trail has ended.
+    fn has_few_sessions(&self) -> bool {
+        false
+    }
+
     /// Ends what was made ready for a session that is not opened.
     async fn close(&self) {}
 }

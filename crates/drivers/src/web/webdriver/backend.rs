@@ -23,6 +23,7 @@ use super::dialogs::{DialogDecision, DialogDesk, WarnedDialogs};
 use super::error::EndpointError;
 use super::scripts;
 use super::session::{AfterDialog, ELEMENT, FramePath, WebDriverSession};
+use super::upload::upload;
 
 /// How long a page that is to be left may be busy.
 const BUSY: Duration = Duration::from_secs(2);
@@ -333,7 +334,11 @@ impl Backend for WebDriverBackend {
         let Some(id) = element_id(&field) else {
             return Err(BackendError::Refused("it is no file field".to_string()));
         };
-        let body = json!({"text": files.join("\n")});
+        let mut there = Vec::new();
+        for file in files {
+            there.push(upload(&self.session, file).await?);
+        }
+        let body = json!({"text": there.join("\n")});
         let sent = self.session.post(Some(&place), &format!("/element/{id}/value"), body, AfterDialog::Done).await;
         sent.map(drop).map_err(EndpointError::in_page)
     }

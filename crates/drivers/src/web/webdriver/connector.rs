@@ -51,9 +51,7 @@ impl WebDriverConnector {
     }
 
     async fn begin(&self, budget: &Budget) -> Result<WebDriverSession, DriverError> {
-        let session = new_session(&self.http, &self.capabilities, budget).await?;
-        self.endings.has_begun(self.http.address(), &session.id).await;
-        Ok(session)
+        new_session(&self.http, &self.capabilities, Some(&self.endings), budget).await
     }
 }
 
@@ -79,6 +77,10 @@ impl BrowserConnector for WebDriverConnector {
 
     fn opening_limit(&self) -> Duration {
         self.session_wait + limits::DRIVER_COMMAND
+    }
+
+    fn has_few_sessions(&self) -> bool {
+        true
     }
 
     async fn open(&self, setup: Setup, budget: &Budget) -> Result<Arc<dyn Backend>, DriverError> {

@@ -15,6 +15,7 @@ mod new_session;
 mod scripts;
 mod session;
 mod settings;
+mod upload;
 
 pub use backend::{SessionOwner, WebDriverBackend};
 pub use connector::WebDriverConnector;
