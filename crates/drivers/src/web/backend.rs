@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::Value;
-use trailblaze_core::driver::{Budget, DisplayedText, DriverError};
+use trailblaze_core::driver::{Budget, DisplayedText, DriverError, LateFile};
 use trailblaze_core::limits;
 use trailblaze_protocol::geometry::Size;
 
@@ -152,6 +152,10 @@ pub trait Backend: Send + Sync {
     async fn abandon(&self);
     /// Ends the session.
     async fn close(&self);
+    /// What others keep of the session, once it has ended.
+    fn late_files(&self) -> Vec<LateFile> {
+        Vec::new()
+    }
 
     // Capabilities.
 

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use trailblaze_core::device_source::DeviceSpec;
 use trailblaze_core::driver::{
     AccessibilityAuditor, Action, ActionOutput, ActionTarget, AppControl, BrowserControl, Budget, ClipboardControl,
-    DeviceDescription, DeviceEvents, DialogAnswer, DisplayedText, DocumentSnapshots, Driver, DriverError,
+    DeviceDescription, DeviceEvents, DialogAnswer, DisplayedText, DocumentSnapshots, Driver, DriverError, LateFile,
     NetworkControl, ObserveOptions, Person, ScreenFrame, TrailStart, WorldControl,
 };
 use trailblaze_core::query::{Checks, Find, Found, Query, Reason, WhyNot};
@@ -62,6 +62,8 @@ pub struct Web {
     page: Mutex<Option<Arc<Page>>>,
     /// Why there was no session for this trail. Calls do not wait for one: that was done before the trail started.
     unprepared: Mutex<Option<DriverError>>,
+    /// What others keep of the session of the trail that ended last.
+    late_files: Mutex<Vec<LateFile>>,
     /// Held while the page is opened or replaced.
     opening: tokio::sync::Mutex<()>,
     /// What the trail says about dialogs.
@@ -91,6 +93,7 @@ impl Web {
             start,
             page: Mutex::default(),
             unprepared: Mutex::default(),
+            late_files: Mutex::default(),
             opening: tokio::sync::Mutex::default(),
             dialogs: Mutex::default(),
             storage_state: Mutex::default(),
@@ -380,9 +383,14 @@ impl Driver for Web {
             let page = self.page.lock().take();
             if let Some(page) = page {
                 page.close().await;
+                *self.late_files.lock() = page.backend.late_files();
             }
         }
         ended
+    }
+
+    fn late_files(&self) -> Vec<LateFile> {
+        std::mem::take(&mut self.late_files.lock())
     }
 
     async fn close(&self) {

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Semaphore};
 use trailblaze_core::driver::{Budget, DriverError};
 use trailblaze_core::limits;
 use trailblaze_http::ProxySettings;
 
 use super::super::backend::{Backend, BrowserConnector, Setup};
+use super::artifacts::SessionArtifacts;
 use super::backend::{SessionOwner, WebDriverBackend};
 use super::dialogs::WarnedDialogs;
 use super::endings::SessionEndings;
@@ -25,6 +26,7 @@ pub struct WebDriverConnector {
     endings: Arc<SessionEndings>,
     warned: Arc<WarnedDialogs>,
     session_wait: Duration,
+    artifacts: Option<Arc<SessionArtifacts>>,
     /// A session that was made before it is needed, so that waiting for it is no part of a step.
     ready: Mutex<Option<WebDriverSession>>,
 }
@@ -35,12 +37,14 @@ impl WebDriverConnector {
         session_wait: Duration,
         proxies: &ProxySettings,
         endings: Arc<SessionEndings>,
+        artifact_permits: &Arc<Semaphore>,
     ) -> Result<WebDriverConnector, DriverError> {
         let http = WebDriverHttp::new(settings.address.clone(), proxies)
             .map_err(|evidence| DriverError::NotStarted { evidence })?;
         let (warned, ready) = Default::default();
         let capabilities = wanted(&settings.capabilities);
-        Ok(WebDriverConnector { http, capabilities, endings, warned, session_wait, ready })
+        let artifacts = SessionArtifacts::new(&settings.artifacts, &settings.address, proxies, artifact_permits);
+        Ok(WebDriverConnector { http, capabilities, endings, warned, session_wait, artifacts, ready })
     }
 
     /// Makes the first session.
@@ -90,7 +94,8 @@ impl BrowserConnector for WebDriverConnector {
             None => self.begin(budget).await?,
         };
         let owner = Arc::clone(&self.endings) as _;
-        Ok(Arc::new(WebDriverBackend::new(Arc::new(session), setup, Arc::clone(&self.warned), owner)))
+        let backend = WebDriverBackend::new(Arc::new(session), setup, Arc::clone(&self.warned), owner);
+        Ok(Arc::new(backend.keeping(self.artifacts.clone())))
     }
 
     async fn close(&self) {

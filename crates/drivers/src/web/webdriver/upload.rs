@@ -5,11 +5,13 @@ use std::path::Path;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use hyper::Method;
 use serde_json::{Value, json};
 
 use super::super::backend::BackendError;
 use super::error::EndpointError;
-use super::session::{AfterDialog, WebDriverSession};
+use super::http::WebDriverRequest;
+use super::session::WebDriverSession;
 
 /// The largest file that is sent.
 const LARGEST: u64 = 100 << 20;
@@ -26,7 +28,15 @@ pub async fn upload(session: &WebDriverSession, path: &str) -> Result<String, Ba
     let name = Path::new(path).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let body = json!({"file": BASE64_STANDARD.encode(archive(&name, &content))});
     drop(content);
-    match session.post(None, "/se/file", body, AfterDialog::Again).await {
+    let request = WebDriverRequest {
+        method: Method::POST,
+        path: format!("/session/{}/se/file", session.id),
+        shown: "/se/file".to_string(),
+        body: Some(body),
+        is_repeatable: true,
+    };
+    // Not as a command of the session: a strange answer to a command that is no part of the standard says nothing about it.
+    match session.http.send(request).await {
         Ok(Value::String(there)) => Ok(there),
         Ok(_) => Ok(path.to_string()),
         Err(error) if is_unknown(&error) => Ok(path.to_string()),
@@ -36,7 +46,9 @@ pub async fn upload(session: &WebDriverSession, path: &str) -> Result<String, Ba
 
 /// Whether the endpoint does not have the command.
 fn is_unknown(error: &EndpointError) -> bool {
-    ["unknown command", "unknown method", "unsupported operation"].iter().any(|code| error.is_code(code))
+    let is_coded =
+        ["unknown command", "unknown method", "unsupported operation"].iter().any(|code| error.is_code(code));
+    is_coded || matches!(error, EndpointError::NotWebDriver { .. })
 }
 
 /// A ZIP archive with one file, which is not compressed.
