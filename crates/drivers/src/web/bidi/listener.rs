@@ -263,6 +263,10 @@ mod tests {
             let name = format!("{event:?}");
             self.0.lock().push(name.split([' ', '(', '{']).next().unwrap_or_default().to_string());
         }
+
+        fn url(&self) -> Option<String> {
+            None
+        }
     }
 
     #[tokio::test]
