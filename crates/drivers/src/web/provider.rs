@@ -9,7 +9,6 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
-use tokio::time::Instant;
 use trailblaze_core::device_source::{DeviceSettings, DeviceSource, DeviceSpec};
 use trailblaze_core::driver::{Budget, DialogAnswer, Driver, DriverError};
 use trailblaze_core::finding::Finding;
@@ -430,9 +429,7 @@ impl WebDevices {
             Arc::clone(&self.endings),
             &self.artifact_permits,
         )?;
-        // Ends a little earlier than the device has to be ready, so that it can be said what was waited for.
-        let deadline = budget.deadline.min(Instant::now() + endpoint.session_wait);
-        connector.prepare(&Budget { deadline, ..budget.clone() }).await?;
+        connector.prepare(budget).await?;
         Ok(Arc::new(Web::new(device, Arc::new(connector))))
     }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio::sync::{Mutex, Semaphore};
+use tokio::time::Instant;
 use trailblaze_core::driver::{Budget, DriverError};
 use trailblaze_core::limits;
 use trailblaze_http::ProxySettings;
@@ -18,7 +19,7 @@ use super::endings::SessionEndings;
 use super::http::WebDriverHttp;
 use super::new_session::new_session;
 use super::session::WebDriverSession;
-use super::settings::EndpointSettings;
+use super::settings::{EXPLAINING, EndpointSettings};
 
 pub struct WebDriverConnector {
     http: Arc<WebDriverHttp>,
@@ -54,7 +55,10 @@ impl WebDriverConnector {
         Ok(())
     }
 
+    /// Ends a little earlier than the budget, so that it can be said what was waited for.
     async fn begin(&self, budget: &Budget) -> Result<WebDriverSession, DriverError> {
+        let most = self.session_wait.min(budget.remaining().saturating_sub(EXPLAINING));
+        let budget = &Budget { deadline: Instant::now() + most, ..budget.clone() };
         new_session(&self.http, &self.capabilities, Some(&self.endings), budget).await
     }
 }

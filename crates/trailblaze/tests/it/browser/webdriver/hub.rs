@@ -195,7 +195,7 @@ fn files_are_sent_to_a_browser_that_may_be_elsewhere() {
         all.push(file.name + ': ' + await file.text()); said.textContent = all.join(', ') }</script>";
     let Some(hub) = hub(|_| None) else { return };
     let calls = [
-        "web_upload: {nodeSelector: {web: {css: input}}, files: [one.txt, zwei äöü.txt]}",
+        "web_upload: {nodeSelector: {web: {cssSelector: input}}, files: [one.txt, zwei äöü.txt]}",
         "assertVisible: {text: 'one.txt: first, zwei äöü.txt: second'}",
     ];
     let project = project(&hub, json!({}), page, &calls);
@@ -214,7 +214,7 @@ fn an_endpoint_that_takes_no_files_is_given_paths() {
         let answer = answer.clone();
         let Some(hub) = hub(move |request| request.ends_with("/se/file").then(|| answer.clone())) else { return };
         let calls = [
-            "web_upload: {nodeSelector: {web: {css: input}}, files: [one.txt]}",
+            "web_upload: {nodeSelector: {web: {cssSelector: input}}, files: [one.txt]}",
             "assertVisible: {text: 'Chosen: one.txt'}",
         ];
         let project = project(&hub, json!({}), page, &calls);
