@@ -17,7 +17,7 @@ use crate::exit::Exit;
 use crate::geometry::{Point, Rect, Size};
 use crate::heal::{ElementIdentity, HealSought, HealSuggestion, HealTried};
 use crate::ids::{AttemptId, CallId, DeviceId, ModelRequestId, Parent, RunId, SessionId, StepId};
-use crate::outcome::Outcome;
+use crate::outcome::{Attachment, Outcome};
 
 /// The version of the event format that this build writes.
 pub const VERSION: u32 = 1;
@@ -281,6 +281,13 @@ pub enum Event {
         message: String,
         /// Details of the failure; `null` if the attempt passed or was skipped.
         failure: Option<Box<Failure>>,
+    },
+    /// A file about an attempt came after it had ended, such as the video that a grid made of its session.
+    Attached {
+        /// The attempt that it is about.
+        attempt: AttemptId,
+        /// The file.
+        attachment: Attachment,
     },
     /// A session was closed; its device is no longer used by this session.
     SessionClosed {

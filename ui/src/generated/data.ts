@@ -54,6 +54,8 @@ export interface Detail {
   activity: Activity[];
   /** The files that its steps are in, as they were. */
   sources: TrailFile[];
+  /** Files that came after it had ended. Absent if there are none. */
+  files?: Attachment[];
   /** `null` if none was kept. */
   trace: Trace | null;
 }

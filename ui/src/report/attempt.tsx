@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Data, Fact, Long, Said, State, Tag } from '../shared/text.tsx';
 import { cut, plural, time, visible } from '../shared/words.ts';
-import { CallBox, TurnBox } from './calls.tsx';
+import { AttachmentLine, CallBox, TurnBox } from './calls.tsx';
 import { FailureCard, PassedLate } from './failures.tsx';
 import type { Attempt, Call, Detail, Heal, Picture as Taken, Plan, Step, Suggestion, Touch } from '../generated/data.ts';
 import { Outline } from './outline.tsx';
@@ -179,6 +179,18 @@ export function AttemptView({
               ))}
             </ol>
           </div>
+          {detail.files && (
+            <>
+              <div class="steps-head">
+                <h3>Files of the session</h3>
+              </div>
+              <ul class="said-lines">
+                {detail.files.map((attached, nth) => (
+                  <AttachmentLine key={nth} attached={attached} />
+                ))}
+              </ul>
+            </>
+          )}
           {detail.loose.length > 0 && (
             <>
               <div class="steps-head">

@@ -17,6 +17,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures::future::BoxFuture;
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -203,6 +204,12 @@ pub trait Driver: Send + Sync {
         Ok(())
     }
 
+    /// Files about the trail that ended last which come later, such as the video that a grid made of its session. Called after
+    /// `end_trail`.
+    fn late_files(&self) -> Vec<LateFile> {
+        Vec::new()
+    }
+
     /// Releases the device. Called once, at the end of the session.
     async fn close(&self) {}
 }
@@ -220,6 +227,14 @@ pub struct DeviceDescription {
     pub summary: String,
     /// Whether elements keep their node ids and refs for as long as they exist.
     pub knows_elements: bool,
+}
+
+/// A file about a trail that comes after the trail has ended.
+pub struct LateFile {
+    /// What it is: `video`.
+    pub name: String,
+    /// Ends within a limit of its own: with the file, or with why there is none.
+    pub coming: BoxFuture<'static, Result<Attachment, String>>,
 }
 
 /// A text on a screen.

@@ -16,8 +16,8 @@ use trailblaze_protocol::ids::{AttemptId, Parent};
 use trailblaze_protocol::outcome::Outcome;
 
 use crate::driver::{
-    Action, ActionOutput, ActionTarget, Budget, DeviceCommand, DeviceDescription, Driver, DriverError, LaunchMode,
-    ObserveOptions, ObservedAction, Person, PersonAction, Redact, ScreenFrame, TrailStart,
+    Action, ActionOutput, ActionTarget, Budget, DeviceCommand, DeviceDescription, Driver, DriverError, LateFile,
+    LaunchMode, ObserveOptions, ObservedAction, Person, PersonAction, Redact, ScreenFrame, TrailStart,
 };
 use crate::engine::attempt_trace::AttemptTrace;
 use crate::engine::cx::Cx;
@@ -480,6 +480,11 @@ impl Device {
                 session.emit(Event::note(None, Level::Warning, text));
             }
         }
+    }
+
+    /// Files about the trail that ended last which come later.
+    pub fn late_files(&self) -> Vec<LateFile> {
+        self.driver.late_files()
     }
 
     /// Removes the values of this session's secrets.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use trailblaze_protocol::event::{CallResult, Called, Event, Failure, Plan};
 use trailblaze_protocol::heal::{ElementIdentity, HealSuggestion};
-use trailblaze_protocol::outcome::{MemoryChanges, Outcome, Variant};
+use trailblaze_protocol::outcome::{Attachment, MemoryChanges, Outcome, Variant};
 
 use crate::values::secret::Secrets;
 
@@ -67,6 +67,7 @@ impl Secrets {
                 text(message);
                 failure.iter_mut().for_each(|failure| self.redact_failure(failure));
             }
+            Event::Attached { attachment, .. } => text(&mut attachment.name),
             Event::ServerStarted { server, protocol, .. } => {
                 text(server);
                 text(protocol);
@@ -103,14 +104,16 @@ impl Secrets {
         if let Variant::MissingRequiredArgs { missing } = &mut outcome.variant {
             missing.iter_mut().for_each(|name| self.redact_in_place(name));
         }
-        for attachment in &mut outcome.attachments {
-            self.redact_in_place(&mut attachment.name);
-            self.redact_in_place(&mut attachment.mime);
-            if let Some(redacted) = self.redact_bytes(&attachment.bytes) {
-                attachment.bytes = redacted.into();
-            }
-        }
+        outcome.attachments.iter_mut().for_each(|attachment| self.redact_attachment(attachment));
         self.redact_requests(outcome);
+    }
+
+    pub fn redact_attachment(&self, attachment: &mut Attachment) {
+        self.redact_in_place(&mut attachment.name);
+        self.redact_in_place(&mut attachment.mime);
+        if let Some(redacted) = self.redact_bytes(&attachment.bytes) {
+            attachment.bytes = redacted.into();
+        }
     }
 
     /// Redacts what an outcome requests: delegates and memory changes.
@@ -158,7 +161,6 @@ impl Secrets {
 mod tests {
     use trailblaze_protocol::event::Verdict;
     use trailblaze_protocol::ids::StepId;
-    use trailblaze_protocol::outcome::Attachment;
 
     use super::*;
 

@@ -62,6 +62,7 @@ impl AppiumEntry {
             credentials: self.credentials.clone(),
             slots: self.slots.as_ref().map_or(SLOTS, |slots| slots.value),
             session_wait: self.session_wait.map_or(SESSION_WAIT, Millis::duration),
+            artifacts: Vec::new(),
         })
     }
 }

@@ -44,8 +44,7 @@ impl AppiumSession {
         endings: Arc<SessionEndings>,
         budget: &Budget,
     ) -> Result<AppiumSession, DriverError> {
-        let session = new_session(&http, capabilities, budget).await?;
-        endings.has_begun(http.address(), &session.id).await;
+        let session = new_session(&http, capabilities, Some(&endings), budget).await?;
         Ok(AppiumSession { http, id: session.id, endings, end: Mutex::default() })
     }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::Value;
-use trailblaze_core::driver::{Budget, DisplayedText, DriverError};
+use trailblaze_core::driver::{Budget, DisplayedText, DriverError, LateFile};
 use trailblaze_core::limits;
 use trailblaze_protocol::geometry::Size;
 
@@ -48,6 +48,11 @@ pub trait BrowserConnector: Send + Sync {
     /// How long a session may take to open.
     fn opening_limit(&self) -> Duration {
         limits::DRIVER_COMMAND
+    }
+
+    /// Whether others wait for sessions: one is opened before its trail starts, and ended as soon as the trail has ended.
+    fn has_few_sessions(&self) -> bool {
+        false
     }
 
     /// Ends what was made ready for a session that is not opened.
@@ -147,6 +152,10 @@ pub trait Backend: Send + Sync {
     async fn abandon(&self);
     /// Ends the session.
     async fn close(&self);
+    /// What others keep of the session, once it has ended.
+    fn late_files(&self) -> Vec<LateFile> {
+        Vec::new()
+    }
 
     // Capabilities.
 

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use trailblaze_core::device_source::DeviceSpec;
 use trailblaze_core::driver::{
     AccessibilityAuditor, Action, ActionOutput, ActionTarget, AppControl, BrowserControl, Budget, ClipboardControl,
-    DeviceDescription, DeviceEvents, DialogAnswer, DisplayedText, DocumentSnapshots, Driver, DriverError,
+    DeviceDescription, DeviceEvents, DialogAnswer, DisplayedText, DocumentSnapshots, Driver, DriverError, LateFile,
     NetworkControl, ObserveOptions, Person, ScreenFrame, TrailStart, WorldControl,
 };
 use trailblaze_core::query::{Checks, Find, Found, Query, Reason, WhyNot};
@@ -60,6 +60,10 @@ pub struct Web {
     connector: Arc<dyn BrowserConnector>,
     start: InitialState,
     page: Mutex<Option<Arc<Page>>>,
+    /// Why there was no session for this trail. Calls do not wait for one: that was done before the trail started.
+    unprepared: Mutex<Option<DriverError>>,
+    /// What others keep of the session of the trail that ended last.
+    late_files: Mutex<Vec<LateFile>>,
     /// Held while the page is opened or replaced.
     opening: tokio::sync::Mutex<()>,
     /// What the trail says about dialogs.
@@ -88,6 +92,8 @@ impl Web {
             connector,
             start,
             page: Mutex::default(),
+            unprepared: Mutex::default(),
+            late_files: Mutex::default(),
             opening: tokio::sync::Mutex::default(),
             dialogs: Mutex::default(),
             storage_state: Mutex::default(),
@@ -111,6 +117,9 @@ impl Web {
     pub(super) async fn page(&self, budget: &Budget) -> Result<Arc<Page>, DriverError> {
         if let Some(page) = self.opened() {
             return Ok(page);
+        }
+        if let Some(error) = self.unprepared.lock().clone() {
+            return Err(error);
         }
         let open = async {
             let _opening = self.opening.lock().await;
@@ -148,6 +157,25 @@ impl Web {
         self.rule_dialogs(page);
         let Some(file) = self.storage_state.lock().clone() else { return Ok(()) };
         restore(&Actor { page, budget }, &read_state(&file)?).await
+    }
+
+    /// Makes the page ready for another trail, if there is one, or if it must be there before the trail starts.
+    async fn prepare(&self, budget: &Budget, is_state_changed: bool) -> Result<(), DriverError> {
+        let Some(page) = self.opened() else {
+            return match self.connector.has_few_sessions() {
+                true => self.page(budget).await.map(drop),
+                false => Ok(()),
+            };
+        };
+        if self.start.is_shared && page.backend.end().is_none() {
+            return self.go_on(&page, budget).await;
+        }
+        if is_state_changed {
+            page.use_session();
+        }
+        let page = self.start_over(page, budget).await?;
+        self.rule_dialogs(&page);
+        Ok(())
     }
 
     fn rule_dialogs(&self, page: &Page) {
@@ -337,20 +365,32 @@ impl Driver for Web {
         *self.dialogs.lock() = trail.dialogs;
         let before = std::mem::replace(&mut *self.storage_state.lock(), trail.storage_state.clone());
         self.world.forget_exchanges();
-        let Some(page) = self.opened() else { return Ok(()) };
-        if self.start.is_shared && page.backend.end().is_none() {
-            return self.go_on(&page, budget).await;
+        *self.unprepared.lock() = None;
+        match self.prepare(budget, before != trail.storage_state).await {
+            Err(DriverError::Cancelled) => Err(DriverError::Cancelled),
+            // The first call says it.
+            Err(error) if self.connector.has_few_sessions() => {
+                *self.unprepared.lock() = Some(error);
+                Ok(())
+            }
+            prepared => prepared,
         }
-        if before != trail.storage_state {
-            page.use_session();
-        }
-        let page = self.start_over(page, budget).await?;
-        self.rule_dialogs(&page);
-        Ok(())
     }
 
     async fn end_trail(&self, budget: &Budget) -> Result<(), DriverError> {
-        self.end_world(budget).await
+        let ended = self.end_world(budget).await;
+        if self.connector.has_few_sessions() && !self.start.is_shared {
+            let page = self.page.lock().take();
+            if let Some(page) = page {
+                page.close().await;
+                *self.late_files.lock() = page.backend.late_files();
+            }
+        }
+        ended
+    }
+
+    fn late_files(&self) -> Vec<LateFile> {
+        std::mem::take(&mut self.late_files.lock())
     }
 
     async fn close(&self) {

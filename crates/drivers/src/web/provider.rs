@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
-use tokio::time::Instant;
+use tokio::sync::Semaphore;
 use trailblaze_core::device_source::{DeviceSettings, DeviceSource, DeviceSpec};
 use trailblaze_core::driver::{Budget, DialogAnswer, Driver, DriverError};
 use trailblaze_core::finding::Finding;
 use trailblaze_core::limits;
-use trailblaze_core::yaml::{Decode, Millis, Problem, Problems, Spanned, Table, YamlNode, loose};
+use trailblaze_core::yaml::{Decode, Entries, Millis, Problem, Problems, Spanned, Table, YamlNode, loose};
 use trailblaze_core::{table, words};
 use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::geometry::Size;
@@ -28,7 +28,8 @@ use super::engine::BrowserEngine;
 use super::firefox::browser::{self as firefox, FirefoxOptions};
 use super::firefox::connector::FirefoxConnector;
 use super::webdriver::{
-    EXPLAINING, EndpointCredentials, EndpointEntry, SESSION_WAIT, SLOTS, SessionEndings, WebDriverConnector, proxies,
+    AT_A_TIME, EXPLAINING, EndpointCredentials, EndpointEntry, SESSION_WAIT, SLOTS, SessionEndings, WebDriverConnector,
+    proxies,
 };
 use super::webkit::{self, WebKitBrowsers, WebKitOptions};
 use crate::provider::{ConfigKeys, DeviceProvider, Machine, ProjectPart, ProviderConfig, WantedDevice};
@@ -112,6 +113,9 @@ table! {
         "slots" => slots: Option<Spanned<u32>> = None,
         /// How long a session may take to get, for example while others use the endpoint (default 2m).
         "sessionWait" => session_wait: Option<Millis> = None,
+        /// Files that the endpoint keeps of each session, by name: {video: "http://127.0.0.1:4444/video/{sessionId}.mp4"}. They are fetched
+        /// into the run folder when the session has ended.
+        "artifacts" => artifacts: Option<Entries<String>> = None,
         /// The phone or tablet that a web device emulates: iPhone 14.
         "emulate" => emulate: Option<EmulatedDevice> = None,
         /// The size of a web device's window: 1280x800.
@@ -210,6 +214,7 @@ impl WebEntry {
             ("credentials", self.credentials.is_some()),
             ("slots", self.slots.is_some()),
             ("sessionWait", self.session_wait.is_some()),
+            ("artifacts", self.artifacts.is_some()),
         ];
         let given = own.into_iter().find(|(_, is_given)| *is_given).map(|(key, _)| key);
         given.filter(|_| self.webdriver.is_none())
@@ -238,12 +243,14 @@ impl WebConfig {
     fn endpoint(&self, id: &str) -> Option<EndpointEntry> {
         let entry = self.entries.get(id)?;
         let url = entry.webdriver.as_ref()?.value.clone();
+        let artifacts = entry.artifacts.iter().flat_map(Entries::iter);
         Some(EndpointEntry {
             url,
             capabilities: entry.capabilities.as_ref().map_or_else(|| json!({}), loose),
             credentials: entry.credentials.clone(),
             slots: entry.slots.as_ref().map_or(SLOTS, |slots| slots.value),
             session_wait: entry.session_wait.map_or(SESSION_WAIT, Millis::duration),
+            artifacts: artifacts.map(|(name, url)| (name.to_string(), url.clone())).collect(),
         })
     }
 
@@ -354,6 +361,7 @@ impl ProviderConfig for WebConfig {
             webkit,
             has_webkit,
             endings,
+            artifact_permits: Arc::new(Semaphore::new(AT_A_TIME)),
             machine: machine.clone(),
         }))
     }
@@ -399,6 +407,8 @@ struct WebDevices {
     has_webkit: bool,
     /// Ends the sessions at endpoints.
     endings: Arc<SessionEndings>,
+    /// How many files that endpoints keep may still be fetched at the same time.
+    artifact_permits: Arc<Semaphore>,
     machine: Machine,
 }
 
@@ -417,10 +427,9 @@ impl WebDevices {
             endpoint.session_wait,
             &proxies(&self.machine),
             Arc::clone(&self.endings),
+            &self.artifact_permits,
         )?;
-        // Ends a little earlier than the device has to be ready, so that it can be said what was waited for.
-        let deadline = budget.deadline.min(Instant::now() + endpoint.session_wait);
-        connector.prepare(&Budget { deadline, ..budget.clone() }).await?;
+        connector.prepare(budget).await?;
         Ok(Arc::new(Web::new(device, Arc::new(connector))))
     }
 

@@ -4,6 +4,7 @@ pub mod job;
 pub mod plan;
 pub mod preflight;
 pub mod queue;
+pub mod late_files;
 pub mod slow_slots;
 pub mod history;
 pub mod affected;

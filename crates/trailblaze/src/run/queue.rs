@@ -36,6 +36,7 @@ use crate::project::devices::{DeviceSet, DeviceSpec};
 use crate::run::history::{History, key_of};
 use crate::run::job::storage_state;
 use crate::run::job::{Done, DoneOn, Healing, Job, Replay, Rules};
+use crate::run::late_files::LateFiles;
 use crate::run::slow_slots::{SlotPace, slow_slots};
 use crate::sessions::device_log::DeviceLog;
 use crate::sessions::models::AttemptModel;
@@ -302,7 +303,8 @@ async fn worker(shared: Arc<SharedRun>, queue: Arc<TaskQueue>, devices: DeviceSe
     // Behind an endpoint, a session that was lost is replaced by another.
     let is_renewed = devices.iter().all(|(_, device)| shared.wiring.loaded.providers.is_renewed(device));
     let sink = Arc::new(DeviceLog::new(name.clone(), Arc::clone(&shared.events), Arc::clone(&shared.console)));
-    let mut worker = DeviceWorker { shared: &shared, devices: &devices, sink: &sink, open: None };
+    let mut worker =
+        DeviceWorker { shared: &shared, devices: &devices, sink: &sink, open: None, late_files: LateFiles::default() };
     while let Some(task) = queue.next(&shared).await {
         let mut done = worker.attempt(&task).await;
         let repaired = shared.repaired(&task, &mut done);
@@ -361,6 +363,7 @@ async fn worker(shared: Arc<SharedRun>, queue: Arc<TaskQueue>, devices: DeviceSe
             shared.wiring.keep_servers(&on.session, device, open.target.as_deref());
         }
     }
+    worker.late_files.all().await;
     worker.close("").await;
     queue.changed.notify_waiters();
 }
@@ -399,6 +402,7 @@ struct DeviceWorker<'a> {
     devices: &'a DeviceSet,
     sink: &'a Arc<DeviceLog>,
     open: Option<OpenDevices>,
+    late_files: LateFiles,
 }
 
 struct OpenDevices {
@@ -503,6 +507,7 @@ impl DeviceWorker<'_> {
             async move { session.device.end_trail(&session, &shared.cancel).await }
         };
         join_all(sessions.iter().map(put_back)).await;
+        sessions.iter().for_each(|on| self.late_files.keep(&on.session, &ended.attempt, &shared.cancel));
         match cassette.map_or(Ok(None), |cassette| cassette.save(&shared.wiring.secrets)) {
             Ok(Some(file)) => shared.console.say(&format!("recorded the model's replies in {file}")),
             Ok(None) => {}

@@ -220,3 +220,96 @@ fn download_id(params: &Value) -> String {
     let keys = ["download", "navigation", "url"];
     keys.iter().map(|key| string(params, key)).find(|id| !id.is_empty()).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use async_trait::async_trait;
+    use futures::channel::mpsc::unbounded;
+    use parking_lot::Mutex;
+    use serde_json::json;
+    use tokio_tungstenite::tungstenite::Message;
+
+    use super::super::super::backend::BrowserEventSink;
+    use super::super::super::emulation::Emulation;
+    use super::super::connection::BidiConnection;
+    use super::super::tabs::KnownTabs;
+    use super::super::{BidiBrowser, Notify, screencast};
+    use super::*;
+
+    struct NoBrowser;
+
+    #[async_trait]
+    impl BidiBrowser for NoBrowser {
+        fn end(&self) -> Option<String> {
+            None
+        }
+
+        fn downloads(&self) -> Option<PathBuf> {
+            None
+        }
+
+        async fn close(&self) {}
+
+        async fn kill(&self) {}
+    }
+
+    #[derive(Default)]
+    struct TakenEvents(Mutex<Vec<String>>);
+
+    impl BrowserEventSink for TakenEvents {
+        fn take(&self, event: BrowserEvent) {
+            let name = format!("{event:?}");
+            self.0.lock().push(name.split([' ', '(', '{']).next().unwrap_or_default().to_string());
+        }
+
+        fn url(&self) -> Option<String> {
+            None
+        }
+    }
+
+    #[tokio::test]
+    async fn events_in_the_wrong_order_or_about_nothing_change_nothing() {
+        let (_browser, from) = unbounded::<Result<Message, std::convert::Infallible>>();
+        let (to, _sent) = unbounded::<Message>();
+        let events = Arc::new(TakenEvents::default());
+        let mut known = KnownTabs::new(Emulation::default());
+        known.context = "own".to_string();
+        let session = Arc::new_cyclic(|me| BidiSession {
+            me: me.clone(),
+            connection: BidiConnection::open(from, to),
+            browser: Arc::new(NoBrowser),
+            sink: Arc::clone(&events) as Arc<dyn BrowserEventSink>,
+            start: Emulation::default(),
+            known: Mutex::new(known),
+            navigated: Notify::new(),
+            requests: Mutex::default(),
+            warned: Mutex::default(),
+            casts: screencast::Casts::default(),
+        });
+        let realm = json!({"realm": "r1", "context": "tab", "sandbox": WORLD, "origin": "https://shop.example"});
+        let tab = json!({"context": "tab", "userContext": "own", "url": "about:blank"});
+        let told = |method: &str, params: &Value| session.receive(method, params);
+        // Before the tab is known.
+        told("script.realmCreated", &realm);
+        told("browsingContext.load", &tab);
+        told("browsingContext.userPromptOpened", &json!({"context": "tab", "type": "alert", "message": "Hi"}));
+        told("browsingContext.contextCreated", &json!({"context": "frame", "parent": "tab"}));
+        told("browsingContext.contextDestroyed", &tab);
+        told("script.realmDestroyed", &json!({"realm": "r1"}));
+        told("browsingContext.downloadEnd", &json!({"context": "tab", "status": "complete", "filepath": "/nowhere"}));
+        told("network.responseCompleted", &json!({"context": "tab"}));
+        told("browsingContext.contextCreated", &json!("no object"));
+        assert_eq!(*events.0.lock(), Vec::<String>::new());
+        // Once more about what is known, and after it has gone.
+        told("browsingContext.contextCreated", &tab);
+        told("browsingContext.contextCreated", &tab);
+        told("script.realmCreated", &realm);
+        told("browsingContext.contextDestroyed", &tab);
+        told("browsingContext.contextDestroyed", &tab);
+        told("script.realmDestroyed", &json!({"realm": "r1"}));
+        told("browsingContext.load", &tab);
+        assert_eq!(*events.0.lock(), ["TabAppeared", "TabAttached", "RealmCreated", "TabClosed"]);
+    }
+}

@@ -10,6 +10,7 @@ use base64::prelude::BASE64_STANDARD;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, timeout};
+use trailblaze_core::driver::LateFile;
 use trailblaze_protocol::geometry::Size;
 
 use super::super::backend::{
@@ -19,10 +20,12 @@ use super::super::backend::{
 use super::super::emulation::Emulation;
 use super::super::input::BrowserInput;
 use super::actions::{InputPart, parts};
+use super::artifacts::SessionArtifacts;
 use super::dialogs::{DialogDecision, DialogDesk, WarnedDialogs};
 use super::error::EndpointError;
 use super::scripts;
 use super::session::{AfterDialog, ELEMENT, FramePath, WebDriverSession};
+use super::upload::upload;
 
 /// How long a page that is to be left may be busy.
 const BUSY: Duration = Duration::from_secs(2);
@@ -51,6 +54,8 @@ pub struct WebDriverBackend {
     desk: Arc<DialogDesk>,
     warned: Arc<WarnedDialogs>,
     owner: Arc<dyn SessionOwner>,
+    /// What the endpoint keeps of the session.
+    artifacts: Option<Arc<SessionArtifacts>>,
     /// Whether the endpoint does not wait until another document has come.
     is_unwaited: bool,
     emulation: Mutex<Emulation>,
@@ -98,7 +103,13 @@ impl WebDriverBackend {
         let _ = session.desk.set(Arc::clone(&desk));
         let emulation = Mutex::new(setup.emulation);
         let is_unwaited = session.capabilities.get("pageLoadStrategy").is_some_and(|strategy| strategy == "none");
-        WebDriverBackend { session, desk, warned, owner, is_unwaited, emulation, known: Mutex::default() }
+        let (artifacts, known) = Default::default();
+        WebDriverBackend { session, desk, warned, owner, artifacts, is_unwaited, emulation, known }
+    }
+
+    /// With the files that the endpoint keeps of the session.
+    pub fn keeping(self, artifacts: Option<Arc<SessionArtifacts>>) -> WebDriverBackend {
+        WebDriverBackend { artifacts, ..self }
     }
 
     async fn evaluate_at(&self, place: &FramePath, expression: &str, args: &[Value]) -> Result<Value, EndpointError> {
@@ -333,7 +344,11 @@ impl Backend for WebDriverBackend {
         let Some(id) = element_id(&field) else {
             return Err(BackendError::Refused("it is no file field".to_string()));
         };
-        let body = json!({"text": files.join("\n")});
+        let mut there = Vec::new();
+        for file in files {
+            there.push(upload(&self.session, file).await?);
+        }
+        let body = json!({"text": there.join("\n")});
         let sent = self.session.post(Some(&place), &format!("/element/{id}/value"), body, AfterDialog::Done).await;
         sent.map(drop).map_err(EndpointError::in_page)
     }
@@ -512,6 +527,10 @@ impl Backend for WebDriverBackend {
             tracing::debug!(target: "trailblaze::webdriver", error = error.to_string(), "a session was not ended");
         }
         self.owner.has_ended(&self.session.id).await;
+    }
+
+    fn late_files(&self) -> Vec<LateFile> {
+        self.artifacts.as_ref().map(|artifacts| artifacts.of_session(&self.session.id)).unwrap_or_default()
     }
 
     fn isolated_world(&self) -> Option<&dyn IsolatedWorld> {

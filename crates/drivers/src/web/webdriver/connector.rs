@@ -5,19 +5,21 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Semaphore};
+use tokio::time::Instant;
 use trailblaze_core::driver::{Budget, DriverError};
 use trailblaze_core::limits;
 use trailblaze_http::ProxySettings;
 
 use super::super::backend::{Backend, BrowserConnector, Setup};
+use super::artifacts::SessionArtifacts;
 use super::backend::{SessionOwner, WebDriverBackend};
 use super::dialogs::WarnedDialogs;
 use super::endings::SessionEndings;
 use super::http::WebDriverHttp;
 use super::new_session::new_session;
 use super::session::WebDriverSession;
-use super::settings::EndpointSettings;
+use super::settings::{EXPLAINING, EndpointSettings};
 
 pub struct WebDriverConnector {
     http: Arc<WebDriverHttp>,
@@ -25,6 +27,7 @@ pub struct WebDriverConnector {
     endings: Arc<SessionEndings>,
     warned: Arc<WarnedDialogs>,
     session_wait: Duration,
+    artifacts: Option<Arc<SessionArtifacts>>,
     /// A session that was made before it is needed, so that waiting for it is no part of a step.
     ready: Mutex<Option<WebDriverSession>>,
 }
@@ -35,12 +38,14 @@ impl WebDriverConnector {
         session_wait: Duration,
         proxies: &ProxySettings,
         endings: Arc<SessionEndings>,
+        artifact_permits: &Arc<Semaphore>,
     ) -> Result<WebDriverConnector, DriverError> {
         let http = WebDriverHttp::new(settings.address.clone(), proxies)
             .map_err(|evidence| DriverError::NotStarted { evidence })?;
         let (warned, ready) = Default::default();
         let capabilities = wanted(&settings.capabilities);
-        Ok(WebDriverConnector { http, capabilities, endings, warned, session_wait, ready })
+        let artifacts = SessionArtifacts::new(&settings.artifacts, &settings.address, proxies, artifact_permits);
+        Ok(WebDriverConnector { http, capabilities, endings, warned, session_wait, artifacts, ready })
     }
 
     /// Makes the first session.
@@ -50,10 +55,11 @@ impl WebDriverConnector {
         Ok(())
     }
 
+    /// Ends a little earlier than the budget, so that it can be said what was waited for.
     async fn begin(&self, budget: &Budget) -> Result<WebDriverSession, DriverError> {
-        let session = new_session(&self.http, &self.capabilities, budget).await?;
-        self.endings.has_begun(self.http.address(), &session.id).await;
-        Ok(session)
+        let most = self.session_wait.min(budget.remaining().saturating_sub(EXPLAINING));
+        let budget = &Budget { deadline: Instant::now() + most, ..budget.clone() };
+        new_session(&self.http, &self.capabilities, Some(&self.endings), budget).await
     }
 }
 
@@ -81,6 +87,10 @@ impl BrowserConnector for WebDriverConnector {
         self.session_wait + limits::DRIVER_COMMAND
     }
 
+    fn has_few_sessions(&self) -> bool {
+        true
+    }
+
     async fn open(&self, setup: Setup, budget: &Budget) -> Result<Arc<dyn Backend>, DriverError> {
         let ready = self.ready.lock().await.take();
         let session = match ready {
@@ -88,7 +98,8 @@ impl BrowserConnector for WebDriverConnector {
             None => self.begin(budget).await?,
         };
         let owner = Arc::clone(&self.endings) as _;
-        Ok(Arc::new(WebDriverBackend::new(Arc::new(session), setup, Arc::clone(&self.warned), owner)))
+        let backend = WebDriverBackend::new(Arc::new(session), setup, Arc::clone(&self.warned), owner);
+        Ok(Arc::new(backend.keeping(self.artifacts.clone())))
     }
 
     async fn close(&self) {

@@ -1,5 +1,7 @@
 //! Why a WebDriver command failed. The words of each message say what to do.
 
+use serde::{Deserialize, Serialize};
+
 use super::super::backend::BackendError;
 
 /// The code of a W3C error for a dialog that blocks its page.
@@ -9,7 +11,7 @@ const JAVASCRIPT: &str = "javascript error";
 /// An error without a code of its own.
 const UNKNOWN: &str = "unknown error";
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum EndpointError {
     #[error("no WebDriver endpoint can be reached at {address}: {why}; check `webdriver:` and whether it runs")]
     Unreachable { address: String, why: String },

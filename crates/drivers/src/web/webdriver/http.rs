@@ -50,12 +50,25 @@ pub enum EndpointKey {
 }
 
 impl EndpointAddress {
-    /// Reads a URL. Credentials in it, before an `@`, are those of basic authentication.
+    /// Reads the URL of an endpoint. Credentials in it, before an `@`, are those of basic authentication.
     pub fn parse(
         text: &str,
         key: Option<&EndpointKey>,
         headers: &[(String, String)],
     ) -> Result<EndpointAddress, String> {
+        let address = EndpointAddress::read(text.trim_end_matches('/'), key, headers)?;
+        match address.url.contains(['?', '#']) {
+            true => Err("it needs a host, and no query".to_string()),
+            false => Ok(address),
+        }
+    }
+
+    /// Reads the URL of a file, which may have a query.
+    pub fn with_query(text: &str) -> Result<EndpointAddress, String> {
+        EndpointAddress::read(text.split('#').next().unwrap_or_default(), None, &[])
+    }
+
+    fn read(text: &str, key: Option<&EndpointKey>, headers: &[(String, String)]) -> Result<EndpointAddress, String> {
         let (scheme, rest) = text.split_once("://").unwrap_or_default();
         if !matches!(scheme, "http" | "https") {
             return Err("it must start with http:// or https://".to_string());
@@ -65,11 +78,11 @@ impl EndpointAddress {
             Some((inline, host)) => (Some(inline), host),
             None => (None, authority),
         };
-        let url = format!("{scheme}://{host}{}", path.trim_end_matches('/'));
+        let url = format!("{scheme}://{host}{path}");
         let uri: Result<Uri, _> = url.parse();
         match uri {
-            Ok(uri) if uri.host().is_some_and(|host| !host.is_empty()) && uri.query().is_none() => {}
-            Ok(_) => return Err("it needs a host, and no query".to_string()),
+            Ok(uri) if uri.host().is_some_and(|host| !host.is_empty()) => {}
+            Ok(_) => return Err("it needs a host".to_string()),
             Err(error) => return Err(error.to_string()),
         }
         let inline = inline.map(|inline| {
@@ -98,6 +111,10 @@ impl EndpointAddress {
     /// For messages.
     pub fn shown(&self) -> &str {
         &self.url
+    }
+
+    pub fn header_map(&self) -> HeaderMap {
+        self.headers.clone()
     }
 
     /// The headers as text, for a process of ours that ends sessions.

@@ -5,6 +5,7 @@
 //! each, so that most requests are `execute/sync`.
 
 mod actions;
+mod artifacts;
 mod backend;
 mod connector;
 mod dialogs;
@@ -15,7 +16,9 @@ mod new_session;
 mod scripts;
 mod session;
 mod settings;
+mod upload;
 
+pub use artifacts::{AT_A_TIME, SessionArtifacts};
 pub use backend::{SessionOwner, WebDriverBackend};
 pub use connector::WebDriverConnector;
 pub use dialogs::WarnedDialogs;

@@ -9,8 +9,9 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout};
 use trailblaze_core::driver::{Budget, DriverError};
 
+use super::endings::SessionEndings;
 use super::error::EndpointError;
-use super::http::{WebDriverHttp, WebDriverRequest};
+use super::http::{EndpointAddress, WebDriverHttp, WebDriverRequest};
 use super::session::{WebDriverSession, end_session};
 
 /// The pause before another try, doubled each time up to the longest.
@@ -23,10 +24,12 @@ const STATUS: Duration = Duration::from_secs(5);
 /// The longest id of a session.
 const ID: usize = 200;
 
-/// Asks for a session until there is one, or the budget ends.
+/// Asks for a session until there is one, or the budget ends. `endings` also ends one that comes when this program has ended; without
+/// them, what has the session ends with this program.
 pub async fn new_session(
     http: &Arc<WebDriverHttp>,
     wanted: &Value,
+    endings: Option<&SessionEndings>,
     budget: &Budget,
 ) -> Result<WebDriverSession, DriverError> {
     let started = Instant::now();
@@ -35,7 +38,7 @@ pub async fn new_session(
     // Why the last try failed; until then, the endpoint has not answered.
     let mut last: Option<EndpointError> = None;
     loop {
-        let error = match budget.run("a session", ask(http, wanted)).await {
+        let error = match budget.run("a session", ask(http, wanted, endings)).await {
             Ok(Ok(value)) => return opened(http, &value).map_err(|error| not_started(error.to_string())),
             Ok(Err(error)) => error,
             Err(DriverError::TimedOut { .. }) => {
@@ -58,39 +61,58 @@ pub async fn new_session(
 }
 
 /// Asks once. A session that comes when nobody waits for it any more is ended.
-async fn ask(http: &Arc<WebDriverHttp>, wanted: &Value) -> Result<Value, EndpointError> {
+async fn ask(
+    http: &Arc<WebDriverHttp>,
+    wanted: &Value,
+    endings: Option<&SessionEndings>,
+) -> Result<Value, EndpointError> {
     let body = json!({"capabilities": {"alwaysMatch": wanted, "firstMatch": [{}]}});
-    let request = WebDriverRequest {
+    if let Some(endings) = endings
+        && let Some(answer) = endings.ask(http.address(), &body).await
+    {
+        return answer;
+    }
+    let (sender, answered) = oneshot::channel();
+    let asked = Arc::clone(http);
+    // Detached: ends when the endpoint has answered, and what it gave is in use or ended.
+    tokio::spawn(async move {
+        let answer = asked.send(asking(body)).await;
+        if let Err(Ok(value)) = sender.send(answer)
+            && let Some(id) = session_id(&value)
+        {
+            let _ = end_session(&asked, id).await;
+        }
+    });
+    answered.await.unwrap_or_else(|_| Err(not_answered(http.address(), "the program ends")))
+}
+
+/// The request for a session.
+pub fn asking(body: Value) -> WebDriverRequest {
+    WebDriverRequest {
         method: Method::POST,
         path: "/session".to_string(),
         shown: "/session".to_string(),
         body: Some(body),
         is_repeatable: false,
-    };
-    let (sender, answered) = oneshot::channel();
-    let (asked, doing) = (Arc::clone(http), "POST /session".to_string());
-    // Detached: ends when the endpoint has answered, and what it gave is in use or ended.
-    tokio::spawn(async move {
-        let answer = asked.send(request).await;
-        if let Err(Ok(value)) = sender.send(answer)
-            && let Some(id) = value.get("sessionId").and_then(Value::as_str)
-        {
-            let _ = end_session(&asked, id).await;
-        }
-    });
-    let address = http.address().shown().to_string();
-    let stopped = EndpointError::BrokeOff { address, doing, why: "the program ends".to_string() };
-    answered.await.unwrap_or(Err(stopped))
+    }
+}
+
+/// What becomes of a request for a session whose answer cannot come any more.
+pub fn not_answered(address: &EndpointAddress, why: &str) -> EndpointError {
+    let (address, doing) = (address.shown().to_string(), "POST /session".to_string());
+    EndpointError::BrokeOff { address, doing, why: why.to_string() }
+}
+
+/// The id of the session that an endpoint has made. It becomes part of a path, so that it must not be able to change it.
+pub fn session_id(value: &Value) -> Option<&str> {
+    let id = value.get("sessionId")?.as_str()?;
+    let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':');
+    let is_valid = !id.is_empty() && id.len() <= ID && !id.starts_with('.') && id.bytes().all(is_sign);
+    is_valid.then_some(id)
 }
 
 fn opened(http: &Arc<WebDriverHttp>, value: &Value) -> Result<WebDriverSession, EndpointError> {
-    let id = value.get("sessionId").and_then(Value::as_str);
-    // It becomes part of a path, so that it must not be able to change it.
-    let is_valid = |id: &&str| {
-        let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':');
-        !id.is_empty() && id.len() <= ID && !id.starts_with('.') && id.bytes().all(is_sign)
-    };
-    let Some(id) = id.filter(is_valid) else {
+    let Some(id) = session_id(value) else {
         return Err(EndpointError::NotWebDriver {
             address: http.address().shown().to_string(),
             doing: "POST /session".to_string(),

@@ -6,6 +6,7 @@ use serde_json::Value;
 use trailblaze_core::table;
 use trailblaze_http::ProxySettings;
 
+use super::artifacts::{ArtifactPlace, SESSION_ID};
 use super::http::{EndpointAddress, EndpointKey};
 use crate::provider::Machine;
 
@@ -34,6 +35,7 @@ table! {
 pub struct EndpointSettings {
     pub address: EndpointAddress,
     pub capabilities: Value,
+    pub artifacts: Vec<ArtifactPlace>,
 }
 
 /// Capabilities may contain a key.
@@ -52,6 +54,8 @@ pub struct EndpointEntry {
     /// How many sessions it may have at a time.
     pub slots: u32,
     pub session_wait: Duration,
+    /// The names and addresses of files that the endpoint keeps of each session.
+    pub artifacts: Vec<(String, String)>,
 }
 
 /// An address may contain a password, and capabilities a key.
@@ -69,6 +73,17 @@ impl EndpointEntry {
         }
         if !self.capabilities.is_object() {
             return Err("its `capabilities:` must be a mapping".to_string());
+        }
+        for (name, url) in &self.artifacts {
+            if !url.contains(SESSION_ID) {
+                return Err(format!("the address of `{name}` in its `artifacts:` needs {SESSION_ID}"));
+            }
+            let read = EndpointAddress::with_query(&url.replace(SESSION_ID, "id"));
+            if let Err(why) = read
+                && !url.contains("{{")
+            {
+                return Err(format!("`{name}` in its `artifacts:` is no address: {why}"));
+            }
         }
         match self.url.contains("{{") {
             true => Ok(()),
@@ -89,8 +104,21 @@ impl EndpointEntry {
             })
         });
         let address = address(&fill(&self.url, variable)?, key.transpose()?.as_ref())?;
-        Ok(EndpointSettings { address, capabilities: fill_all(&self.capabilities, variable)? })
+        let artifact = |(name, shown): &(String, String)| {
+            let (name, url, shown) = (name.clone(), fill(shown, variable)?, without_key(shown));
+            Ok::<_, String>(ArtifactPlace { name, url, shown })
+        };
+        let artifacts = self.artifacts.iter().map(artifact).collect::<Result<_, _>>()?;
+        Ok(EndpointSettings { address, capabilities: fill_all(&self.capabilities, variable)?, artifacts })
     }
+}
+
+/// An address without the credentials before its `@`, for messages.
+fn without_key(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").unwrap_or_default();
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    format!("{scheme}://{host}{path}")
 }
 
 /// The proxies of the environment.
@@ -145,7 +173,8 @@ mod tests {
         let variable = |name: &str| (name == "GRID_KEY").then(|| "s3cret".to_string());
         let read = |url: &str, capabilities: Value| {
             let (url, slots, session_wait) = (url.to_string(), SLOTS, SESSION_WAIT);
-            let entry = EndpointEntry { url, capabilities, credentials: None, slots, session_wait };
+            let artifacts = Vec::new();
+            let entry = EndpointEntry { url, capabilities, credentials: None, slots, session_wait, artifacts };
             entry.resolve(&variable).map(|settings| settings.capabilities)
         };
         let options = json!({"sauce:options": {"accessKey": "{{GRID_KEY}}", "build": 7}});

@@ -190,7 +190,7 @@ impl BrowserConnector for WebKitBrowsers {
             "pageLoadStrategy": "none", "unhandledPromptBehavior": "ignore",
             "timeouts": {"pageLoad": 14_000, "script": 60_000, "implicit": 0},
         });
-        let session = match new_session(&http, &wanted, budget).await {
+        let session = match new_session(&http, &wanted, None, budget).await {
             Ok(session) => session,
             Err(error) => {
                 driver.child.terminate().await;

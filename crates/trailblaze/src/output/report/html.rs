@@ -196,6 +196,7 @@ pub(super) fn detail<'a>(attempt: &'a AttemptRecord, page_files: &mut PageFiles)
             .iter()
             .map(|(path, file)| TrailFileView { path, file, kept: page_files.tree(file) })
             .collect(),
+        files: attempt.files.iter().map(|file| attachment_view(file, page_files)).collect(),
         trace: page_files.trace(&attempt.id).map(|(file, kept)| TraceView { file, kept }),
     }
 }

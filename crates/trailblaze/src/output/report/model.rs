@@ -19,6 +19,7 @@ use trailblaze_protocol::event::{
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::geometry::{Point, Rect, Size};
 use trailblaze_protocol::ids::{AttemptId, CallId, DeviceId, SessionId, StepId};
+use trailblaze_protocol::outcome::Attachment;
 
 use super::heals::Heal;
 use super::reader::Reader;
@@ -153,6 +154,8 @@ pub struct AttemptRecord {
     pub sources: BTreeMap<String, String>,
     /// What its devices said and did by themselves.
     pub activity: Vec<DeviceRecord>,
+    /// Files that came after it had ended.
+    pub files: Vec<Attachment>,
 }
 
 /// Something that a device said or did by itself.

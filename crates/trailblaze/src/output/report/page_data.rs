@@ -154,6 +154,9 @@ pub struct DetailView<'a> {
     pub activity: Vec<ActivityView>,
     /// The files that its steps are in, as they were.
     pub sources: Vec<TrailFileView<'a>>,
+    /// Files that came after it had ended. Absent if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<AttachmentView<'a>>,
     /// `null` if none was kept.
     pub trace: Option<TraceView>,
 }

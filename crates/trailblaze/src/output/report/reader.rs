@@ -135,6 +135,7 @@ impl Reader {
                 attempt.last_at = at;
                 attempt.end = Some(AttemptEnd { verdict, message, failure });
             }
+            Event::Attached { attempt, attachment } => self.attempt(&attempt)?.files.push(attachment),
             Event::SessionClosed { session, message } => {
                 let place = *self.sessions.get(&session).ok_or(Stray)?;
                 self.run.sessions[place].closed = Some(Closing { at, message });
@@ -211,6 +212,7 @@ impl Reader {
             heals: Vec::new(),
             sources,
             activity: Vec::new(),
+            files: Vec::new(),
         });
     }
 

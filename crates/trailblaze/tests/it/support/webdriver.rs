@@ -76,12 +76,22 @@ pub fn capabilities() -> Value {
 
 /// Sends a request to an endpoint, and returns the `value` of its answer.
 pub fn ask(address: &str, method: &str, path: &str) -> Value {
+    let (_, body) = forward(address, &format!("{method} {path}"), "");
+    let mut answer: Value = serde_json::from_str(&body).expect("JSON");
+    answer["value"].take()
+}
+
+/// Sends a request, such as `POST /session`, to an endpoint. Returns the status and the body of its answer.
+pub fn forward(address: &str, request: &str, body: &str) -> (u16, String) {
     let host = address.trim_start_matches("http://");
     let mut stream = TcpStream::connect(host).expect("the endpoint listens");
     stream.set_read_timeout(Some(PATIENCE)).expect("a limit");
-    write!(stream, "{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
-        .expect("a request");
+    let head = format!("{request} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Type: application/json\r\n");
+    write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).expect("a request");
     let mut reader = BufReader::new(stream);
+    let mut first = String::new();
+    reader.read_line(&mut first).expect("an answer");
+    let status = first.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
     let mut length = 0;
     // Not every endpoint closes the connection.
     loop {
@@ -97,8 +107,7 @@ pub fn ask(address: &str, method: &str, path: &str) -> Value {
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).expect("an answer");
-    let mut answer: Value = serde_json::from_slice(&body).expect("JSON");
-    answer["value"].take()
+    (status, String::from_utf8(body).expect("text"))
 }
 
 /// The ids of the sessions that chromedriver has.

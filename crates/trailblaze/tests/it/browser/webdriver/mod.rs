@@ -3,6 +3,7 @@
 mod dialogs;
 mod example_shop;
 mod faults;
+mod hub;
 mod life;
 mod selenium;
 
