@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::event::ToolKind;
-use trailblaze_protocol::outcome::Outcome;
+use trailblaze_protocol::outcome::{Outcome, Variant};
 
 use crate::engine::code::ToolCode;
 use crate::engine::cx::Cx;
