@@ -31,5 +31,6 @@ mod framework;
 mod hierarchy;
 mod keycodes;
 mod picture;
+mod web_view;
 
 pub use program::main;

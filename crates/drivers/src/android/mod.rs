@@ -25,6 +25,7 @@ mod settings;
 mod touch;
 mod typing;
 mod undo;
+mod web_views;
 
 #[cfg(test)]
 mod tests;

@@ -3,6 +3,7 @@
 mod acting;
 mod on_device;
 mod trouble;
+mod web_views;
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
