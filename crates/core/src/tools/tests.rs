@@ -48,7 +48,7 @@ fn session(row: &Row) -> TestSession {
 fn sample(param: &ParamRow) -> Value {
     match (&param.ty, param.name) {
         (ParamType::Text, "tree") => json!("- button \"Nowhere\""),
-        (ParamType::Text, _) => json!("Pay"),
+        (ParamType::Text | ParamType::Pattern, _) => json!("Pay"),
         (ParamType::Integer, _) => json!(1),
         (ParamType::Number, _) => json!(0.5),
         (ParamType::Flag, _) => json!(true),

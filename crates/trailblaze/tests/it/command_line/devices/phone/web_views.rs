@@ -23,7 +23,7 @@ const PAGE: &str = "<!doctype html><title>Offer</title><style>body { margin: 20p
 struct PageBrowser {
     process: Child,
     port: u16,
-    _profile: tempfile::TempDir,
+    profile: tempfile::TempDir,
 }
 
 impl PageBrowser {
@@ -38,9 +38,9 @@ impl PageBrowser {
         browser.arg(format!("--user-data-dir={}", profile.path().join("profile").display()));
         browser.arg(format!("file://{}", page.display()));
         let process = browser.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("Chromium starts");
-        let mut browser = PageBrowser { process, port: 0, _profile: profile };
+        let mut browser = PageBrowser { process, port: 0, profile };
         browser.port = wait_until("it listens", || {
-            let told = std::fs::read_to_string(browser._profile.path().join("profile/DevToolsActivePort")).ok()?;
+            let told = std::fs::read_to_string(browser.profile.path().join("profile/DevToolsActivePort")).ok()?;
             told.lines().next()?.parse().ok()
         });
         Some(browser)
