@@ -1,6 +1,7 @@
 //! What a test can do to the phone besides using it: make it misbehave, break an app, see what happened.
 
 use serde::{Deserialize, Serialize};
+use trailblaze_protocol::geometry::Rect;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Control {
@@ -14,6 +15,10 @@ pub enum Control {
     Log { level: char, tag: String, message: String, count: u32 },
     /// Turns the screen off, as the power button does. `locked` also shows the lock screen afterwards.
     Sleep { locked: bool },
+    /// The app in front shows a web view there, with the page of the browser that [`launch`](crate::launch) passes connections on to.
+    ShowWebView { area: Rect },
+    /// The clock of the phone is wrong by so many seconds.
+    SetClock { ahead: i64 },
     /// The clipboard.
     Clipboard,
     /// The settings, one `namespace key=value` per line, and what else is set: night mode, languages of apps, locations.

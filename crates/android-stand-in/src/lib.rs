@@ -9,6 +9,8 @@
 //! The body of the phone can also be the real Android framework on a JVM: `scripts/test-android-framework phone SOCKET` with the socket
 //! `framework` in the folder of the phone. Commands about the screen and about apps then reach that.
 //!
+//! An app can show a web view whose page is that of a real Chromium: [`StandInPhone::show_web_view`](launch::StandInPhone::show_web_view).
+//!
 //! To try things by hand: `cargo run -p trailblaze-android-stand-in -- phone --parts .parts/android` prints the variables that make
 //! adb use a phone, which ends with the standard input.
 //!
@@ -31,5 +33,6 @@ mod framework;
 mod hierarchy;
 mod keycodes;
 mod picture;
+mod web_view;
 
 pub use program::main;

@@ -16,6 +16,8 @@ pub struct PhoneLog {
 
 #[derive(Default)]
 struct Entries {
+    /// By how many milliseconds the clock is wrong.
+    ahead: i64,
     kept: VecDeque<LogcatEntry>,
     /// The number of the first entry that is kept.
     first: u64,
@@ -37,9 +39,8 @@ impl PhoneLog {
     }
 
     pub fn write(&self, pid: u32, level: char, tag: &str, message: &str) {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let millis = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
         let mut entries = self.entries.lock();
+        let millis = entries.now();
         for line in message.lines() {
             let (tag, message) = (tag.to_string(), line.to_string());
             entries.kept.push_back(LogcatEntry { millis, pid, level, tag, message });
@@ -50,6 +51,15 @@ impl PhoneLog {
         }
         drop(entries);
         self.changed.notify_waiters();
+    }
+
+    /// What the clock of the phone says, in milliseconds since 1970.
+    pub fn now(&self) -> u64 {
+        self.entries.lock().now()
+    }
+
+    pub fn set_clock(&self, seconds_ahead: i64) {
+        self.entries.lock().ahead = seconds_ahead.saturating_mul(1000);
     }
 
     pub fn clear(&self) {
@@ -77,6 +87,13 @@ impl PhoneLog {
             }
             changed.await;
         }
+    }
+}
+
+impl Entries {
+    fn now(&self) -> u64 {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        u64::try_from(since.as_millis()).unwrap_or(u64::MAX).saturating_add_signed(self.ahead)
     }
 }
 

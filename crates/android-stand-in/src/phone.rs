@@ -20,6 +20,7 @@ use crate::control::{Control, PhoneBehaviour};
 use crate::hierarchy::{DumpedView, window};
 use crate::keycodes::KeyPress;
 use crate::log::PhoneLog;
+use crate::web_view::ShownWebView;
 
 pub const LAUNCHER: &str = "com.android.launcher3";
 pub const KEYBOARD: &str = "com.android.inputmethod.latin/.LatinIME";
@@ -70,6 +71,7 @@ pub struct PhoneState {
     finger: Option<(Point, Point, Instant)>,
     last_tap: Option<(Point, Instant)>,
     dialog: Option<SystemDialog>,
+    web_view: Option<Arc<ShownWebView>>,
     processes: BTreeMap<String, u32>,
     next_pid: u32,
 }
@@ -138,6 +140,7 @@ impl SimulatedPhone {
             finger: None,
             last_tap: None,
             dialog: None,
+            web_view: None,
             processes: BTreeMap::new(),
             next_pid: 2417,
         };
@@ -204,12 +207,22 @@ impl SimulatedPhone {
         }
         match &state.dialog {
             Some(dialog) => Some(dialog.window(screen.frame())),
-            None => Some(window(&screen, screen.app.as_deref().unwrap_or(LAUNCHER))),
+            None => {
+                let package = screen.app.as_deref().unwrap_or(LAUNCHER);
+                let mut window = window(&screen, package);
+                window.children.extend(state.web_view.iter().map(|web_view| web_view.view(package)));
+                Some(window)
+            }
         }
     }
 
     pub async fn tap(&self, point: Point) {
         if self.tap_system(point) {
+            return;
+        }
+        if let Some(web_view) = self.web_view()
+            && web_view.tap(point).await
+        {
             return;
         }
         let is_second = {
@@ -312,6 +325,11 @@ impl SimulatedPhone {
         if !self.takes_keys() {
             return;
         }
+        if let Some(web_view) = self.web_view()
+            && web_view.type_text(text).await
+        {
+            return;
+        }
         for (index, part) in text.split('\n').enumerate() {
             if index > 0 {
                 let _ = self.act(ActionTarget::Device, Action::PressKey { key: Key::Enter }).await;
@@ -342,6 +360,10 @@ impl SimulatedPhone {
         if self.takes_keys() {
             let _ = self.act(ActionTarget::Device, Action::Pinch { scale }).await;
         }
+    }
+
+    fn web_view(&self) -> Option<Arc<ShownWebView>> {
+        self.state().web_view.clone()
     }
 
     fn takes_keys(&self) -> bool {
@@ -381,6 +403,11 @@ impl SimulatedPhone {
             if matches!(key, Key::Back | Key::Home) {
                 self.state().dialog = None;
             }
+            return;
+        }
+        if let Some(web_view) = self.web_view()
+            && web_view.press(key).await
+        {
             return;
         }
         // The keyboard takes the key that closes it.
@@ -496,6 +523,15 @@ impl SimulatedPhone {
                 self.power(false);
                 self.state().is_locked = locked;
             }
+            Control::ShowWebView { area } => {
+                let package = self.front().await;
+                let pid = self.state().process_of(&package);
+                match ShownWebView::show(area, pid).await {
+                    Ok(web_view) => self.state().web_view = Some(Arc::new(web_view)),
+                    Err(error) => return format!("there is no web view: {error}"),
+                }
+            }
+            Control::SetClock { ahead } => self.log.set_clock(ahead),
             Control::Clipboard => return self.state().clipboard.clone(),
             Control::Settings => {
                 let state = self.state();

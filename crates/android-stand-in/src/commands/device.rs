@@ -258,3 +258,11 @@ pub fn appops(phone: &SimulatedPhone, words: &[&str]) -> CommandOutput {
     }
     CommandOutput::ok()
 }
+
+/// What the clock of the phone says, which may be wrong. Only in seconds, which is what programs ask for.
+pub fn date(phone: &SimulatedPhone, words: &[&str]) -> CommandOutput {
+    match words {
+        ["+%s"] => CommandOutput::line(phone.log.now() / 1000),
+        _ => CommandOutput::error(1, "date: only +%s is known here"),
+    }
+}

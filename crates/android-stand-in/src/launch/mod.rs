@@ -2,6 +2,7 @@
 //! each group of namespaces ends when its standard input does, and with it all others there.
 
 mod cable;
+mod passage;
 
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -11,9 +12,12 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
+use trailblaze_protocol::geometry::Rect;
 
 use self::cable::Cable;
+use self::passage::Passage;
 use crate::control::Control;
+use crate::web_view::BROWSER;
 use crate::wire::{ShellFrame, StandInRequest, send_request};
 
 /// How long something may take that only a hung program exceeds.
@@ -177,6 +181,7 @@ impl TestAdbServer {
 #[derive(Debug)]
 pub struct StandInPhone {
     cable: Cable,
+    browser: Option<Passage>,
     _process: Confined,
     work: TempDir,
 }
@@ -210,7 +215,7 @@ impl StandInPhone {
             return Err(StandInStartError::NotReady { what: "the phone", last: format!("{error}\n{said}") });
         }
         let cable = Cable::plug_in(work.path().join("adbd")).map_err(io_error("a port"))?;
-        Ok(StandInPhone { cable, _process: process, work })
+        Ok(StandInPhone { cable, browser: None, _process: process, work })
     }
 
     /// By which adb knows the phone.
@@ -225,6 +230,15 @@ impl StandInPhone {
 
     pub fn plug_in(&self) {
         self.cable.set_plugged(true);
+    }
+
+    /// Lets the app in front show a web view there, with the page of the browser whose debugging port this is.
+    pub fn show_web_view(&mut self, browser: u16, area: Rect) -> io::Result<()> {
+        self.browser = Some(Passage::open(self.work.path().join(BROWSER), browser)?);
+        match self.control(Control::ShowWebView { area })?.as_str() {
+            "" => Ok(()),
+            said => Err(io::Error::other(said.to_string())),
+        }
     }
 
     /// Does something to the phone that a user cannot do; returns what that answers.

@@ -26,7 +26,23 @@ fn check(output: Output) {
 }
 
 #[test]
-fn adbutils_uses_the_phone() {
+fn mobile_mcp_uses_the_phone() {
+    let program = parts_folder().join("../bench/node_modules/@mobilenext/mobile-mcp/lib/index.js");
+    let Some(connected) = phone_for(&program) else { return };
+    let adb = connected.server.adb();
+    let folder = Path::new(adb.get_program()).parent().expect("the folder of adb");
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::iter::once(folder.to_path_buf()).chain(std::env::split_paths(&path));
+    let mut client = Command::new("python3");
+    client.arg(script("mobile_mcp_client.py")).arg(parts_folder().join("../node/node_modules/.bin/node")).arg(program);
+    client.arg(connected.phone.serial()).env("ADB_SERVER_SOCKET", connected.server.socket());
+    client.env("PATH", std::env::join_paths(folders).expect("a search path")).env("MOBILEMCP_DISABLE_TELEMETRY", "1");
+    // Otherwise it installs a program of its own on the phone.
+    check(client.env("MOBILEMCP_LEGACY_ROBOT", "1").output().unwrap());
+}
+
+#[test]
+fn adbutils_and_uiautomator2_use_the_phone() {
     let python = parts_folder().join("../adbutils/bin/python");
     let Some(connected) = phone_for(&python) else { return };
     let mut client = Command::new(&python);

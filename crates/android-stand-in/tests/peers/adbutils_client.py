@@ -1,8 +1,9 @@
-"""Uses the phone with adbutils, which others wrote for real phones. Arguments: the port of the adb server, the phone's serial."""
+"""Uses the phone with adbutils, and reads its screen with uiautomator2, which others wrote for real phones. Arguments: the port of the adb server, the phone's serial."""
 
 import sys
 
 import adbutils
+from uiautomator2.xpath import PageSource
 
 port, serial = int(sys.argv[1]), sys.argv[2]
 phone = adbutils.AdbClient(host="127.0.0.1", port=port).device(serial=serial)
@@ -29,6 +30,12 @@ expect("version", (info.version_name, info.version_code), ("1.0", 1))
 expect("picture", phone.screenshot(error_ok=False).size, (1080, 2400))
 dump = phone.dump_hierarchy()
 expect("dump", "Welcome back" in dump, True)
+fields = PageSource.parse(dump).find_elements("//android.widget.EditText")
+expect("fields", [field.attrib["resource-id"] for field in fields], [f"com.example.wallet:id/{name}" for name in ("email", "pin")])
+phone.click(*fields[0].center())
+phone.send_keys("ada")
+fields = PageSource.parse(phone.dump_hierarchy()).find_elements("//*[@focused='true']")
+expect("field", [field.text for field in fields], ["ada"])
 
 phone.sync.push(b"hello", "/sdcard/hello.txt")
 expect("file", phone.sync.read_text("/sdcard/hello.txt"), "hello")

@@ -27,11 +27,14 @@ impl AndroidDriver {
             Action::SetText { text } => {
                 self.automation.check_text(text)?;
                 self.focus_on(budget, target).await?;
-                self.automation.replace_text(budget, text).await?;
+                if !self.automation.replace_text(budget, text).await? {
+                    self.erase(budget, None).await?;
+                    self.automation.type_text(budget, text).await?;
+                }
             }
             Action::EraseText { count } => {
                 self.focus_on(budget, target).await?;
-                self.automation.erase(budget, *count).await?;
+                self.erase(budget, *count).await?;
             }
             Action::PressKey { key } => self.press(budget, typing::key_code(*key)).await?,
             Action::HideKeyboard => self.hide_keyboard(budget).await?,
@@ -73,6 +76,17 @@ impl AndroidDriver {
 
     pub(super) async fn press(&self, budget: &Budget, key: &str) -> Result<(), DriverError> {
         self.automation.press(budget, &[key]).await
+    }
+
+    /// Erases so many characters of the focused field, or all. Keys are pressed for as many characters as the screen shows.
+    async fn erase(&self, budget: &Budget, count: Option<u32>) -> Result<(), DriverError> {
+        let screen = self.hierarchy(budget).await?;
+        let length = typing::focused_length(&screen.root)
+            .ok_or_else(|| DriverError::Refused { reason: "no field has the focus; tap a field first".to_string() })?;
+        for keys in typing::erase(length, count) {
+            self.automation.press(budget, &keys).await?;
+        }
+        Ok(())
     }
 
     /// A tap focuses the target, if there is one.

@@ -30,6 +30,7 @@ use super::readiness;
 use super::recording::ScreenVideo;
 use super::settings::put_back;
 use super::undo::{self, UndoShell};
+use super::web_views::WebViews;
 
 /// How often a screen is looked at while something is awaited. A phone does not say when its screen changes.
 const TICK: Duration = Duration::from_millis(100);
@@ -46,6 +47,7 @@ pub struct AndroidDriver {
     pub(super) automation: Arc<dyn Automation>,
     pub(super) app_log: AppLog,
     pub(super) video: ScreenVideo,
+    web_views: WebViews,
     seen: Mutex<Seen>,
     pub(super) events: Arc<DeviceEvents>,
 }
@@ -80,8 +82,10 @@ impl AndroidDriver {
         let (undo, events) = (Arc::new(UndoShell::default()), Arc::new(DeviceEvents::default()));
         let looking = spec.settings.get::<PhoneSettings>().map(|settings| settings.looking).unwrap_or_default();
         let automation = automation::open(looking, &phone, &undo, &events, description.shape, budget).await?;
-        let (app_log, video, seen) = (AppLog::default(), ScreenVideo::default(), Mutex::default());
-        let driver = AndroidDriver { description, facts, phone, undo, automation, app_log, video, seen, events };
+        let (app_log, video) = (AppLog::default(), ScreenVideo::default());
+        let (web_views, seen) = (WebViews::default(), Mutex::default());
+        let driver =
+            AndroidDriver { description, facts, phone, undo, automation, app_log, video, web_views, seen, events };
         if let Err(error) = driver.stop_animations(budget).await {
             let text = format!("animations stay on, so that waits may take longer: {error}");
             driver.events.add(DeviceEvent::Log { level: Level::Warning, text });
@@ -91,7 +95,8 @@ impl AndroidDriver {
 
     /// The tree of the screen, and what follows from it.
     pub(super) async fn hierarchy(&self, budget: &Budget) -> Result<ViewHierarchy, DriverError> {
-        let screen = self.automation.tree(budget).await?;
+        let mut screen = self.automation.tree(budget).await?;
+        self.web_views.fill((&self.phone, self.description.shape), budget, &mut screen).await?;
         let dialog = SystemDialog::on(&screen);
         let is_new = {
             let mut seen = self.seen.lock();
@@ -251,6 +256,7 @@ impl Driver for AndroidDriver {
 
     async fn close(&self) {
         self.app_log.stop();
+        self.web_views.close();
         self.automation.close().await;
         let budget = Budget::new(Instant::now() + CLOSING, CancellationToken::new());
         if let Err(error) = self.undo.run(&budget).await {

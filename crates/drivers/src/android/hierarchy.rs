@@ -201,6 +201,14 @@ fn invalid(why: impl ToString) -> DumpFault {
     DumpFault::Invalid { why: why.to_string() }
 }
 
+/// An element that is in no dump, with attributes as a dump has them.
+pub fn view(id: u64, attributes: Vec<(&str, String)>, bounds: Rect, shape: Shape) -> Node {
+    let attributes = attributes.into_iter().map(|(name, value)| (name.to_string(), value));
+    let mut node = Node::new(id, Attributes(attributes.collect()).props(shape));
+    node.bounds = Some(bounds);
+    node
+}
+
 /// The attributes of one element.
 struct Attributes(Vec<(String, String)>);
 

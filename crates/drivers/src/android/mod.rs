@@ -2,7 +2,7 @@
 //! that it starts on the device.
 //!
 //! `adb` reaches the device, [`Phone`](phone::Phone) runs its commands, `automation` looks at the screen and touches it, `hierarchy` makes
-//! a tree of what it sees, and the driver does one action at a time.
+//! a tree of what it sees, `web_views` adds pages that an app shows, and the driver does one action at a time.
 
 mod abilities;
 mod act;
@@ -25,6 +25,7 @@ mod settings;
 mod touch;
 mod typing;
 mod undo;
+mod web_views;
 
 #[cfg(test)]
 mod tests;

@@ -48,6 +48,7 @@ mod webkit;
 
 pub use devtools::browser::{Browser, BrowserError, BrowserOptions};
 pub use devtools::browsers::Browsers;
+pub use devtools::inspected::{InspectablePage, InspectedPage};
 pub use driver::{InitialState, Web};
 pub use emulation::Emulation;
 pub use provider::{PROVIDER, web_device};

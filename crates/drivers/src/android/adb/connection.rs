@@ -13,7 +13,7 @@ pub struct AdbConnection {
     stream: Box<dyn ByteStream>,
 }
 
-trait ByteStream: AsyncRead + AsyncWrite + Send + Sync + Unpin {}
+pub trait ByteStream: AsyncRead + AsyncWrite + Send + Sync + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Sync + Unpin> ByteStream for T {}
 
@@ -26,6 +26,11 @@ impl AdbConnection {
 
     pub fn of(stream: impl AsyncRead + AsyncWrite + Send + Sync + Unpin + 'static) -> AdbConnection {
         AdbConnection { stream: Box::new(stream) }
+    }
+
+    /// The stream, once what it is about was requested.
+    pub fn into_stream(self) -> Box<dyn ByteStream> {
+        self.stream
     }
 
     /// Sends a request, and waits until it is accepted.

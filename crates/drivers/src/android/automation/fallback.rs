@@ -88,17 +88,10 @@ impl Automation for FallbackAutomation {
         }
     }
 
-    async fn replace_text(&self, budget: &Budget, text: &str) -> Result<(), DriverError> {
+    async fn replace_text(&self, budget: &Budget, text: &str) -> Result<bool, DriverError> {
         match self.way().replace_text(budget, text).await {
             Err(_) if self.falls_back() => self.plain.replace_text(budget, text).await,
-            done => done,
-        }
-    }
-
-    async fn erase(&self, budget: &Budget, count: Option<u32>) -> Result<(), DriverError> {
-        match self.way().erase(budget, count).await {
-            Err(_) if self.falls_back() => self.plain.erase(budget, count).await,
-            done => done,
+            replaced => replaced,
         }
     }
 

@@ -17,7 +17,6 @@ use trailblaze_core::screen::Picture;
 use trailblaze_core::words;
 
 use super::hierarchy::ViewHierarchy;
-use super::typing;
 use crate::gesture::Gesture;
 
 /// The most that a tree and a picture may have.
@@ -61,21 +60,9 @@ pub trait Automation: Send + Sync {
     /// Types at the cursor of the focused field.
     async fn type_text(&self, budget: &Budget, text: &str) -> Result<(), DriverError>;
 
-    /// Types a text in the place of that of the focused field.
-    async fn replace_text(&self, budget: &Budget, text: &str) -> Result<(), DriverError> {
-        self.erase(budget, None).await?;
-        self.type_text(budget, text).await
-    }
-
-    /// Erases so many characters of the focused field, or all. Keys are pressed for as many characters as the screen shows.
-    async fn erase(&self, budget: &Budget, count: Option<u32>) -> Result<(), DriverError> {
-        let screen = self.tree(budget).await?;
-        let length = typing::focused_length(&screen.root)
-            .ok_or_else(|| DriverError::Refused { reason: "no field has the focus; tap a field first".to_string() })?;
-        for keys in typing::erase(length, count) {
-            self.press(budget, &keys).await?;
-        }
-        Ok(())
+    /// Types a text in the place of that of the focused field, if that is one request; false if it is not.
+    async fn replace_text(&self, _: &Budget, _: &str) -> Result<bool, DriverError> {
+        Ok(false)
     }
 
     /// Ends what was started on the phone.

@@ -189,8 +189,9 @@ impl Automation for ServerAutomation {
         self.tell(budget, &ServerRequest::Insert(text.replace("\r\n", "\n"))).await
     }
 
-    async fn replace_text(&self, budget: &Budget, text: &str) -> Result<(), DriverError> {
-        self.tell(budget, &ServerRequest::Replace(text.replace("\r\n", "\n"))).await
+    async fn replace_text(&self, budget: &Budget, text: &str) -> Result<bool, DriverError> {
+        self.tell(budget, &ServerRequest::Replace(text.replace("\r\n", "\n"))).await?;
+        Ok(true)
     }
 
     async fn close(&self) {

@@ -1,17 +1,22 @@
 //! The plain way, with nothing on the phone that was not there: `uiautomator dump`, `screencap` and `input`.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use tokio::time::Instant;
 use trailblaze_core::driver::{Budget, DriverError};
 use trailblaze_core::screen::{Picture, Shape};
 
-use super::{Automation, PICTURE, TREE, TRIES, pause};
+use super::{Automation, PAUSE, PICTURE, TREE, TRIES, pause};
 use crate::android::adb::{AdbError, AdbShellOutput};
 use crate::android::hierarchy::{DumpFault, ViewHierarchy};
 use crate::android::phone::Phone;
 use crate::android::{readiness, typing};
 use crate::gesture::Gesture;
 use crate::png::{PNG, read_picture};
+
+/// How long another program may use `uiautomator` before that is a failure: a look takes it a second or two.
+const OTHERS: Duration = Duration::from_secs(5);
 
 pub struct ShellAutomation {
     phone: Phone,
@@ -39,7 +44,8 @@ impl Automation for ShellAutomation {
     async fn tree(&self, budget: &Budget) -> Result<ViewHierarchy, DriverError> {
         let started = Instant::now();
         let mut last = None;
-        for number in 1..=TRIES {
+        let mut number = 1;
+        loop {
             let printed = match self.dump(budget).await {
                 Ok(printed) => printed,
                 Err(error) => return Err(with_reason(error, last.as_ref())),
@@ -51,9 +57,14 @@ impl Automation for ShellAutomation {
                 }
                 Err(fault) => last = Some(fault),
             }
+            if last == Some(DumpFault::Busy) && started.elapsed() < OTHERS {
+                budget.run("looking at the screen", tokio::time::sleep(PAUSE)).await?;
+                continue;
+            }
             if pause(budget, number).await.is_err() {
                 break;
             }
+            number += 1;
         }
         let fault = last.map_or_else(String::new, |fault| fault.to_string());
         let why = readiness::why_dark(&self.phone, budget).await.unwrap_or(fault);

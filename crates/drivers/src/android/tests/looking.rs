@@ -78,6 +78,21 @@ async fn a_look_is_repeated_until_the_screen_is_idle_and_the_tree_whole() {
 }
 
 #[tokio::test]
+async fn a_look_waits_for_another_program_that_looks_too() {
+    let tries = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&tries);
+    let adb = FakeAdb::start(move |service| {
+        let count = counter.fetch_add(usize::from(service.starts_with("exec:uiautomator")), Ordering::SeqCst);
+        let busy = "java.lang.IllegalStateException: UiAutomationService x already registered!\n";
+        answer_ready(service, if count < 9 { busy } else { FORM })
+    })
+    .await;
+    let driver = open(&adb).await.expect("it opens");
+    driver.observe(&budget(), ObserveOptions::TREE).await.expect("the other has ended");
+    assert_eq!(tries.load(Ordering::SeqCst), 10);
+}
+
+#[tokio::test]
 async fn a_screen_that_never_rests_is_named() {
     let adb = phone(&[("uiautomator dump", "ERROR: could not get idle state.\n")]).await;
     let driver = open(&adb).await.expect("it opens");

@@ -7,6 +7,7 @@ mod capabilities;
 mod cdp;
 mod emulation;
 mod input;
+pub mod inspected;
 mod layout;
 mod listener;
 mod memory;

@@ -50,6 +50,11 @@ public class ServerTest {
         "view.DateWidgets1", "view.Grid1", "view.LinearLayout1", "view.List1", "view.List14", "view.ProgressBar1", "view.RadioGroup1",
         "view.RatingBar1", "view.ScrollBar1", "view.SeekBar1", "view.Spinner1", "view.Switches", "view.Tabs1", "view.TextSwitcher1",
         "view.Visibility1", "content.ReadAsset", "content.StyledText", "text.Link", "animation.AnimationLoading",
+        "app.ActionBarMechanics", "app.ActionBarDisplayOptions", "app.CustomTitle", "app.FinishAffinity", "app.Forwarding",
+        "app.HelloWorld", "app.ReceiveResult", "app.ReorderOnLaunch", "app.ScreenOrientation", "app.FragmentContextMenu",
+        "app.FragmentHideShow", "app.FragmentMenu", "app.FragmentStack", "app.MenuInflateFromXml", "text.LogTextBox1",
+        "os.MorseCode", "view.Animation2", "view.DateWidgets2", "view.ExpandableList1", "view.ExpandableList3", "view.Focus2",
+        "view.Grid2", "view.ImageView1", "view.LinearLayout5", "view.ChronometerDemo",
     };
 
     private ActivityController<? extends Activity> controller;

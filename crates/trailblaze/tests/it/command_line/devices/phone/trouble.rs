@@ -1,6 +1,10 @@
 //! Phones that are lost in the middle, full, asleep or noisy; and what is left on them.
 
-use trailblaze_android_stand_in::control::Control;
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+
+use trailblaze_android_stand_in::control::{Control, PhoneBehaviour};
 
 use super::ProjectPhone;
 use crate::support::{Ran, Running, is_full_tier, wait_until};
@@ -111,6 +115,86 @@ fn a_phone_that_sleeps_logs_much_or_is_full_is_used_or_named() {
     assert!(said(&ran).contains("has only 0 MB left"), "{}", said(&ran));
     let found = wallet.run(&["device", "doctor", &wallet.device()]);
     assert!(said(&found).contains("MB left"), "{}", said(&found));
+}
+
+/// Another program that automates the phone has it for itself, until it ends.
+#[test]
+fn two_clients_of_one_phone_are_told_about_each_other_and_both_go_on() {
+    let Some(wallet) = ProjectPhone::connect() else { return };
+    let run = || wallet.run(&["run", "trails/send-money.trail.yaml", "-d", &wallet.device()]);
+    let slow = PhoneBehaviour { slow_dump: 400, ..PhoneBehaviour::default() };
+    wallet.phone.control(Control::Behave(slow)).expect("the phone answers");
+    // Uses the phone as another client of adb does, all the time: looking, copying, logging, forwarding.
+    let other = "\"$@\" forward tcp:0 tcp:9; while \"$@\" shell 'uiautomator dump /sdcard/other.xml; logcat -d -t 5; getprop'; do :; done";
+    let adb = wallet.server.adb();
+    let mut busy = Command::new("sh");
+    busy.args(["-c", other, "sh"]).arg(adb.get_program()).args(["-s", &wallet.phone.serial()]);
+    busy.envs(adb.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let mut busy = busy.stdout(Stdio::null()).stderr(Stdio::null()).process_group(0).spawn().expect("it starts");
+    wait_until("the other has looked", || wallet.shell("ls /sdcard").contains("other.xml").then_some(()));
+    let ran = run();
+    let is_over = Command::new("kill").args(["-9", "--", &format!("-{}", busy.id())]).status();
+    assert!(is_over.is_ok_and(|status| status.success()) && busy.wait().is_ok());
+    assert!(ran.exits(0).stdout.contains("1 passed"));
+    let forwards = wallet.server.adb().args(["forward", "--list"]).output().expect("adb runs");
+    assert_eq!(String::from_utf8_lossy(&forwards.stdout).matches(" tcp:9").count(), 1, "that of the other stays");
+
+    // A program that keeps the connection for automation, as Appium does.
+    let mut owner = wallet.server.adb();
+    owner.args(["-s", &wallet.phone.serial(), "shell", "CLASSPATH=/x app_process / dev.trailblaze.server.Main other"]);
+    let mut owner = owner.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("adb runs");
+    let mut line = String::new();
+    BufReader::new(owner.stdout.take().expect("its output")).read_line(&mut line).expect("a line");
+    assert_eq!(line.trim(), "ready");
+    let refused = run();
+    assert!(refused.code != Some(0), "{}", said(&refused));
+    assert!(said(&refused).contains("another program uses `uiautomator` on this phone"), "{}", said(&refused));
+    owner.kill().expect("it ends");
+    owner.wait().expect("it has ended");
+    wait_until("the phone is free", || wallet.shell("uiautomator dump /dev/null").contains("dumped").then_some(()));
+    run().exits(0);
+}
+
+/// Nothing compares a time of the phone with one of this machine.
+#[test]
+fn a_phone_with_a_wrong_clock_is_used_and_its_log_told() {
+    let Some(wallet) = ProjectPhone::connect() else { return };
+    wallet.project.write(
+        "trails/crash.trail.yaml",
+        "trail:\n  - step: Break it\n    tools:\n      - launchApp: {packageId: com.example.wallet}\n      \
+         - adbShell: {command: am crash com.example.wallet}\n      - tap: {id: submit, timeoutMs: 1000}\n",
+    );
+    let year = 365 * 24 * 60 * 60;
+    for ahead in [-50 * year, 30 * year] {
+        wallet.phone.control(Control::SetClock { ahead }).expect("the phone answers");
+        let clock: i64 = wallet.shell("date +%s").trim().parse().expect("seconds");
+        assert!(clock < year * 20 || clock > year * 80, "{clock}");
+        let before = settings(&wallet);
+        let ran = wallet.run(&["run", "trails/send-money.trail.yaml", "-d", &wallet.device()]).exits(0);
+        assert!(ran.stdout.contains("1 passed"), "{}", ran.stdout);
+        let crashed = wallet.run(&["run", "trails/crash.trail.yaml", "-d", &wallet.device()]).exits(1);
+        assert!(said(&crashed).contains("CrashedByAdbException: shell-induced crash"), "{}", said(&crashed));
+        // Otherwise its dialog stays in front.
+        wallet.shell("input keyevent KEYCODE_BACK");
+        assert_eq!(settings(&wallet), before);
+    }
+}
+
+/// While nothing can be written, a session changes nothing that it could not put back.
+#[test]
+fn a_session_on_a_full_phone_works_or_is_refused_and_leaves_it_as_it_was() {
+    let Some(wallet) = ProjectPhone::connect() else { return };
+    let before = settings(&wallet);
+    wallet.shell("cat /dev/zero >/data/filler");
+    let ran = wallet.run(&["run", "trails/send-money.trail.yaml", "-d", &wallet.device()]).exits(0);
+    assert!(ran.stdout.contains("1 passed"), "{}", ran.stdout);
+    assert_eq!(settings(&wallet), before);
+    let mut running = start_waiting(&wallet);
+    until_changed(&wallet);
+    running.kill();
+    running.status();
+    wallet.shell("rm /data/filler");
+    until_put_back(&wallet, &before);
 }
 
 /// With `SOAK=1` a hundred times, otherwise twice.
