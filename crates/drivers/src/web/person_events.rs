@@ -51,17 +51,30 @@ impl PersonEvent {
     }
 }
 
-/// A report of recorder.js.
+/// A report of recorder.js, or of record_bar.js.
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct PageReport {
     pub kind: String,
     /// In milliseconds.
     pub at: u64,
     pub node: Option<u64>,
-    /// The element that must be under the pointer for this one to be visible.
-    pub over: Option<u64>,
+    /// The elements that the pointer must be on, one after the other, for this one to be visible.
+    #[serde(default)]
+    pub over: Vec<u64>,
+    /// Where in the element, if that matters.
+    pub spot: Option<[i32; 2]>,
     /// The element that another was dropped on.
     pub onto: Option<u64>,
+    pub onto_spot: Option<[i32; 2]>,
+    /// How far something was dragged or scrolled.
+    #[serde(default)]
+    pub by_x: i32,
+    #[serde(default)]
+    pub by_y: i32,
+    /// What a click means from now on, or what an element was chosen for.
+    #[serde(default)]
+    pub mode: String,
     pub seen: Option<WalkerAnswer>,
     #[serde(default)]
     pub text: String,
