@@ -54,7 +54,7 @@ pub enum PersonAction {
     SetChecked {
         checked: bool,
     },
-    /// Chose files. Only their names are known.
+    /// Chose files: their paths, or their names if a browser does not say where they are.
     Upload {
         names: Vec<String>,
     },

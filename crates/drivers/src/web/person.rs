@@ -246,6 +246,13 @@ impl PersonFollower {
             }
         }
         let Some(seen) = message.seen.take() else { return };
+        if let Some(realm) = self.realm(&tab, frame).filter(|_| message.kind == "upload") {
+            let budget = budget();
+            for (name, at) in message.names.iter_mut().zip(0..) {
+                let path = self.page.file_path(&budget, &realm, &format!("trailblaze.uploaded({at})")).await;
+                path.into_iter().for_each(|path| *name = path);
+            }
+        }
         let (screen, origin) = self.whole_screen(frame, seen).await;
         let find = |element: Option<u64>| {
             let id = element.map(|element| if frame == 0 { element } else { node_id(frame, element) });

@@ -85,6 +85,7 @@
       const box = document.createElement("div");
       box.style.cssText = `${FONT} position: fixed; bottom: 12px; left: 50%; transform: translateX(-50%); display: flex; gap: 6px; align-items: center; padding: 6px 10px; max-width: 96vw; border: 1px solid #888; border-radius: 9px; background: #f3f3f3; color: #111; box-shadow: 0 2px 9px #0006; z-index: 2;`;
       this.words = document.createElement("span");
+      this.words.dataset.name = "words";
       this.words.style.cssText = "max-width: 240px; overflow: hidden; white-space: nowrap; text-overflow: ellipsis;";
       box.append(this.words);
       for (const [name, words, hint] of BAR_BUTTONS) {
@@ -146,6 +147,7 @@
     /** @type {(x: number, y: number) => void} */
     pressed(x, y) {
       const name = /** @type {HTMLElement | null | undefined} */ (this.root?.elementFromPoint(x, y))?.dataset.name;
+      if (name === "words") return;
       if (name === "move" && this.box) {
         const isBelow = this.box.style.bottom !== "";
         this.box.style.setProperty("bottom", isBelow ? "" : "12px");

@@ -49,6 +49,9 @@
       this.lastClicked = null;
       /** @type {Scrolling | null} */
       this.scrolling = null;
+      // What was chosen last in a file field.
+      /** @type {File[]} */
+      this.files = [];
       // Where the pointer came to last without a button, what was hidden then, and what has been shown since: with the element that the
       // pointer was on.
       /** @type {{ element: El, at: number } | null} */
@@ -479,7 +482,8 @@
       } else if (e.type === "file") {
         this.flush();
         const seen = sight();
-        const names = list(/** @type {ArrayLike<File>} */ (/** @type {any} */ (e).files)).map((file) => file.name);
+        this.files = list(/** @type {ArrayLike<File>} */ (/** @type {any} */ (e).files));
+        const names = this.files.map((file) => file.name);
         this.tell("upload", seen.listed.has(e) ? e : this.press && nameable(seen, this.press.target), seen, { names });
       // A number or a date changes with each key.
       } else if (this.typing?.element === e && focused() !== e) this.flush();
@@ -738,6 +742,8 @@
     record() { recorder ??= new Recorder(); },
     // Reports what is not reported yet.
     flush() { recorder?.report(); },
+    /** @param {number} nth */
+    uploaded: (nth) => recorder?.files[nth],
     // What the bar shows, and what a click means now.
     /** @param {BarState} state */
     steer(state) { bar?.steer(state); },
