@@ -11,9 +11,9 @@ use trailblaze_core::callers::passwords;
 use trailblaze_core::driver::{AssertedPart, Button, ClickOptions, ObservedAction, Offset, Person, PersonAction};
 use trailblaze_core::ids;
 use trailblaze_core::query::{Stable, alternatives, stable};
-use trailblaze_core::trail::{NewCalls, NewStep};
 use trailblaze_core::screen::{Field, Node, Screen};
 use trailblaze_core::tools::tap_on;
+use trailblaze_core::trail::{NewCalls, NewStep};
 use trailblaze_protocol::event::{CallOrigin, CallResult, Called, Event, Plan, StepKind, ToolKind};
 use trailblaze_protocol::geometry::Point;
 use trailblaze_protocol::ids::Parent;
@@ -115,8 +115,7 @@ impl Interactive {
     /// it is too late to say what the last action has caused.
     async fn look_after(&mut self, cancel: &CancellationToken) -> Option<Screen> {
         let cx = self.cx(cancel);
-        let (quiet, settle) =
-            if self.by_hand.has_assertions { (QUIET, SETTLE) } else { (SHORT_QUIET, SHORT_SETTLE) };
+        let (quiet, settle) = if self.by_hand.has_assertions { (QUIET, SETTLE) } else { (SHORT_QUIET, SHORT_SETTLE) };
         if self.by_hand.next.is_some() {
             return None;
         }
@@ -322,8 +321,8 @@ fn made(observed: &ObservedAction) -> Option<MadeByHand> {
         PersonAction::Click { click, point } => clicked(screen, node, click, *point, &mut doubt)?,
         PersonAction::Drag { at, by: Offset { x, y }, onto } => {
             let target = onto.and_then(|onto| Some((onto, screen.root.walk().find(|node| node.id == onto.node)?)));
-            let found = target
-                .and_then(|(onto, node)| Some((onto, node, alternatives(screen, node).into_iter().next()?)));
+            let found =
+                target.and_then(|(onto, node)| Some((onto, node, alternatives(screen, node).into_iter().next()?)));
             let (text, mut args) = match found {
                 Some((onto, target, selector)) => {
                     let mut args = json!({"toNodeSelector": selector.to_json()});
@@ -416,11 +415,7 @@ fn doubt(screen: &Screen, node: &Node) -> Option<String> {
 }
 
 /// One scroll for all turns of the wheel: along the axis that moved further.
-fn scrolled(
-    by: &Offset,
-    area: Option<&Node>,
-    on: impl Fn(Value) -> Option<Delegate>,
-) -> Option<MadeByHand> {
+fn scrolled(by: &Offset, area: Option<&Node>, on: impl Fn(Value) -> Option<Delegate>) -> Option<MadeByHand> {
     let (direction, amount) = match (by.x.abs() > by.y.abs(), by.x > 0, by.y > 0) {
         (true, true, _) => ("RIGHT", by.x.abs()),
         (true, false, _) => ("LEFT", by.x.abs()),

@@ -47,7 +47,8 @@ mod tests {
     #[test]
     fn the_step_that_a_line_belongs_to_is_marked() {
         let marked = mark_failed(TRAIL, 8, "no button").expect("a step");
-        let expected = TRAIL.replace("  - step: Pay", "  # Did not hold when it was replayed: no button\n  - step: Pay");
+        let expected =
+            TRAIL.replace("  - step: Pay", "  # Did not hold when it was replayed: no button\n  - step: Pay");
         assert_eq!(marked, expected);
         assert!(Trail::read(&Source::new("recorded", marked)).0.is_some(), "it can still be read");
     }

@@ -169,9 +169,7 @@ pub fn asserted(screen: &Screen, node: &Node, part: AssertedPart) -> Option<(Str
         Some(match part {
             AssertedPart::Visible => !has_text && tool.starts_with("assertVisible"),
             AssertedPart::Text => has_text,
-            AssertedPart::Value => {
-                tool == "assertValue" || tool == "web_verifyValue" || args.get("checked").is_some()
-            }
+            AssertedPart::Value => tool == "assertValue" || tool == "web_verifyValue" || args.get("checked").is_some(),
         })
     };
     // What is found by its text has it.

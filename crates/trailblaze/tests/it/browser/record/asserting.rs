@@ -38,8 +38,11 @@ async fn an_assertion_is_about_the_page_once_it_has_settled_and_about_nothing_la
 #[tokio::test(flavor = "multi_thread")]
 async fn the_bar_pauses_asserts_undoes_and_finishes_and_the_page_does_not_see_it() {
     let Some(stage) = Stage::open("web-shop", "server.mjs") else { return };
-    let page = PAGE.replace("<script>", "<script>window.seen = []; addEventListener('pointerdown', (event) => seen.push(event.target.id), true);\
-         addEventListener('click', (event) => seen.push(event.target.id), true);");
+    let page = PAGE.replace(
+        "<script>",
+        "<script>window.seen = []; addEventListener('pointerdown', (event) => seen.push(event.target.id), true);\
+         addEventListener('click', (event) => seen.push(event.target.id), true);",
+    );
     let url = stage.page("bar.html", &page);
     let (running, hand) = stage.record(&url, &["--save", "trails/bar.trail.yaml"]).await;
     let tab = hand.tab("bar.html").await;
