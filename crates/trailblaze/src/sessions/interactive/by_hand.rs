@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::callers::passwords;
-use trailblaze_core::driver::{AssertedPart, Button, ClickOptions, ObservedAction, Offset, Person, PersonAction};
+use trailblaze_core::driver::{Button, ClickOptions, ObservedAction, Offset, Person, PersonAction};
 use trailblaze_core::ids;
 use trailblaze_core::query::{Stable, alternatives, stable};
 use trailblaze_core::screen::{Field, Node, Screen};
