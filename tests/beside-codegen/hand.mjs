@@ -117,6 +117,20 @@ export class Hand {
     await pause(120);
   }
 
+  /** The same where the browser itself drags: it reports what it would drag, and is told where that goes. */
+  async dragNative(path, by) {
+    const [x, y] = await this.place(path);
+    await this.call("Input.setInterceptDrags", { enabled: true });
+    await this.mouse("mouseMoved", [x, y]);
+    await this.mouse("mousePressed", [x, y], { button: "left", clickCount: 1 });
+    for (const part of [0.2, 0.6, 1]) await this.mouse("mouseMoved", [x + by[0] * part, y + by[1] * part], { button: "left", buttons: 1 });
+    const data = { items: [{ mimeType: "text/plain", data: "red" }], dragOperationsMask: 1 };
+    for (const type of ["dragEnter", "dragOver", "drop"]) await this.call("Input.dispatchDragEvent", { type, x: x + by[0], y: y + by[1], data });
+    await this.mouse("mouseReleased", [x + by[0], y + by[1]], { button: "left", clickCount: 1 });
+    await this.call("Input.setInterceptDrags", { enabled: false });
+    await pause(120);
+  }
+
   async wheel(path, down, times) {
     const to = await this.place(path);
     await this.mouse("mouseMoved", to);
