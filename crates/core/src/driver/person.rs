@@ -1,6 +1,6 @@
 //! What a person does on a device itself, such as in the window of a browser.
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::task::AbortOnDropHandle;
 use trailblaze_protocol::geometry::Point;
 
@@ -17,6 +17,8 @@ pub struct ObservedAction {
     /// The elements that the pointer must be on, one after the other, for this one to be visible.
     pub over: Vec<u64>,
     pub what: PersonAction,
+    /// How many actions had begun when this one was known, this one included. If more have, what is on the screen may be their effect.
+    pub begun: u64,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -110,6 +112,8 @@ pub enum AssertedPart {
 /// A person who is followed, for as long as this exists.
 pub struct Person {
     pub actions: mpsc::Receiver<ObservedAction>,
+    /// How many actions have begun. What an action was is known later: a click may be the first half of a double click.
+    pub begun: watch::Receiver<u64>,
     /// Asks for what is not reported yet, such as a text that is being typed. Answered when that is among the actions.
     pub flush: mpsc::Sender<oneshot::Sender<()>>,
     /// What the person is told about the recording, such as its last step.

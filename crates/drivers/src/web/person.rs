@@ -86,7 +86,8 @@ pub async fn follow(page: &Arc<Page>, budget: &Budget) -> Result<Person, DriverE
     };
     follower.learn_history().await;
     let follower = AbortOnDropHandle::new(tokio::spawn(follower.run(messages, flushes, sayings)));
-    Ok(Person { actions, flush, said, follower })
+    let begun = page.shared.state().begun.subscribe();
+    Ok(Person { actions, begun, flush, said, follower })
 }
 
 struct PersonFollower {
@@ -159,8 +160,8 @@ impl PersonFollower {
         if self.mode == PAUSE {
             return;
         }
-        let screen = screen_of(Vec::new(), self.page.version());
-        self.send(ObservedAction { screen, node: None, over: Vec::new(), what }).await;
+        let (screen, begun) = (screen_of(Vec::new(), self.page.version()), self.n_begun());
+        self.send(ObservedAction { screen, node: None, over: Vec::new(), what, begun }).await;
     }
 
     /// Lets all pages report what they have not reported, and handles that.
@@ -177,7 +178,7 @@ impl PersonFollower {
 
     async fn take(&mut self, told: PersonEvent) {
         match told {
-            PersonEvent::InPage { tab, frame, message } => self.done_in_page(tab, frame, *message).await,
+            PersonEvent::InPage { tab, frame, message, begun } => self.done_in_page(tab, frame, *message, begun).await,
             PersonEvent::Navigating { tab, kind, url, at } => self.navigating(&tab, &kind, url, at).await,
             PersonEvent::Opened { tab, has_opener } => self.opened(tab, has_opener).await,
             PersonEvent::Asked { kind, message } => self.asked = Some((kind, message)),
@@ -202,9 +203,9 @@ impl PersonFollower {
         if kind != "alert" {
             let text = (kind == "prompt" && accept).then_some(text);
             let what = PersonAction::AnswerDialog { message, accept, text };
-            let screen = screen_of(Vec::new(), self.page.version());
+            let (screen, begun) = (screen_of(Vec::new(), self.page.version()), self.n_begun());
             if self.mode != PAUSE {
-                let _ = self.actions.send(ObservedAction { screen, node: None, over: Vec::new(), what }).await;
+                let _ = self.actions.send(ObservedAction { screen, node: None, over: Vec::new(), what, begun }).await;
             }
         }
         self.release().await;
@@ -215,7 +216,7 @@ impl PersonFollower {
         self.last_action.is_some_and(|at| at.elapsed() < CAUSED) || self.page.shared.state().acting.is_now()
     }
 
-    async fn done_in_page(&mut self, tab: TabId, frame: u64, mut message: PageReport) {
+    async fn done_in_page(&mut self, tab: TabId, frame: u64, mut message: PageReport, begun: u64) {
         let (is_own, is_front) = {
             let state = self.page.shared.state();
             (state.acting.was(message.at), state.front == tab)
@@ -267,7 +268,7 @@ impl PersonFollower {
         let Some(what) = message.action(node.is_some(), onto, point) else { return };
         self.last_action = Some(Instant::now());
         self.page.shared.state().acted_at = self.last_action;
-        let observed = ObservedAction { screen, node, over, what };
+        let observed = ObservedAction { screen, node, over, what, begun };
         match &observed.what {
             PersonAction::Click { click: ClickOptions { button: Button::Left, count: 1, .. }, .. } => {
                 self.release().await;
@@ -299,7 +300,8 @@ impl PersonFollower {
                 return self.steer(&self.main_realms()).await;
             }
         };
-        self.send(ObservedAction { screen, node, over: Vec::new(), what: PersonAction::Assert { part } }).await;
+        let (what, begun) = (PersonAction::Assert { part }, self.n_begun());
+        self.send(ObservedAction { screen, node, over: Vec::new(), what, begun }).await;
         self.change_mode(RECORD.to_string()).await;
     }
 
@@ -310,6 +312,10 @@ impl PersonFollower {
         }
         self.mode = mode;
         self.steer(&self.page.realms()).await;
+    }
+
+    fn n_begun(&self) -> u64 {
+        *self.page.shared.state().begun.borrow()
     }
 
     async fn finish(&mut self) {

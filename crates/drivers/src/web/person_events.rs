@@ -14,6 +14,8 @@ pub enum PersonEvent {
         tab: TabId,
         frame: u64,
         message: Box<PageReport>,
+        /// How many actions had begun.
+        begun: u64,
     },
     /// The main frame of a tab goes to another document.
     Navigating {
@@ -44,10 +46,15 @@ pub enum PersonEvent {
 impl PersonEvent {
     /// A report of a page. The frame is looked up at once, because the document may be gone soon.
     pub fn by_page(state: &mut State, tab: &str, realm: &Realm, message: &str) -> Option<PersonEvent> {
-        let message = serde_json::from_str(message).ok()?;
+        let message: Box<PageReport> = serde_json::from_str(message).ok()?;
+        if message.kind == "begins" {
+            state.begun.send_modify(|n| *n += 1);
+            return None;
+        }
+        let begun = *state.begun.borrow();
         let frames = &state.tab_mut(tab)?.frames;
         let frame = frames.values().find(|frame| frame.realm.as_ref() == Some(realm))?.number;
-        Some(PersonEvent::InPage { tab: tab.to_string(), frame, message })
+        Some(PersonEvent::InPage { tab: tab.to_string(), frame, message, begun })
     }
 }
 

@@ -87,6 +87,11 @@
       listen("visibilitychange", () => { if (document.visibilityState === "visible") this.send({ kind: "shown", at: Date.now() }); }, {});
     }
 
+    // Says that something begins, which is reported when it is known what it was: what the page does from now on is its effect.
+    begin() {
+      this.send({ kind: "begins", at: Date.now() });
+    }
+
     /** @param {object} message */
     send(message) {
       globalThis.trailblazeChanged?.(JSON.stringify(message));
@@ -134,6 +139,7 @@
       this.missed();
       if (this.typing && this.typing.element !== field) this.flush();
       this.endScrolling();
+      this.begin();
       this.press = this.pressOn(target, event.clientX, event.clientY);
       this.pressedAt = performance.now();
       this.hidden = new WeakMap();
@@ -297,7 +303,7 @@
         for (const { i, b: [left, top, right, bottom], c } of nodes) {
           const e = i ? elementOf(i) : null;
           const area = (right - left) * (bottom - top);
-          if (e && area < smallest && x >= left && x < right && y >= top && y < bottom && !isWithin(e, dragged) && !isWithin(dragged, e)) {
+          if (e && area <= smallest && x >= left && x < right && y >= top && y < bottom && !isWithin(e, dragged) && !isWithin(dragged, e)) {
             smallest = area;
             const isMiddle = Math.hypot(x - (left + right) / 2, y - (top + bottom) / 2) < STEADY;
             found = { onto: idOf(e), ontoSpot: isMiddle ? null : [Math.round(x - left), Math.round(y - top)] };
@@ -493,6 +499,7 @@
     keyPressed(event) {
       const { key } = event;
       if (event.isComposing || HOLDING_KEYS.has(key)) return;
+      this.begin();
       const e = focused();
       const field = fieldOf(e);
       const isShortcut = (event.ctrlKey || event.metaKey || event.altKey) && !event.getModifierState("AltGraph");

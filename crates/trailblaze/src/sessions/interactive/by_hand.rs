@@ -105,15 +105,15 @@ impl Interactive {
             self.record_observed(next, cancel).await;
         }
         if self.by_hand.before.is_some()
-            && let Some(after) = self.look_after(cancel).await
+            && let Some(after) = self.look_after(None, cancel).await
         {
             self.assert_appeared(&after);
         }
     }
 
     /// Looks at the screen once the page has settled, and what it has asked for has arrived. `None` if the person acts before that: then
-    /// it is too late to say what the last action has caused.
-    async fn look_after(&mut self, cancel: &CancellationToken) -> Option<Screen> {
+    /// it is too late to say what the last action has caused. `begun` is how many actions had begun with the last one, if that is known.
+    async fn look_after(&mut self, begun: Option<u64>, cancel: &CancellationToken) -> Option<Screen> {
         let cx = self.cx(cancel);
         let (quiet, settle) = if self.by_hand.has_assertions { (QUIET, SETTLE) } else { (SHORT_QUIET, SHORT_SETTLE) };
         if self.by_hand.next.is_some() {
@@ -121,13 +121,17 @@ impl Interactive {
         }
         let look = self.session.device.look_settled(&cx, quiet, settle);
         let Some(person) = &mut self.by_hand.person else { return look.await.ok() };
+        let now = *person.begun.borrow();
+        let begun = begun.unwrap_or(now);
+        let mut counted = person.begun.clone();
         tokio::select! {
             biased;
             next = person.actions.recv() => {
                 self.by_hand.next = Some(next);
                 None
             }
-            after = look => after.ok(),
+            Ok(_) = counted.wait_for(|n| *n != begun) => None,
+            after = look => after.ok().filter(|_| *person.begun.borrow() == begun),
         }
     }
 
@@ -192,7 +196,7 @@ impl Interactive {
         if !before_next.root.children.is_empty() {
             return self.assert_appeared(before_next);
         }
-        match self.look_after(cancel).await {
+        match self.look_after(None, cancel).await {
             Some(after) => self.assert_appeared(&after),
             None => self.by_hand.before = None,
         }
@@ -213,7 +217,7 @@ impl Interactive {
         }
         let mut after = None;
         if is_bare_click(&observed) {
-            after = self.look_after(cancel).await;
+            after = self.look_after(Some(observed.begun), cancel).await;
             if after.as_ref().is_some_and(|after| is_same(&observed.screen, after)) {
                 return;
             }
@@ -247,7 +251,7 @@ impl Interactive {
         self.note_steps();
         self.keep();
         if after.is_none() {
-            after = self.look_after(cancel).await;
+            after = self.look_after(Some(observed.begun), cancel).await;
         }
         self.by_hand.before = Some(observed.screen).filter(|_| self.by_hand.has_assertions && is_known);
         if let Some(after) = after {

@@ -103,6 +103,6 @@ async fn a_step_whose_element_only_its_position_tells_apart_is_marked() {
     let saved = stage.lab.project.read("trails/weak.trail.yaml");
     let mark = "# May not hold when it is replayed: only its position tells it apart from others\n";
     let (_, after) = saved.split_once(mark).unwrap_or_else(|| panic!("no mark: {saved}"));
-    assert!(after.trim_start().starts_with("- step: Click \"Go\"") && !after.contains("# May not"), "{saved}");
+    assert!(after.trim_start().starts_with("- step: 'Click \"Go\"'") && !after.contains("# May not"), "{saved}");
     stage.replays_to("trails/weak.trail.yaml", "out", "GoSure");
 }
