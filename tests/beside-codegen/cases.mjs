@@ -64,7 +64,7 @@ export const cases = [
   } },
   { name: "Antd: modal and table", page: "lib-antd", async does(hand) {
     await hand.until("document.querySelector('.ant-table-row')"); await hand.click([[".ant-table-row button", 1]]); await hand.until("document.querySelector('.ant-modal .ant-btn-primary')");
-    await hand.click(".ant-modal .ant-btn-primary"); await hand.click("#done");
+    await hand.click(".ant-modal .ant-btn-primary"); await hand.until("!document.querySelector('.ant-modal-wrap')?.checkVisibility()"); await hand.click("#done");
   } },
   { name: "Shoelace: input, select, switch", page: "lib-shoelace", async does(hand) {
     await hand.until("document.querySelector('sl-input')?.shadowRoot?.querySelector('input')"); await hand.click(["sl-input", "input"]); await hand.type("Ada");

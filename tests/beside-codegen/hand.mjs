@@ -77,7 +77,7 @@ export class Hand {
     let before = "";
     return until(`${all} is there`, async () => {
       const place = await this.script(`(() => { const found = (${FIND})(${all}); if (!found) return null; found.e.scrollIntoViewIfNeeded?.();
-        const box = found.e.getBoundingClientRect(); return [found.left + box.left + box.width * ${at[0]}, found.top + box.top + box.height * ${at[1]}]; })()`);
+        const box = found.e.getBoundingClientRect(); return [found.left + box.left + box.width * ${at[0]}, found.top + box.top + box.height * ${at[1]}].map(Math.round); })()`);
       const isStill = place && before === String(place);
       before = String(place);
       if (!isStill) await pause(50);

@@ -43,6 +43,10 @@ pub enum PersonAction {
     Type {
         text: String,
     },
+    /// More text, typed where the caret was in an editor that has the focus.
+    Append {
+        text: String,
+    },
     /// Something was typed that must not be known, such as a password.
     TypeSecret,
     /// A key or key combination, such as `Control+K`.

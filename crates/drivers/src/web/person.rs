@@ -496,6 +496,7 @@ impl PageReport {
             "check" if !has_node => PersonAction::Click { click, point },
             "check" => PersonAction::SetChecked { checked: self.checked },
             "type" => PersonAction::Type { text: self.text },
+            "append" => PersonAction::Append { text: self.text },
             "drag" if has_node => PersonAction::Drag { at: offset(self.spot), by, onto },
             "scroll" => PersonAction::Scroll { by },
             "secret" => PersonAction::TypeSecret,

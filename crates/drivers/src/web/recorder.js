@@ -7,7 +7,7 @@
   // The page may remove the target before it is clicked, so that what is known from its surroundings is found out at once.
   // `isInside` says that it matters where in the element it is; `boxes` says where the elements around the target were.
   /** @typedef {{ sight: Sight, target: El, named: El | null, isInside: boolean, over: El[], x: number, y: number, boxes: [El, DOMRect][], movedAt: number, isCaptured: boolean, isUsed: boolean, isDragged: boolean }} Press */
-  /** @typedef {{ element: El, sight: Sight, isDirty: boolean, at: number }} Typing */
+  /** @typedef {{ element: El, sight: Sight, isDirty: boolean, at: number, before: string }} Typing */
   // What the wheel has moved since anything else was done: an area, or the page.
   /** @typedef {{ area: El | null, over: El | null, sight: Sight, left: number, top: number, height: number, x: number, y: number, isHandled: boolean, at: number }} Scrolling */
 
@@ -20,6 +20,8 @@
   const MOVED_IN = new Set(["combobox", "grid", "gridcell", "listbox", "menu", "menubar", "menuitem", "menuitemcheckbox", "menuitemradio", "option", "radio", "radiogroup", "slider", "tab", "tablist", "tree", "treegrid", "treeitem"]);
   // How far a pointer may move in a click, in pixels.
   const STEADY = 6;
+  // How far an area may have moved before the first turn of the wheel is seen, in pixels.
+  const MOST_UNSEEN = 400;
   // What is drawn in these decides what a click at a point does.
   const DRAWN = new Set(["CANVAS", "VIDEO"]);
   // How long after the pointer came to an element it may open something, in milliseconds, and how many elements are watched for that.
@@ -124,9 +126,12 @@
       const typing = this.typing;
       this.typing = null;
       if (!typing?.isDirty) return;
-      const { element: e, sight, at } = typing;
-      if (this.held?.element === e) this.held = null;
+      const { element: e, sight, at, before } = typing;
       const text = e.isContentEditable ? e.innerText : textIn(e);
+      // Writing all of it again would lose what a person has made of it, such as bold words.
+      const more = this.held?.element !== e && before && text.startsWith(before) ? text.slice(before.length).replace(/\n$/, "") : "";
+      if (more && !more.includes("\n")) return this.tell("append", e, sight, { at, text: more });
+      if (this.held?.element === e) this.held = null;
       if (e.type === "password") this.tell("secret", e, sight, { at });
       else this.tell("type", e, sight, { at, text });
     }
@@ -347,7 +352,10 @@
       const [left, top] = scrolledTo(area);
       // What the page handles itself moves nothing that scrolls. A wheel that turned just now has not moved all of its way.
       const isDone = Date.now() - at > 300;
-      const [x, y] = isHandled || !isDone ? [scrolling.x, scrolling.y] : [left - scrolling.left, top - scrolling.top];
+      // The first turn may have moved it before it was seen here. At the end of an area, turns move nothing any more.
+      /** @type {(turned: number, moved: number) => number} */
+      const total = (turned, moved) => (isHandled || !isDone || Math.abs(turned - moved) <= MOST_UNSEEN ? turned : moved);
+      const [x, y] = [total(scrolling.x, left - scrolling.left), total(scrolling.y, top - scrolling.top)];
       if (Math.abs(x) < 1 && Math.abs(y) < 1) return;
       const e = isHandled ? over : area;
       const shownIn = e && (sight.listed.has(e) ? e : firstListedIn(sight, e));
@@ -459,7 +467,8 @@
       const e = fieldOf(innermost(event));
       if (!e || this.typing?.element === e) return;
       this.flush();
-      this.typing = { element: e, sight: see(), isDirty: false, at: Date.now() };
+      const before = e.isContentEditable ? e.innerText.replace(/\n$/, "") : "";
+      this.typing = { element: e, sight: see(), isDirty: false, at: Date.now(), before };
     }
 
     /** @param {Event} event */
@@ -471,7 +480,7 @@
         this.flush();
         // The arrows of a number field, or a picker.
         const sight = this.press?.target === e ? this.press.sight : see();
-        this.typing = { element: e, sight, isDirty: false, at: 0 };
+        this.typing = { element: e, sight, isDirty: false, at: 0, before: "" };
       }
       this.typing.isDirty = true;
       this.typing.at = Date.now();

@@ -355,6 +355,10 @@ fn made(observed: &ObservedAction) -> Option<MadeByHand> {
             };
             (words, on("web_type", json!({"text": text, "clearFirst": true}))?)
         }
+        PersonAction::Append { text } => {
+            doubt = None;
+            (format!("Type \"{}\" on in {name}", cut(text)), call("inputText", json!({ "text": text })))
+        }
         PersonAction::TypeSecret => {
             let secret = passwords::secret_name(node);
             let words = format!("Type the secret {secret} into {name}");
