@@ -357,7 +357,7 @@ fn made(observed: &ObservedAction) -> Option<MadeByHand> {
         }
         PersonAction::Append { text } => {
             doubt = None;
-            (format!("Type \"{}\" on in {name}", cut(text)), call("inputText", json!({ "text": text })))
+            (format!("Go on typing \"{}\" in {name}", cut(text)), call("inputText", json!({ "text": text })))
         }
         PersonAction::TypeSecret => {
             let secret = passwords::secret_name(node);
