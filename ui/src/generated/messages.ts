@@ -57,7 +57,7 @@ export interface WorkspaceTrail {
   title: string;
   steps: number;
   tags: string[];
-  /** The verdict of its last run; empty if it never ran. */
+  /** The verdict of its last run; empty if it never ran; unreadable if it cannot be read, and then the title says why. */
   last: string;
 }
 

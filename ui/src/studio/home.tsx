@@ -61,6 +61,9 @@ export function Home(): VNode {
 
 // ---- Trails.
 
+/** The state of a trail that cannot be read; its title is the reason. */
+const UNREADABLE = 'unreadable';
+
 function Trails({ workspace }: { workspace: Workspace }): VNode {
   const { params } = route.value;
   const [text, setText] = useState(params.get('search') ?? '');
@@ -71,11 +74,12 @@ function Trails({ workspace }: { workspace: Workspace }): VNode {
   const { trails } = workspace;
   const tags = useMemo(() => [...new Set(trails.flatMap((trail) => trail.tags))].sort(), [trails]);
   const shown = useMemo(() => matching(trails, text, tag), [trails, text, tag]);
+  const runnable = shown.filter((trail) => trail.last !== UNREADABLE);
   const root = useMemo(() => tree(shown), [shown]);
   // Only what can be seen is run, so that a filter never hides what will happen.
-  const wanted = shown.map((trail) => trail.path).filter((path) => picked.has(path));
+  const wanted = runnable.map((trail) => trail.path).filter((path) => picked.has(path));
   const isWatching = workspace.reruns.length > 0;
-  const chosen = wanted.length ? wanted : shown.map((trail) => trail.path);
+  const chosen = wanted.length ? wanted : runnable.map((trail) => trail.path);
 
   const toggle = (paths: string[], on: boolean) => {
     const next = new Set(picked);
@@ -192,6 +196,7 @@ function FolderRows({
         <li key={trail.path} class="trail-row">
           <input
             type="checkbox"
+            disabled={trail.last === UNREADABLE}
             aria-label={`Select ${trail.path}`}
             checked={picked.has(trail.path)}
             onChange={(event) => onToggle([trail.path], event.currentTarget.checked)}
@@ -205,8 +210,14 @@ function FolderRows({
           {trail.tags.slice(0, 3).map((name) => (
             <Tag key={name} text={cut(name, 20)} />
           ))}
-          <span class="faint small steps-n">{plural(trail.steps, 'step')}</span>
-          {trail.last ? <State name={trail.last === 'environment' ? 'errored' : trail.last} /> : <span class="state never">Never ran</span>}
+          {trail.last !== UNREADABLE && <span class="faint small steps-n">{plural(trail.steps, 'step')}</span>}
+          {trail.last === UNREADABLE ? (
+            <span class="state errored">Cannot be read</span>
+          ) : trail.last ? (
+            <State name={trail.last === 'environment' ? 'errored' : trail.last} />
+          ) : (
+            <span class="state never">Never ran</span>
+          )}
         </li>
       ))}
     </ul>

@@ -43,7 +43,7 @@ pub use self::network::{
     AbortReason, BodySource, ExchangeQuery, ExchangeSide, MissingInHar, MockedResponse, NetworkRule, NetworkSpeed,
     RequestPattern, ResponseChange, RuleEffect, has_json, json_at, merge_json, url_matches,
 };
-pub use self::person::{ObservedAction, Person, PersonAction};
+pub use self::person::{AssertedPart, DropTarget, ObservedAction, Person, PersonAction};
 pub use self::phone::{
     AlertControl, AppLauncher, AppProcessState, AppProcesses, ClipboardReader, LaunchSettings, LockControl,
     PhoneAbilities, PhoneAlert, PhoneCommand,

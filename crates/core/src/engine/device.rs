@@ -139,7 +139,9 @@ impl Device {
         observed.screen.app.iter_mut().for_each(|app| self.secrets.redact_in_place(app));
         self.redact(&mut observed.screen.root, &mut Vec::new());
         match &mut observed.what {
-            PersonAction::Type { text } | PersonAction::Open { url: text } => self.secrets.redact_in_place(text),
+            PersonAction::Type { text } | PersonAction::Append { text } | PersonAction::Open { url: text } => {
+                self.secrets.redact_in_place(text)
+            }
             PersonAction::Choose { values: texts } | PersonAction::Upload { names: texts } => {
                 texts.iter_mut().for_each(|text| self.secrets.redact_in_place(text));
             }

@@ -245,6 +245,11 @@ pub trait IsolatedWorld: Send + Sync {
     async fn make_realm(&self, frame: &str) -> Result<Realm, BackendError>;
     /// Calls a function with an element, as `this`, and its closed shadow root. False if it has none.
     async fn open_root(&self, realm: &Realm, host: &str, function: &str) -> Result<bool, BackendError>;
+    /// Where the file is that an expression evaluates to. `None` if the browser does not say.
+    async fn file_path(&self, realm: &Realm, file: &str) -> Result<Option<String>, BackendError> {
+        let _ = (realm, file);
+        Ok(None)
+    }
 }
 
 /// What a browser would do itself, or with the network, goes through us.

@@ -1,4 +1,4 @@
-// Runs walker.js, acting.js and recorder.js as one function (see scripts.rs), with built-ins that the page has not changed. In a world
+// Runs walker.js, acting.js, record_bar.js and recorder.js as one function (see scripts.rs), with built-ins that the page has not changed. In a world
 // of our own, they are those of this world. In the page's own world, they are those of an empty frame, which is removed at once:
 // the function is evaluated there, and the methods of elements that it uses are those of the frame, under symbols of its own.
 //
@@ -14,7 +14,7 @@
     $elementsFromPoint, $focus, $getAnimations, $getAttribute, $getBoundingClientRect, $getClientRects, $getElementById, $getRootNode,
     $hasAttribute, $hasAttributes, $matches, $preventDefault, $querySelector, $querySelectorAll, $scrollIntoView, $stopImmediatePropagation,
   }, {
-    world, window, location, navigator, performance, getComputedStyle, setTimeout, requestAnimationFrame, on, MutationObserver, Event, Node, DOMRect, CSS,
+    world, window, location, navigator, performance, getComputedStyle, setTimeout, requestAnimationFrame, on, listenAgain, MutationObserver, Event, Node, DOMRect, CSS,
     wait, task,
   }) {
     const globalThis = world;
@@ -61,10 +61,28 @@
   }
 
   // The browser calls only functions of documents that are shown, which the function above is not: these are of the page's document.
+  // `document.open` removes all listeners of the window, so they are kept, to be added again: that changes nothing where they are still there.
+  let listening = null;
   const on = (target, name, callback, options) => {
     const listener = (event) => { if (!isShared || shown === document) callback(event); };
-    apply(add, target, [name, listener, options]);
-    return () => { apply(remove, target, [name, listener, options]); };
+    const one = { target, args: [name, listener, options], next: listening };
+    apply(add, target, one.args);
+    listening = one;
+    return () => {
+      one.isOff = true;
+      while (listening?.isOff) listening = listening.next;
+      apply(remove, target, one.args);
+    };
+  };
+  const listenAgain = () => {
+    let last = null;
+    for (let one = listening; one; one = one.next) {
+      if (!one.isOff) {
+        apply(add, one.target, one.args);
+        last = one;
+      } else if (last) last.next = one.next;
+      else listening = one.next;
+    }
   };
   // Awaits what a generator yields, as an async function would.
   const drive = (steps) => {
@@ -86,7 +104,7 @@
     setTimeout: (callback, delay) => { apply(setTimeout, view, [() => { callback(); }, delay]); },
     requestAnimationFrame: (callback) => { apply(requestAnimationFrame, view, [() => { callback(); }]); },
     MutationObserver: function (callback) { return new MutationObserver((records) => { callback(records); }); },
-    on,
+    on, listenAgain,
     wait: (start) => ({ then: (done) => { start(done); } }),
     task: (steps) => (...args) => drive(apply(steps, undefined, args)),
   };

@@ -166,6 +166,12 @@ impl Page {
         self.call(budget, "a shadow root", open).await.unwrap_or(false)
     }
 
+    /// Where a file is that an expression evaluates to, if the browser says so.
+    pub async fn file_path(&self, budget: &Budget, realm: &Realm, file: &str) -> Option<String> {
+        let isolated = self.backend.isolated_world()?;
+        self.call(budget, "a file", isolated.file_path(realm, file)).await.ok()?
+    }
+
     /// The realm of a frame that has none of ours yet. The page's own is always there.
     pub async fn make_realm(&self, budget: &Budget, frame: &str) -> Option<Realm> {
         let isolated = self.backend.isolated_world()?;

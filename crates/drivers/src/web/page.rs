@@ -26,6 +26,8 @@ pub const POLL: Duration = Duration::from_millis(50);
 pub const LOADING: Duration = Duration::from_secs(10);
 /// How long a look waits for requests that the page made after the last action.
 const PENDING: Duration = Duration::from_millis(500);
+/// The same after an action of a person, where what appears is recorded.
+const PENDING_FOR_PERSON: Duration = Duration::from_secs(3);
 /// How long a window may take to appear after its page has announced it.
 const ANNOUNCED: Duration = Duration::from_secs(1);
 /// How long a new tab may take to open.
@@ -214,9 +216,15 @@ impl Page {
         }
         self.wait_for_load(budget).await?;
         let acted_at = self.shared.state().acted_at;
-        if let Some(until) = acted_at.map(|at| at + PENDING).filter(|until| *until > Instant::now()) {
+        let is_for_person = self.shared.state().person.is_some();
+        let most = if is_for_person { PENDING_FOR_PERSON } else { PENDING };
+        if let Some(until) = acted_at.map(|at| at + most).filter(|until| *until > Instant::now()) {
             let is_answered = |state: &State| state.front().is_none_or(|tab| tab.pending.is_empty());
-            self.wait(budget, budget.deadline.min(until), is_answered).await?;
+            let is_over = self.wait(budget, budget.deadline.min(until), is_answered).await?;
+            if is_for_person && !is_over {
+                // It is answered some day, as one that waits for news; the next action does not wait for it again.
+                self.shared.state().tabs.iter_mut().for_each(|tab| tab.pending.clear());
+            }
             // An answer often leads to another document.
             self.wait_for_load(budget).await?;
         }

@@ -11,12 +11,14 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 use trailblaze_core::driver::{
-    Budget, Button, ClickOptions, DriverError, Modifier, ObservedAction, Person, PersonAction,
+    AssertedPart, Budget, Button, ClickOptions, DriverError, DropTarget, Modifier, ObservedAction, Offset, Person,
+    PersonAction,
 };
+use trailblaze_core::query::{Stable, descriptions};
 use trailblaze_core::screen::Screen;
 use trailblaze_protocol::geometry::Point;
 
-use super::backend::{ExecutionWorld, ScriptScope, TabHistory, TabId, TabInfo};
+use super::backend::{ExecutionWorld, Realm, ScriptScope, TabHistory, TabId, TabInfo};
 use super::look::{PagePart, WalkerAnswer, node_id, screen_of};
 use super::page::Page;
 use super::person_events::{PageReport, PersonEvent};
@@ -37,6 +39,13 @@ const ASKED: Duration = Duration::from_secs(3);
 const CLOSING: Duration = Duration::from_millis(300);
 /// How long looking at the rest of a page may take.
 const LOOKING: Duration = Duration::from_secs(2);
+/// How long the bar of a page may take to show something.
+const SHOWING: Duration = Duration::from_millis(500);
+/// What a click in a page means: it is an action, which is recorded or not.
+const RECORD: &str = "record";
+const PAUSE: &str = "pause";
+/// The person sees how an element is found.
+const PICK: &str = "pick";
 /// How long the history may take to change.
 const MOVING: Duration = Duration::from_secs(2);
 
@@ -57,6 +66,7 @@ pub async fn follow(page: &Arc<Page>, budget: &Budget) -> Result<Person, DriverE
     let (told, messages) = mpsc::channel(WAITING);
     let (sender, actions) = mpsc::channel(WAITING);
     let (flush, flushes) = mpsc::channel(1);
+    let (said, sayings) = mpsc::channel(WAITING);
     page.shared.bump(|state| state.person = Some(told));
     for (world, script) in [(ExecutionWorld::Isolated, "trailblaze.record()"), (ExecutionWorld::Page, MAIN)] {
         page.run_in_documents(budget, ScriptScope::Session, world, script).await?;
@@ -67,14 +77,17 @@ pub async fn follow(page: &Arc<Page>, budget: &Budget) -> Result<Person, DriverE
         held: None,
         asked: None,
         last_action: None,
+        mode: RECORD.to_string(),
+        said: String::new(),
         travels: None,
         closes: None,
         last_opened: String::new(),
         history: HashMap::new(),
     };
     follower.learn_history().await;
-    let follower = AbortOnDropHandle::new(tokio::spawn(follower.run(messages, flushes)));
-    Ok(Person { actions, flush, follower })
+    let follower = AbortOnDropHandle::new(tokio::spawn(follower.run(messages, flushes, sayings)));
+    let begun = page.shared.state().begun.subscribe();
+    Ok(Person { actions, begun, flush, said, follower })
 }
 
 struct PersonFollower {
@@ -87,6 +100,10 @@ struct PersonFollower {
     asked: Option<(String, String)>,
     /// When a person last did something that a page may react to.
     last_action: Option<Instant>,
+    /// What a click in a page means.
+    mode: String,
+    /// What the bars of the pages say.
+    said: String,
     /// When a page last said that it goes back or forward, and that it closes its window.
     travels: Option<Instant>,
     closes: Option<Instant>,
@@ -101,6 +118,7 @@ impl PersonFollower {
         mut self,
         mut messages: mpsc::Receiver<PersonEvent>,
         mut flushes: mpsc::Receiver<tokio::sync::oneshot::Sender<()>>,
+        mut sayings: mpsc::Receiver<String>,
     ) {
         loop {
             let until = self.held.as_ref().map(|(_, until)| *until).filter(|_| self.asked.is_none());
@@ -116,6 +134,10 @@ impl PersonFollower {
                     let _ = done.send(());
                 }
                 () = sleep_until(until.unwrap_or_else(Instant::now)), if until.is_some() => self.release().await,
+                Some(said) = sayings.recv() => {
+                    self.said = said;
+                    self.steer(&self.main_realms()).await;
+                }
                 () = self.page.backend.gone() => return self.release().await,
             }
         }
@@ -135,8 +157,11 @@ impl PersonFollower {
 
     /// An action that is not about an element.
     async fn did(&mut self, what: PersonAction) {
-        let screen = screen_of(Vec::new(), self.page.version());
-        self.send(ObservedAction { screen, node: None, over: None, what }).await;
+        if self.mode == PAUSE {
+            return;
+        }
+        let (screen, begun) = (screen_of(Vec::new(), self.page.version()), self.n_begun());
+        self.send(ObservedAction { screen, node: None, over: Vec::new(), what, begun }).await;
     }
 
     /// Lets all pages report what they have not reported, and handles that.
@@ -153,7 +178,7 @@ impl PersonFollower {
 
     async fn take(&mut self, told: PersonEvent) {
         match told {
-            PersonEvent::InPage { tab, frame, message } => self.done_in_page(tab, frame, *message).await,
+            PersonEvent::InPage { tab, frame, message, begun } => self.done_in_page(tab, frame, *message, begun).await,
             PersonEvent::Navigating { tab, kind, url, at } => self.navigating(&tab, &kind, url, at).await,
             PersonEvent::Opened { tab, has_opener } => self.opened(tab, has_opener).await,
             PersonEvent::Asked { kind, message } => self.asked = Some((kind, message)),
@@ -178,8 +203,10 @@ impl PersonFollower {
         if kind != "alert" {
             let text = (kind == "prompt" && accept).then_some(text);
             let what = PersonAction::AnswerDialog { message, accept, text };
-            let screen = screen_of(Vec::new(), self.page.version());
-            let _ = self.actions.send(ObservedAction { screen, node: None, over: None, what }).await;
+            let (screen, begun) = (screen_of(Vec::new(), self.page.version()), self.n_begun());
+            if self.mode != PAUSE {
+                let _ = self.actions.send(ObservedAction { screen, node: None, over: Vec::new(), what, begun }).await;
+            }
         }
         self.release().await;
     }
@@ -189,7 +216,7 @@ impl PersonFollower {
         self.last_action.is_some_and(|at| at.elapsed() < CAUSED) || self.page.shared.state().acting.is_now()
     }
 
-    async fn done_in_page(&mut self, tab: TabId, frame: u64, mut message: PageReport) {
+    async fn done_in_page(&mut self, tab: TabId, frame: u64, mut message: PageReport, begun: u64) {
         let (is_own, is_front) = {
             let state = self.page.shared.state();
             (state.acting.was(message.at), state.front == tab)
@@ -201,6 +228,15 @@ impl PersonFollower {
             "shown" => return self.shown(&tab).await,
             "travels" => return self.travels = Some(Instant::now()),
             "closes" => return self.closes = Some(Instant::now()),
+            "began" if self.mode == RECORD && self.said.is_empty() => return,
+            "began" => {
+                let realm = self.realm(&tab, frame);
+                return self.steer(realm.as_slice()).await;
+            }
+            "mode" => return self.change_mode(std::mem::take(&mut message.mode)).await,
+            "undo" => return self.did(PersonAction::Undo).await,
+            "finish" => return self.finish().await,
+            _ if self.mode == PAUSE => return,
             _ => {}
         }
         if !is_front && self.select(&tab) {
@@ -211,16 +247,28 @@ impl PersonFollower {
             }
         }
         let Some(seen) = message.seen.take() else { return };
+        if let Some(realm) = self.realm(&tab, frame).filter(|_| message.kind == "upload") {
+            let budget = budget();
+            for (name, at) in message.names.iter_mut().zip(0..) {
+                let path = self.page.file_path(&budget, &realm, &format!("trailblaze.uploaded({at})")).await;
+                path.into_iter().for_each(|path| *name = path);
+            }
+        }
         let (screen, origin) = self.whole_screen(frame, seen).await;
         let find = |element: Option<u64>| {
             let id = element.map(|element| if frame == 0 { element } else { node_id(frame, element) });
             id.filter(|id| screen.root.walk().any(|node| node.id == *id))
         };
-        let (node, over, onto) = (find(message.node), find(message.over), find(message.onto));
+        let (node, onto) = (find(message.node), find(message.onto));
+        let over = message.over.iter().filter_map(|element| find(Some(*element))).collect();
         let point = Point { x: message.x + origin.x, y: message.y + origin.y };
+        if message.kind == "chosen" {
+            return self.chosen(&message.mode, screen, node).await;
+        }
         let Some(what) = message.action(node.is_some(), onto, point) else { return };
         self.last_action = Some(Instant::now());
-        let observed = ObservedAction { screen, node, over, what };
+        self.page.shared.state().acted_at = self.last_action;
+        let observed = ObservedAction { screen, node, over, what, begun };
         match &observed.what {
             PersonAction::Click { click: ClickOptions { button: Button::Left, count: 1, .. }, .. } => {
                 self.release().await;
@@ -234,6 +282,62 @@ impl PersonFollower {
                 self.send(observed).await;
             }
             _ => self.send(observed).await,
+        }
+    }
+
+    /// An element was chosen in a page, to check something about it, or to see how it is found.
+    async fn chosen(&mut self, mode: &str, screen: Screen, node: Option<u64>) {
+        let part = match mode {
+            "visible" => AssertedPart::Visible,
+            "text" => AssertedPart::Text,
+            "value" => AssertedPart::Value,
+            _ => {
+                let node = node.and_then(|id| screen.root.walk().find(|node| node.id == id));
+                self.said = match node.map(|node| descriptions(&screen, node)) {
+                    Some(found) => found.iter().map(|(stable, _)| words(stable)).collect::<Vec<_>>().join(" · "),
+                    None => "nothing tells it apart".to_string(),
+                };
+                return self.steer(&self.main_realms()).await;
+            }
+        };
+        let (what, begun) = (PersonAction::Assert { part }, self.n_begun());
+        self.send(ObservedAction { screen, node, over: Vec::new(), what, begun }).await;
+        self.change_mode(RECORD.to_string()).await;
+    }
+
+    /// Lets a click mean something else, in all documents.
+    async fn change_mode(&mut self, mode: String) {
+        if self.mode == PICK || mode == PICK {
+            self.said.clear();
+        }
+        self.mode = mode;
+        self.steer(&self.page.realms()).await;
+    }
+
+    fn n_begun(&self) -> u64 {
+        *self.page.shared.state().begun.borrow()
+    }
+
+    async fn finish(&mut self) {
+        self.mode = RECORD.to_string();
+        self.did(PersonAction::Finish).await;
+    }
+
+    fn realm(&self, tab: &str, frame: u64) -> Option<Realm> {
+        self.page.shared.bump(|state| state.tab_mut(tab)?.numbered(frame)?.realm.clone())
+    }
+
+    /// The realms of the documents that have a bar.
+    fn main_realms(&self) -> Vec<Realm> {
+        self.page.shared.state().tabs.iter().filter_map(|tab| tab.main()?.realm.clone()).collect()
+    }
+
+    /// Tells documents what a click means, and what to show.
+    async fn steer(&self, realms: &[Realm]) {
+        let state = json!({"mode": self.mode, "said": self.said});
+        for realm in realms {
+            let budget = Budget::new(Instant::now() + SHOWING, CancellationToken::new());
+            let _ = self.page.ask_in(&budget, realm, &format!("trailblaze.steer({state})")).await;
         }
     }
 
@@ -382,21 +486,39 @@ impl PageReport {
             button: Button::parse(&self.button).unwrap_or(Button::Left),
             count: self.count.max(1),
             modifiers: self.modifiers.iter().filter_map(|name| Modifier::parse(name)).collect(),
-            at: None,
+            at: offset(self.spot),
         };
+        let by = Offset { x: self.by_x, y: self.by_y };
+        let onto = onto.map(|node| DropTarget { node, at: offset(self.onto_spot) });
         Some(match self.kind.as_str() {
             "click" => PersonAction::Click { click, point },
             // The box itself is not shown, only something that stands for it.
             "check" if !has_node => PersonAction::Click { click, point },
             "check" => PersonAction::SetChecked { checked: self.checked },
             "type" => PersonAction::Type { text: self.text },
-            "drag" if has_node => PersonAction::Drag { onto, point },
+            "append" => PersonAction::Append { text: self.text },
+            "drag" if has_node => PersonAction::Drag { at: offset(self.spot), by, onto },
+            "scroll" => PersonAction::Scroll { by },
             "secret" => PersonAction::TypeSecret,
             "press" => PersonAction::Press { chord: self.chord },
             "choose" => PersonAction::Choose { values: self.values },
             "upload" => PersonAction::Upload { names: self.names },
             _ => return None,
         })
+    }
+}
+
+fn offset(spot: Option<[i32; 2]>) -> Option<Offset> {
+    spot.map(|[x, y]| Offset { x, y })
+}
+
+/// How an element is found, as a person reads it.
+fn words(stable: &Stable) -> String {
+    match stable {
+        Stable::Id(id) => format!("id: {id}"),
+        Stable::Text(text) => format!("text: {text}"),
+        Stable::Selector(selector) => selector.to_json().to_string(),
+        Stable::Point(point) => format!("point: {}, {}", point.x, point.y),
     }
 }
 

@@ -14,6 +14,8 @@ pub enum PersonEvent {
         tab: TabId,
         frame: u64,
         message: Box<PageReport>,
+        /// How many actions had begun.
+        begun: u64,
     },
     /// The main frame of a tab goes to another document.
     Navigating {
@@ -44,24 +46,42 @@ pub enum PersonEvent {
 impl PersonEvent {
     /// A report of a page. The frame is looked up at once, because the document may be gone soon.
     pub fn by_page(state: &mut State, tab: &str, realm: &Realm, message: &str) -> Option<PersonEvent> {
-        let message = serde_json::from_str(message).ok()?;
+        let message: Box<PageReport> = serde_json::from_str(message).ok()?;
+        if message.kind == "begins" {
+            state.begun.send_modify(|n| *n += 1);
+            return None;
+        }
+        let begun = *state.begun.borrow();
         let frames = &state.tab_mut(tab)?.frames;
         let frame = frames.values().find(|frame| frame.realm.as_ref() == Some(realm))?.number;
-        Some(PersonEvent::InPage { tab: tab.to_string(), frame, message })
+        Some(PersonEvent::InPage { tab: tab.to_string(), frame, message, begun })
     }
 }
 
-/// A report of recorder.js.
+/// A report of recorder.js, or of record_bar.js.
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct PageReport {
     pub kind: String,
     /// In milliseconds.
     pub at: u64,
     pub node: Option<u64>,
-    /// The element that must be under the pointer for this one to be visible.
-    pub over: Option<u64>,
+    /// The elements that the pointer must be on, one after the other, for this one to be visible.
+    #[serde(default)]
+    pub over: Vec<u64>,
+    /// Where in the element, if that matters.
+    pub spot: Option<[i32; 2]>,
     /// The element that another was dropped on.
     pub onto: Option<u64>,
+    pub onto_spot: Option<[i32; 2]>,
+    /// How far something was dragged or scrolled.
+    #[serde(default)]
+    pub by_x: i32,
+    #[serde(default)]
+    pub by_y: i32,
+    /// What a click means from now on, or what an element was chosen for.
+    #[serde(default)]
+    pub mode: String,
     pub seen: Option<WalkerAnswer>,
     #[serde(default)]
     pub text: String,

@@ -6,7 +6,12 @@ use super::backend::ExecutionWorld;
 pub const CHANNEL: &str = "trailblazeChanged";
 
 /// The parts share one function.
-const PARTS: &str = concat!(include_str!("walker.js"), include_str!("acting.js"), include_str!("recorder.js"));
+const PARTS: &str = concat!(
+    include_str!("walker.js"),
+    include_str!("acting.js"),
+    include_str!("record_bar.js"),
+    include_str!("recorder.js")
+);
 
 /// The script of each document, which makes `trailblaze` there: an expression.
 pub fn walker(world: ExecutionWorld) -> String {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, mpsc, watch};
 use tokio::time::Instant;
 use trailblaze_core::driver::DeviceEvents;
 
@@ -50,6 +50,8 @@ pub struct State {
     pub acting: Acting,
     /// Receives what a person may have done, if one is followed.
     pub person: Option<mpsc::Sender<PersonEvent>>,
+    /// How many actions of the person have begun.
+    pub begun: watch::Sender<u64>,
 }
 
 pub struct Tab {

@@ -257,3 +257,5 @@ declare function on(target: EventTarget, name: string, callback: (event: any) =>
 declare function wait<T>(start: (done: (value: T) => void) => void): PromiseLike<T>;
 /** An async function that is written as a generator, because browsers do not continue those of a frame that is gone. */
 declare function task(steps: (...args: any[]) => Generator<unknown, any, any>): (...args: any[]) => Promise<any>;
+/** Adds all listeners again that `document.open` has removed. */
+declare function listenAgain(): void;

@@ -984,8 +984,14 @@
   const observer = new MutationObserver(mutated);
   /** @type {Document | null} */
   let observed = null;
-  // See builtins.js: the document may be another than the one that this began with.
+  /** @type {Element | null} */
+  let page = null;
+  // See builtins.js: the document may be another than the one that this began with, or be written anew by a script.
   const observe = () => {
+    if (document.documentElement !== page) {
+      page = document.documentElement;
+      listenAgain();
+    }
     if (observed === document) return;
     observed = document;
     observer.observe(document, CHANGES);

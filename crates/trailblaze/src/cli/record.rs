@@ -196,6 +196,9 @@ impl HandRecording<'_> {
             let text = step["text"].as_str().unwrap_or_default();
             let kind = if step["kind"] == "verify" { "verify: " } else { "" };
             print::data(format!("{}. {kind}{text}", step["number"]));
+            if let Some(why) = step["mayNotHold"].as_str() {
+                print::data(format!("   may not hold when it is replayed: {why}"));
+            }
         }
         self.n_shown = steps.len();
         Ok(steps)

@@ -6,18 +6,14 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use trailblaze_core::config::VerifyWord;
-use trailblaze_core::trail::Trail;
-use trailblaze_core::yaml::Source;
 use trailblaze_protocol::exit::Exit;
 
 use super::in_session::unexpected;
 use super::{Context, Refusal};
 use crate::files::write_in_project;
 use crate::output::print;
+use crate::sessions::interactive::mark_failed;
 use crate::sessions::service::{Ran, RunRequest, ServiceAnswer, ServiceRequest};
-
-/// How the mark of a step begins.
-const MARK: &str = "# Did not hold when it was replayed: ";
 
 /// How a replay of a recording ended.
 pub struct ReplayCheck {
@@ -113,33 +109,7 @@ fn mark(root: &Path, file: &Path, line: usize, message: &str) -> Result<usize, R
         message: format!("cannot mark the step in `{}`: {error}", file.display()),
     };
     let text = fs::read_to_string(file).map_err(failed)?;
-    let Some(marked) = marked(&text, line, message) else { return Ok(line) };
+    let Some(marked) = mark_failed(&text, line, message) else { return Ok(line) };
     write_in_project(root, file, marked).map_err(failed)?;
     Ok(line + 1)
-}
-
-fn marked(text: &str, line: usize, message: &str) -> Option<String> {
-    let (trail, _) = Trail::read(&Source::new("recorded", text));
-    let trail = trail?;
-    let above = trail.all_steps().map(|step| step.text.span.line).filter(|at| *at <= line).max()?;
-    let mut lines: Vec<String> = text.split_inclusive('\n').map(str::to_string).collect();
-    let step = lines.get(above - 1)?;
-    let indent = &step[..step.len() - step.trim_start_matches(' ').len()];
-    let comment = format!("{indent}{MARK}{message}\n");
-    lines.insert(above - 1, comment);
-    Some(lines.concat())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_step_that_a_line_belongs_to_is_marked() {
-        let text = "trail:\n  - step: Open\n    tools:\n      - back: {}\n  - step: Pay\n    tools:\n      - tap:\n          text: Pay\n";
-        let marked = marked(text, 8, "no button").expect("a step");
-        let expected = text.replace("  - step: Pay", "  # Did not hold when it was replayed: no button\n  - step: Pay");
-        assert_eq!(marked, expected);
-        assert!(Trail::read(&Source::new("recorded", marked)).0.is_some(), "it can still be read");
-    }
 }

@@ -360,6 +360,16 @@ pub fn list(loaded: &Loaded) -> Result<Vec<ListedTrail>, ServiceError> {
     Ok(trails.iter().filter_map(|(trail, _)| trail.as_ref()).map(row).collect())
 }
 
+/// The trails of the project that cannot be read: their paths, and why.
+pub fn unreadable(loaded: &Loaded) -> Vec<(String, String)> {
+    let trails = loaded.trails(&[]).unwrap_or_default();
+    let why = |problems: &[Problem]| {
+        let problem = problems.iter().find(|problem| problem.severity == Severity::Error).or(problems.first())?;
+        Some((problem.source.path.clone(), format!("line {}: {}", problem.span.line, problem.message)))
+    };
+    trails.iter().filter(|(trail, _)| trail.is_none()).filter_map(|(_, problems)| why(problems)).collect()
+}
+
 pub fn report(projects: &Projects, open: &[PathBuf], request: &ReportRequest) -> Result<ServiceAnswer, ServiceError> {
     let loaded = projects.load(&request.client)?;
     sound(&loaded)?;

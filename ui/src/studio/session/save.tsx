@@ -1,10 +1,12 @@
 /** Saving the steps as a trail, and what comes after it. */
 import type { VNode } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
+import type { Run } from '../../generated/data.ts';
 import type { SavedTrail } from '../../generated/messages.ts';
+import { isBad } from '../../report/view.ts';
 import { use } from '../../shared/store.ts';
 import { Data } from '../../shared/text.tsx';
-import { api, ask, go, href, known, openInEditor, say } from '../app.ts';
+import { api, ask, go, href, known, openInEditor, say, trouble } from '../app.ts';
 import { Dialog } from '../dialog.tsx';
 import type { Session } from './state.ts';
 
@@ -15,8 +17,11 @@ export function Save({ of, onClose }: { of: Session; onClose: () => void }): VNo
   const [asked, setAsked] = useState<SavedTrail | undefined>(undefined);
   const [saved, setSaved] = useState<SavedTrail | undefined>(undefined);
   const [isSaving, setSaving] = useState(false);
+  // Whether the trail is to be replayed once it is saved.
+  const [isChecked, setChecked] = useState(false);
 
-  const save = async (merge: string) => {
+  const save = async (merge: string, check = isChecked) => {
+    setChecked(check);
     setSaving(true);
     const answer = await ask(api.saveTrail({ session: of.name, path: path.trim(), title: title.trim(), merge }));
     setSaving(false);
@@ -24,14 +29,14 @@ export function Save({ of, onClose }: { of: Session; onClose: () => void }): VNo
     if (answer.exists) setAsked(answer);
     else setSaved(answer);
   };
-  if (saved) return <Saved saved={saved} onClose={onClose} />;
+  if (saved) return <Saved of={of} saved={saved} isChecked={isChecked} onClose={onClose} />;
   return (
     <Dialog title="Save as trail" onClose={onClose}>
       <form
         class="form"
         onSubmit={(event) => {
           event.preventDefault();
-          void save('');
+          void save('', false);
         }}
       >
         <div class="field">
@@ -82,6 +87,15 @@ export function Save({ of, onClose }: { of: Session; onClose: () => void }): VNo
         {!asked && (
           <div class="bar-row">
             <span class="grow" />
+            <button
+              type="button"
+              class="button"
+              title="Replay it once, from its start. That repeats what you did"
+              disabled={isSaving || !path.trim()}
+              onClick={() => void save('', true)}
+            >
+              Save and check
+            </button>
             <button type="submit" class="button primary" disabled={isSaving || !path.trim()}>
               Save
             </button>
@@ -92,7 +106,14 @@ export function Save({ of, onClose }: { of: Session; onClose: () => void }): VNo
   );
 }
 
-function Saved({ saved, onClose }: { saved: SavedTrail; onClose: () => void }): VNode {
+interface SavedProps {
+  of: Session;
+  saved: SavedTrail;
+  isChecked: boolean;
+  onClose: () => void;
+}
+
+function Saved({ of, saved, isChecked, onClose }: SavedProps): VNode {
   const devices = use(known)?.devices ?? [];
   const run = async (device: string) => {
     const started = await ask(api.startRun({ trails: [saved.path], devices: [device] }));
@@ -104,6 +125,7 @@ function Saved({ saved, onClose }: { saved: SavedTrail; onClose: () => void }): 
       <p>
         <Data text={saved.text || `Wrote ${saved.path}.`} />
       </p>
+      {isChecked && <Check of={of} path={saved.path} />}
       <div class="bar-row wrap">
         <a class="button" href={href(['trail', ...saved.path.split('/')])}>
           Show the text
@@ -125,5 +147,45 @@ function Saved({ saved, onClose }: { saved: SavedTrail; onClose: () => void }): 
         </>
       )}
     </Dialog>
+  );
+}
+
+/** Replays a trail that was saved, and says which step does not hold. */
+function Check({ of, path }: { of: Session; path: string }): VNode {
+  const [state, setState] = useState<{ run?: string; isOver: boolean; problem: string }>({ isOver: false, problem: '' });
+  const device = use(known)?.sessions.find((session) => session.name === of.name)?.device;
+  useEffect(() => {
+    if (!device) return undefined;
+    const stop = new AbortController();
+    void (async () => {
+      const started = await ask(api.startRun({ trails: [path], devices: [device] }));
+      if (!started || started.problem) return setState({ isOver: true, problem: started?.problem || 'It could not be replayed.' });
+      setState({ run: started.run, isOver: false, problem: '' });
+      try {
+        for await (const update of api.watchRun({ run: started.run }, stop.signal)) {
+          const run = update.run as Run | null | undefined;
+          const failed = run?.attempts.find((attempt) => isBad(attempt.state));
+          if (update.isOver)
+            setState({ run: started.run, isOver: true, problem: update.problem || (failed ? failed.message || 'It failed.' : '') });
+        }
+      } catch (thrown) {
+        if (!stop.signal.aborted) trouble(thrown);
+      }
+    })();
+    return () => stop.abort();
+  }, [device, path]);
+  return (
+    <div class="note" role="status">
+      <p>
+        {!state.isOver && 'Replaying it once…'}
+        {state.isOver && !state.problem && 'It holds: all of its steps passed.'}
+        {state.isOver && state.problem && (
+          <>
+            It did not hold: <Data text={state.problem.split('\n')[0]} />
+          </>
+        )}
+      </p>
+      {state.run && <a href={href(['run', state.run])}>Show the run</a>}
+    </div>
   );
 }

@@ -205,8 +205,8 @@ function Calls({ of, step, nth, onClose }: { of: Session; step: StudioStep; nth:
     if (read.problem) return setProblem(read.problem);
     const calls = read.value as unknown[];
     const isMeant = (one: StudioStep) => JSON.stringify(one.calls) === before.calls;
-    void edit(of, (steps) => changed(steps, nth, isMeant, { calls, needsModel: calls.length === 0, written: [] }), text);
-    onClose();
+    // What is refused stays here, to be mended.
+    if (await edit(of, (steps) => changed(steps, nth, isMeant, { calls, needsModel: calls.length === 0, written: [] }), text)) onClose();
   };
   return (
     <div

@@ -79,6 +79,15 @@ impl IsolatedWorld for DevTools {
         to("Runtime.callFunctionOn", params).await?;
         Ok(true)
     }
+
+    async fn file_path(&self, realm: &Realm, file: &str) -> Result<Option<String>, BackendError> {
+        let (session, world) = place_of(realm)?;
+        let params = json!({"expression": file, "contextId": world});
+        let file = self.call_session(session, "Runtime.evaluate", params).await?;
+        let Some(file) = file.pointer("/result/objectId") else { return Ok(None) };
+        let about = self.call_session(session, "DOM.getFileInfo", json!({"objectId": file})).await?;
+        Ok(about["path"].as_str().filter(|path| !path.is_empty()).map(str::to_string))
+    }
 }
 
 #[async_trait]

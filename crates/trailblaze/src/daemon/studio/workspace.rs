@@ -119,6 +119,14 @@ fn workspace(
     let problem = loaded.as_ref().err().or(devices.as_ref().err()).map(|error| error.message.clone());
     let history = History::read(&place.root);
     let trails = loaded.as_ref().ok().and_then(|loaded| trails::list(loaded).ok()).unwrap_or_default();
+    let unreadable = loaded.as_ref().map(|loaded| trails::unreadable(loaded)).unwrap_or_default();
+    let unreadable = unreadable.into_iter().map(|(path, why)| WorkspaceTrail {
+        path,
+        title: why,
+        steps: 0,
+        tags: Vec::new(),
+        last: "unreadable".to_string(),
+    });
     let sessions =
         service.table.all().into_iter().filter(|live| live.project == place.root).map(|live| WorkspaceSession {
             name: live.name.clone(),
@@ -165,6 +173,7 @@ fn workspace(
                     last: last.to_string(),
                 }
             })
+            .chain(unreadable)
             .collect(),
         runs: runs.list(&place.root),
         problem: problem.unwrap_or_default(),

@@ -14,6 +14,7 @@ use trailblaze_protocol::exit::Exit;
 
 use super::SavePlace;
 use super::command::Save;
+use super::marks::mark_doubted;
 use crate::files::lock::{self, ProjectLock};
 use crate::files::{check_links, write_in_project};
 use crate::output::report::turns;
@@ -240,6 +241,8 @@ pub struct Home<'a> {
     pub place: &'a SavePlace,
     /// The classifiers of the device, the closest first.
     pub lineage: &'a [String],
+    /// The steps that may not do the same when they are replayed, from 0, with the reason. Only a new file is marked with them.
+    pub doubts: &'a [(usize, String)],
 }
 
 /// Saves the steps of a session. Returns a description of the change.
@@ -277,6 +280,7 @@ pub fn save(home: &Home<'_>, steps: &[NewStep], wish: &Save) -> Result<String, K
             let title = wish.title.clone().unwrap_or_else(|| title(&id(path)));
             let text =
                 schema_line(&home.place.root, path).unwrap_or_default() + &text(&id(path), &title, home.place, steps);
+            let text = mark_doubted(&text, home.doubts).unwrap_or(text);
             let count = match steps.iter().filter(|step| step.kind != StepKind::Trailhead).count() {
                 n_steps if n_steps < steps.len() => format!("a trailhead and {}", count(n_steps, "step")),
                 n_steps => count(n_steps, "step"),

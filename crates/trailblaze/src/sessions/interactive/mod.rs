@@ -6,6 +6,7 @@ mod by_hand;
 mod command;
 mod edit;
 mod keep;
+mod marks;
 mod open;
 mod replay;
 mod snapshots;
@@ -13,6 +14,7 @@ mod undo;
 
 pub use command::{CallArguments, InteractiveCommand, Save, Snapshot};
 pub use edit::{Handled, StepsState, StudioCommand};
+pub use marks::mark_failed;
 pub use open::{ClosedInteractive, InteractiveOptions, OpenError, Opened, Usage, open};
 
 use std::collections::BTreeMap;
@@ -562,7 +564,11 @@ impl Interactive {
         let steps = self.steps();
         let lines: Vec<String> = steps.iter().enumerate().map(|(at, step)| keep::line(at + 1, step)).collect();
         let text = if lines.is_empty() { "no steps yet".to_string() } else { lines.join("\n") };
-        done(text, keep::as_json(&steps))
+        let mut value = keep::as_json(&steps);
+        for (at, why) in self.doubts(&steps) {
+            value[at]["mayNotHold"] = why.into();
+        }
+        done(text, value)
     }
 
     /// The steps so far, in the form of a portable trail.
@@ -588,7 +594,8 @@ impl Interactive {
             return CommandReply::Failed { exit: error.exit(), message: error.to_string() };
         }
         let lineage = lineage(&self.session.device.description().classifiers);
-        let home = Home { place: &self.place, lineage: &lineage };
+        let doubts = self.doubts(&steps);
+        let home = Home { place: &self.place, lineage: &lineage, doubts: &doubts };
         match keep::save(&home, &steps, wish) {
             Ok(said) => {
                 let is_whole = wish.from.is_none() && wish.to.is_none();

@@ -298,7 +298,7 @@ pub struct WorkspaceTrail {
     pub title: String,
     pub steps: i32,
     pub tags: Vec<String>,
-    /// The verdict of its last run; empty if it never ran.
+    /// The verdict of its last run; empty if it never ran; unreadable if it cannot be read, and then the title says why.
     pub last: String,
 }
 

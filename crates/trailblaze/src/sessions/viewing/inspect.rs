@@ -3,16 +3,18 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
+use trailblaze_core::driver::AssertedPart;
 use trailblaze_core::engine::fault::Stop;
 use trailblaze_core::engine::session::Session;
 use trailblaze_core::expected_tree;
 use trailblaze_core::query::{
     Checks, ElementDescription, ElementProperties, Find, Query, QueryTarget, Stable, TextMatch, alternatives,
-    descriptions, element_state,
+    descriptions, element_state, stable,
 };
 use trailblaze_core::screen::{Field, Node, Prop, Screen, Shape};
 use trailblaze_core::selector::Selector;
 use trailblaze_core::tools::visible_at;
+use trailblaze_core::trail::{CallParts, parts_of};
 use trailblaze_core::yaml;
 use trailblaze_protocol::outcome::Delegate;
 
@@ -155,6 +157,25 @@ pub fn assertions(screen: &Screen, node: &Node, stable: &Stable) -> Vec<Proposal
         }
     }
     proposals
+}
+
+/// The step and the call that check what a person has chosen about an element; `None` if nothing about it lasts.
+pub fn asserted(screen: &Screen, node: &Node, part: AssertedPart) -> Option<(String, Delegate)> {
+    let stable = stable(screen, node).asserted(screen, node.id);
+    let all = assertions(screen, node, &stable);
+    let is_about = |proposal: &&Proposal| {
+        let (tool, args) = proposal.call.as_object().and_then(|call| call.iter().next())?;
+        let has_text = args.get("expectedText").is_some();
+        Some(match part {
+            AssertedPart::Visible => !has_text && tool.starts_with("assertVisible"),
+            AssertedPart::Text => has_text,
+            AssertedPart::Value => tool == "assertValue" || tool == "web_verifyValue" || args.get("checked").is_some(),
+        })
+    };
+    // What is found by its text has it.
+    let found = all.iter().find(|proposal| is_about(proposal) == Some(true)).or(all.first())?;
+    let CallParts { tool, args, .. } = parts_of(&found.call)?;
+    Some((found.text.clone(), Delegate { tool: tool.to_string(), args: args.as_object()?.clone() }))
 }
 
 /// Arguments that find the element even when its own text is another.

@@ -21,7 +21,7 @@ use trailblaze_core::screen::{Node, Screen};
 use crate::output::screenshot;
 use crate::sessions::service::generated::ScreenElement;
 pub use aim::{Aimed, Mistaken, TouchRequest, called, delegate_of};
-pub use inspect::{MatchedElements, inspect, matches};
+pub use inspect::{MatchedElements, asserted, inspect, matches};
 
 /// The shortest time between two looks at a screen that keeps changing.
 const EVERY: Duration = Duration::from_millis(40);

@@ -184,6 +184,80 @@ impl Tab {
         self.mouse(mouse("mouseReleased", x + by, "left")).await;
     }
 
+    /// Presses a place in an element, in pixels from its middle, and moves in several steps before it lets go.
+    pub async fn drag_by(&self, css: &str, from: (f64, f64), by: (f64, f64)) {
+        let (x, y) = self.middle(None, css).await;
+        let mouse = |kind: &str, part: f64, button: &str| {
+            let (x, y) = (x + from.0 + by.0 * part, y + from.1 + by.1 * part);
+            json!({"type": kind, "x": x, "y": y, "button": button, "clickCount": 1})
+        };
+        self.mouse(mouse("mouseMoved", 0.0, "none")).await;
+        self.mouse(mouse("mousePressed", 0.0, "left")).await;
+        for part in [0.2, 0.4, 0.6, 0.8, 1.0] {
+            self.mouse(mouse("mouseMoved", part, "left")).await;
+        }
+        self.mouse(mouse("mouseReleased", 1.0, "left")).await;
+    }
+
+    /// Turns the wheel over an element.
+    pub async fn wheel(&self, css: &str, down: f64, times: usize) {
+        let (x, y) = self.middle(None, css).await;
+        self.mouse(json!({"type": "mouseMoved", "x": x, "y": y, "button": "none"})).await;
+        for _ in 0..times {
+            self.mouse(json!({"type": "mouseWheel", "x": x, "y": y, "deltaX": 0, "deltaY": down})).await;
+        }
+    }
+
+    /// Chooses a file, as in the window that a file field opens.
+    pub async fn choose_file(&self, css: &str, path: &str) {
+        let params = json!({"expression": format!("document.querySelector({})", json!(css))});
+        let field = self.call("Runtime.evaluate", params).await;
+        let params = json!({"objectId": field["result"]["objectId"], "files": [path]});
+        self.call("DOM.setFileInputFiles", params).await;
+    }
+
+    /// Presses a button of the bar that shows what is recorded. The page cannot reach it; DevTools can.
+    pub async fn press_in_bar(&self, name: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        let at = loop {
+            match self.place_in_bar(name).await {
+                Some(at) => break at,
+                None => assert!(Instant::now() < deadline, "the bar has no `{name}`"),
+            }
+            sleep(Duration::from_millis(30)).await;
+        };
+        self.click_at(at, ("left", 1)).await;
+    }
+
+    async fn place_in_bar(&self, name: &str) -> Option<(f64, f64)> {
+        let node = self.node_in_bar(name).await?;
+        let params = json!({"backendNodeId": node["backendNodeId"]});
+        let model = self.hand.browser.cdp.call(Some(&self.session), "DOM.getBoxModel", params).await.ok()?;
+        let number = |at: usize| model.pointer(&format!("/model/content/{at}"))?.as_f64();
+        Some(((number(0)? + number(2)?) / 2.0, (number(1)? + number(5)?) / 2.0))
+    }
+
+    /// What the bar says.
+    pub async fn text_in_bar(&self) -> String {
+        let node = self.node_in_bar("words").await.unwrap_or_default();
+        node.pointer("/children/0/nodeValue").and_then(Value::as_str).unwrap_or_default().to_string()
+    }
+
+    async fn node_in_bar(&self, name: &str) -> Option<Value> {
+        let document = self.call("DOM.getDocument", json!({"depth": -1, "pierce": true})).await;
+        let mut left = vec![document["root"].clone()];
+        while let Some(node) = left.pop() {
+            let attributes = node["attributes"].as_array().cloned().unwrap_or_default();
+            if attributes.chunks(2).any(|pair| pair[0] == "data-name" && pair[1] == name) {
+                return Some(node);
+            }
+            for children in ["children", "shadowRoots"] {
+                left.extend(node[children].as_array().cloned().unwrap_or_default());
+            }
+        }
+        None
+    }
+
     /// Drags an element that is `draggable` onto another.
     pub async fn drag(&self, from: &str, onto: &str) {
         let (start, end) = (self.middle(None, from).await, self.middle(None, onto).await);

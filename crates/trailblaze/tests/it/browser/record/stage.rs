@@ -47,9 +47,18 @@ pub struct Stage {
 impl Stage {
     /// `None` if the parts are missing.
     pub fn open(example: &str, script: &str) -> Option<Stage> {
+        Stage::with_pages(example, script, &[])
+    }
+
+    /// The same with more pages in the shop: their names, and what they consist of.
+    pub fn with_pages(example: &str, script: &str, pages: &[(&str, &str)]) -> Option<Stage> {
         let lab = Lab::under(Runtime::Node)?;
         chromium::find()?;
         lab.example(example);
+        for (name, html) in pages {
+            // Pages of frames have no header.
+            lab.project.write(&format!("pages/{name}.html"), format!("<!-- Frame: {name} -->\n{html}"));
+        }
         let server = Server::start(&lab, script);
         let port = free_port();
         let stage = Stage { lab, server, runtime: tempfile::tempdir().expect("a folder"), port };
@@ -97,6 +106,24 @@ impl Stage {
         hand.recorded_tab(&url).await;
         after_the_driver().await;
         (running, hand)
+    }
+
+    /// Writes a page of the project. Returns its address.
+    pub fn page(&self, name: &str, html: &str) -> String {
+        self.lab.project.write(name, html);
+        format!("file://{}", self.lab.project.root().join(name).display())
+    }
+
+    /// Runs a recorded trail, and checks that an element says the same at its end as when it was recorded.
+    pub fn replays_to(&self, trail: &str, id: &str, text: &str) {
+        let saved = self.lab.project.read(trail);
+        let check = format!(
+            "  - verify: The same has happened\n    tools:\n      - assertVisible:\n          id: {id}\n          expectedText: {}\n",
+            serde_json::json!(text)
+        );
+        self.lab.project.write(trail, format!("{saved}{check}"));
+        let ran = self.run(&["run", trail]);
+        assert_eq!(ran.code, Some(0), "{}\n{}\n{saved}", ran.stdout, ran.stderr);
     }
 
     /// Waits until there is a step with this text.

@@ -9,6 +9,21 @@ use crate::support::home::{Home, kill};
 use crate::support::{is_full_tier, wait_until};
 
 #[test]
+fn a_trail_that_cannot_be_read_is_listed_with_the_reason() {
+    let home = Home::counter();
+    home.project.write("trails/broken.trail.yaml", "trail:\n  - step: Open\n    tools: [\n");
+    let (page, _) = on_session(&home, &["-d", "android/sim-1"]);
+    let mut workspace = page.follow("WatchWorkspace", json!({}));
+    let listed = workspace.until("the trails", |now| {
+        now["trails"].as_array().is_some_and(|all| all.iter().any(|trail| trail["last"] == "unreadable"))
+    });
+    let broken = listed["trails"].as_array().into_iter().flatten().find(|trail| trail["last"] == "unreadable");
+    let broken = broken.expect("it is listed");
+    assert_eq!(broken["path"], "trails/broken.trail.yaml");
+    assert!(broken["title"].as_str().is_some_and(|why| why.starts_with("line ")), "{broken:#}");
+}
+
+#[test]
 fn a_lost_device_is_told_and_its_steps_can_still_be_saved() {
     let home = Home::counter();
     let (page, session) = on_session(&home, &["-d", "android/sim-1", "--sim", "lostAt=1"]);

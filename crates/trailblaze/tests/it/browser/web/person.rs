@@ -71,7 +71,7 @@ fn words(observed: &ObservedAction) -> String {
             format!("click {} {} {:?} {node}", click.button.name(), click.count, click.modifiers)
         }
         PersonAction::Drag { onto, .. } => {
-            let onto = observed.screen.root.walk().find(|node| Some(node.id) == *onto);
+            let onto = observed.screen.root.walk().find(|node| Some(node.id) == onto.map(|onto| onto.node));
             format!("drag {node} onto {}", onto.map_or("nothing".to_string(), |onto| onto.summary()))
         }
         PersonAction::Type { text } => format!("type {text:?} {node}"),
@@ -219,7 +219,7 @@ async fn what_a_component_library_draws_is_reported_by_role_and_name() {
     // The pointer has opened the menu.
     let click = watched.next().await;
     assert_eq!(words(&click), "click menuitem \"Folder\"");
-    let over = click.screen.root.walk().find(|node| Some(node.id) == click.over).map(|node| node.summary());
+    let over = click.screen.root.walk().find(|node| click.over == [node.id]).map(|node| node.summary());
     assert!(over.as_ref().is_some_and(|over| over.starts_with("menuitem \"New")), "{over:?}");
     watched.expect_last(&["click combobox \"City\""]).await;
     watched.close().await;
