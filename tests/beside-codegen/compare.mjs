@@ -42,11 +42,17 @@ async function bundle(name) {
   return bundles.get(name);
 }
 
+// The list that is drawn again is that of the tests of recordings.
+const shared = new URL("../../crates/trailblaze/tests/it/browser/record/todo.html", import.meta.url);
+const written = (name) => name === "todo"
+  ? readFileSync(shared, "utf8").replace('role="status"', 'id="log"').replace('querySelector("p")', 'querySelector("#log")')
+  : readFileSync(new URL(`${name}.html`, pages), "utf8");
+
 const server = createServer(async (request, response) => {
   const name = new URL(request.url, "http://x").pathname.slice(1);
   try {
     const isScript = name.endsWith(".js");
-    const text = isScript ? bundles.get(name) : name.startsWith("lib-") ? await bundle(name) : readFileSync(new URL(`${name}.html`, pages), "utf8");
+    const text = isScript ? bundles.get(name) : name.startsWith("lib-") ? await bundle(name) : written(name);
     response.writeHead(200, { "content-type": `text/${isScript ? "javascript" : "html"}; charset=utf-8` }).end(text);
   } catch (error) {
     response.writeHead(404).end(String(error));
