@@ -107,6 +107,13 @@
     }
 
     draw() {
+      // A document that takes no bar is recorded all the same.
+      try {
+        this.drawIn();
+      } catch { /* It has none. */ }
+    }
+
+    drawIn() {
       if (!this.attach()) return;
       for (const [name, button] of this.buttons) button.style.cssText = name === this.mode ? PRESSED_BUTTON : BUTTON;
       const pause = this.buttons.get("pause");

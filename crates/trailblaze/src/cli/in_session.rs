@@ -90,6 +90,7 @@ pub fn open_request(context: &Context, on: &OnDeviceArgs, session: &SessionArgs)
         is_headed: on.headed,
         follows_person: false,
         asserts_what_appears: false,
+        ends_in_window: false,
         target: on.target.clone(),
         memory: pairs("memory", &on.memory)?,
         secrets: on.secret.clone(),

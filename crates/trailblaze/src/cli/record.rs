@@ -79,7 +79,8 @@ pub async fn record(context: &Context, args: RecordArgs) -> Result<Exit, Refusal
     // From now on, no request to stop is lost.
     let mut signals = Signals::listen();
     let request = in_session::open_request(context, &on, &SessionArgs::default())?;
-    let request = OpenRequest { follows_person: true, asserts_what_appears: args.assertions, ..request };
+    let asserts_what_appears = args.assertions;
+    let request = OpenRequest { follows_person: true, asserts_what_appears, ends_in_window: true, ..request };
     let info = in_session::open(context, request).await?;
     let mut recording = HandRecording {
         context,

@@ -223,8 +223,14 @@ impl LocalService {
         self.projects.log.hide(&opened.wiring.secrets);
         about.console.hide(&opened.wiring.secrets);
         if about.request.follows_person
-            && let Err(CommandReply::Failed { message, exit }) =
-                opened.session.follow_person(about.request.asserts_what_appears, &CancellationToken::new()).await
+            && let Err(CommandReply::Failed { message, exit }) = opened
+                .session
+                .follow_person(
+                    about.request.asserts_what_appears,
+                    about.request.ends_in_window,
+                    &CancellationToken::new(),
+                )
+                .await
         {
             opened.close(exit, false).await;
             return Err(ServiceError::new(exit, message));

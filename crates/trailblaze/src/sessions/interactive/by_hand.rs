@@ -37,6 +37,8 @@ pub struct ByHand {
     person: Option<Person>,
     /// Whether what appears is asserted.
     has_assertions: bool,
+    /// Whether the person can end the session in the window.
+    can_end: bool,
     /// An action that came while the screen was watched, or the end of all actions.
     next: Option<Option<ObservedAction>>,
     /// The screen before the last action, if another one came before the page had settled.
@@ -62,6 +64,7 @@ impl Interactive {
     pub async fn follow_person(
         &mut self,
         has_assertions: bool,
+        can_end: bool,
         cancel: &CancellationToken,
     ) -> Result<(), CommandReply> {
         let cx = self.cx(cancel);
@@ -69,6 +72,7 @@ impl Interactive {
             Ok(person) => {
                 self.by_hand.person = Some(person);
                 self.by_hand.has_assertions = has_assertions;
+                self.by_hand.can_end = can_end;
                 Ok(())
             }
             Err(stop) => Err(self.not_seen("follow the person", stop)),
@@ -164,6 +168,9 @@ impl Interactive {
         }
         self.session.device.redact_observed(&mut observed);
         match observed.what {
+            PersonAction::Finish if !self.by_hand.can_end => {
+                self.tell_person("this session is ended in the studio");
+            }
             PersonAction::Finish => {
                 self.settle_last(&observed.screen, cancel).await;
                 return self.end_recording("the recording was finished");

@@ -113,6 +113,8 @@ pub struct OpenRequest {
     pub follows_person: bool,
     /// With that, make an assertion after each step that made something appear.
     pub asserts_what_appears: bool,
+    /// With that, the person can end the session in the window.
+    pub ends_in_window: bool,
     pub target: Option<String>,
     pub memory: Vec<(String, String)>,
     /// The names of variables that contain secrets.
