@@ -32,6 +32,8 @@ pub const CALL_TOTAL: Duration = Duration::from_secs(600);
 pub const JUST_BEFORE: Duration = Duration::from_secs(10);
 /// How long a request takes that a failure mentions because it was slow.
 pub const SLOW_REQUEST: Duration = Duration::from_secs(2);
+/// The same for one that was answered. Pages often ask slowly for what nobody waits for.
+pub const SLOW_ANSWER: Duration = Duration::from_secs(5);
 /// How long a cancelled call has to end by itself.
 pub const CANCEL_GRACE: Duration = Duration::from_millis(200);
 /// How long a model may take for one reply, including retries.

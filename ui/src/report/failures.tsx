@@ -186,7 +186,7 @@ function Message({ text }: { text: string }): VNode | null {
       <p class="label">
         {soft.own === null
           ? `${plural(soft.checks.length, 'check')} failed, and the trail went on to its end`
-          : `${plural(soft.checks.length, 'check')} failed before, and the trail went on`}
+          : `Also failed, without ending the trail`}
       </p>
       <ol class="soft">
         {soft.checks.map((check, nth) => (

@@ -1,6 +1,6 @@
 /** What the card of an attempt that did not pass says, and in which form. */
 import { plural } from '../shared/words.ts';
-import type { Attempt, AttemptState } from '../generated/data.ts';
+import type { Attempt, AttemptState, Note } from '../generated/data.ts';
 
 export type CardForm =
   /** It counts: the trail did not pass. */
@@ -68,6 +68,18 @@ export interface SoftFailures {
   own: string | null;
   /** The checks, each with its continuation lines. */
   checks: string[];
+}
+
+/** Notes that say the same as one, with how many there are. */
+export function countEqual(notes: Note[]): [Note, number][] {
+  const found = new Map<string, [Note, number]>();
+  for (const note of notes) {
+    const key = `${note.level}\n${note.text}`;
+    const known = found.get(key);
+    if (known) known[1]++;
+    else found.set(key, [note, 1]);
+  }
+  return [...found.values()];
 }
 
 /** The soft checks of a message: `2 checks failed:` or `also failed:`, and indented lines. */

@@ -5,7 +5,7 @@ import { Data, Long, Said, State, Tag } from '../shared/text.tsx';
 import { count, cut, plural, time, visible } from '../shared/words.ts';
 import { Failures } from './failures.tsx';
 import { category, type Wanted } from './filters.ts';
-import { byForm, formOf } from './forms.ts';
+import { byForm, countEqual, formOf } from './forms.ts';
 import type { Attempt, Note, Server } from '../generated/data.ts';
 import { Now } from './now.tsx';
 import { STATES } from './verdict.ts';
@@ -16,7 +16,6 @@ export const HEALED = 'Passed after the previous attempt repaired calls of the t
 
 export function Overview({ listed, wanted, onWanted }: ListProps): VNode {
   const { run } = useView();
-  // Problems of the run as a whole come first, such as why it was refused.
   const retried = useMemo(() => byForm(run.retried, run.attempts), [run]);
   const shown = useMemo(() => new Set(listed), [listed]);
   const isFiltered = listed.length !== run.attempts.length;
@@ -29,15 +28,18 @@ export function Overview({ listed, wanted, onWanted }: ListProps): VNode {
   const among = (groups: number[][]) =>
     isFiltered ? groups.map((group) => group.filter(isAmong)).filter((group) => group.length) : groups;
   const isSevere = (note: Note) => note.level === 'warning' || note.level === 'error';
+  // They come first if nothing failed: they may say why the run was refused.
+  const problems = <Notes title="About the run" notes={run.notes.filter(isSevere)} />;
   return (
     <>
-      <Notes title="About the run" notes={run.notes.filter(isSevere)} />
+      {run.failures.length === 0 && problems}
       <Now />
       {run.attempts.length > 1 && <Tools wanted={wanted} onWanted={onWanted} />}
       <Failures title="Failures" groups={among(run.failures)} />
       <Failures title="Healed" groups={among(retried.healed)} />
       <Failures title="Flaky" groups={among(retried.flaky)} />
       <Failures title="Retried" groups={among(retried.retried)} />
+      {run.failures.length > 0 && problems}
       <Timeline listed={isFiltered ? shown : null} />
       <List listed={listed} wanted={wanted} />
       {run.servers.length > 0 && (
@@ -63,28 +65,42 @@ export function Overview({ listed, wanted, onWanted }: ListProps): VNode {
   );
 }
 
+/** How many notes are shown at once. */
+const SHOWN = 20;
+
 function Notes({ title, notes }: { title: string; notes: Note[] }): VNode | null {
+  const counted = useMemo(() => countEqual(notes), [notes]);
   if (!notes.length) return null;
+  const lines = (part: [Note, number][]) => (
+    <ul class="said-lines">
+      {part.map(([note, times], nth) => (
+        <NoteLine key={nth} note={note} times={times} />
+      ))}
+    </ul>
+  );
   return (
     <section class="part">
       <h2>
         {title}
         <span class="n">{count(notes.length)}</span>
       </h2>
-      <ul class="said-lines">
-        {notes.map((note, nth) => (
-          <NoteLine key={nth} note={note} />
-        ))}
-      </ul>
+      {lines(counted.slice(0, SHOWN))}
+      {counted.length > SHOWN && (
+        <details>
+          <summary>{count(counted.length - SHOWN)} more</summary>
+          {lines(counted.slice(SHOWN))}
+        </details>
+      )}
     </section>
   );
 }
 
-export function NoteLine({ note }: { note: Note }): VNode {
+export function NoteLine({ note, times = 1 }: { note: Note; times?: number }): VNode {
   return (
     <li class={note.level}>
       {note.level !== 'info' && <span class="level">{note.level}</span>}
       <Long text={note.text} most={400} />
+      {times > 1 && <span class="faint"> ×{count(times)}</span>}
     </li>
   );
 }

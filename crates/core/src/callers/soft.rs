@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use parking_lot::Mutex;
 use trailblaze_protocol::event::{Failure, Verdict};
 
-use crate::callers::step_result::StepResult;
+use crate::callers::step_result::{StepResult, each};
 
 /// The failed soft checks of an attempt, by step.
 #[derive(Default)]
@@ -65,9 +65,4 @@ impl SoftFailures {
         let verdict = own.map_or(Verdict::Failed, |own| own.verdict);
         StepResult { verdict, message, failure, ..ended.clone() }
     }
-}
-
-/// The failures that one consists of.
-fn each(failure: &Failure) -> Vec<Failure> {
-    if failure.parts.is_empty() { vec![failure.clone()] } else { failure.parts.clone() }
 }

@@ -84,7 +84,27 @@ impl StepResult {
     pub fn listed(&self, has_place: bool) -> String {
         let place = self.failure.as_ref().and_then(|failure| failure.place.as_ref()).filter(|_| has_place);
         let place = place.map(|place| format!("\n    at {place}")).unwrap_or_default();
-        format!("\n  {}{place}", self.message.replace('\n', "\n  "))
+        format!("\n  {}{place}", self.message.replace('\n', "\n    "))
+    }
+
+    /// The same end, which also says what failed after it.
+    pub fn and_later(mut self, later: &StepResult) -> StepResult {
+        const ALSO: &str = "\nalso failed:";
+        let add = |text: &mut String, has_place: bool| {
+            if !text.contains(ALSO) {
+                text.push_str(ALSO);
+            }
+            text.push_str(&later.listed(has_place));
+        };
+        add(&mut self.message, true);
+        if let Some(own) = &mut self.failure {
+            if own.parts.is_empty() {
+                own.parts = vec![Failure::clone(own)];
+            }
+            own.parts.extend(later.failure.as_deref().into_iter().flat_map(each));
+            add(&mut own.message, false);
+        }
+        StepResult { is_device_lost: self.is_device_lost || later.is_device_lost, ..self }
     }
 
     pub fn stopped(what: &str, stop: &Stop) -> StepResult {
@@ -111,4 +131,9 @@ pub fn failure(tool: Option<&str>, message: &str, structured: Option<&Value>) ->
         suggestions: Vec::new(),
         parts: Vec::new(),
     }
+}
+
+/// The failures that one consists of.
+pub fn each(failure: &Failure) -> Vec<Failure> {
+    if failure.parts.is_empty() { vec![failure.clone()] } else { failure.parts.clone() }
 }

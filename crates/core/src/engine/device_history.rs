@@ -120,7 +120,7 @@ impl DeviceHistory {
             }
             DeviceEvent::Response { request, method, url, status, failure, micros, .. } => {
                 self.open.remove(request);
-                let is_slow = micros.is_some_and(|micros| u128::from(micros) >= limits::SLOW_REQUEST.as_micros());
+                let is_slow = micros.is_some_and(|micros| u128::from(micros) >= limits::SLOW_ANSWER.as_micros());
                 if !is_slow && !happened.is_trouble() {
                     return;
                 }

@@ -10,6 +10,66 @@ use crate::template;
 const LINES: usize = 1000;
 /// The deepest nesting.
 const DEPTH: usize = 50;
+/// The roles that people write.
+const ROLES: &[&str] = &[
+    "alert",
+    "alertdialog",
+    "article",
+    "banner",
+    "button",
+    "cell",
+    "checkbox",
+    "columnheader",
+    "combobox",
+    "complementary",
+    "contentinfo",
+    "dialog",
+    "figure",
+    "form",
+    "generic",
+    "grid",
+    "gridcell",
+    "group",
+    "heading",
+    "img",
+    "link",
+    "list",
+    "listbox",
+    "listitem",
+    "main",
+    "menu",
+    "menubar",
+    "menuitem",
+    "menuitemcheckbox",
+    "menuitemradio",
+    "navigation",
+    "option",
+    "paragraph",
+    "progressbar",
+    "radio",
+    "radiogroup",
+    "region",
+    "row",
+    "rowgroup",
+    "rowheader",
+    "search",
+    "searchbox",
+    "separator",
+    "slider",
+    "spinbutton",
+    "status",
+    "switch",
+    "tab",
+    "table",
+    "tablist",
+    "tabpanel",
+    "text",
+    "textbox",
+    "toolbar",
+    "tooltip",
+    "tree",
+    "treeitem",
+];
 
 /// What is wrong with the text of an expected tree, and where: line and column, from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -72,6 +132,22 @@ fn is_beneath(last: &ExpectedItem, indent: usize, open: &[usize]) -> bool {
     open.len() == last.depth + 1 && open.last().is_some_and(|own| indent > *own)
 }
 
+/// What is wrong with words that stand for a role but are none: a name without quotes, or a role with a slip of the pen. Classes of apps
+/// are roles, too.
+fn misread(role: &str) -> Option<String> {
+    let (first, rest) = role.split_once(' ').unwrap_or((role, ""));
+    if ROLES.contains(&first) && rest.starts_with(char::is_uppercase) {
+        return Some(format!("put the name in quotes: `- {first} \"{rest}\"`"));
+    }
+    let is_lower = role.len() > 4 && role.chars().all(|c| c.is_ascii_lowercase());
+    if !is_lower || ROLES.contains(&role) {
+        return None;
+    }
+    let is_near = |known: &&&str| known[..1] == role[..1] && strsim::osa_distance(known, role) <= 2;
+    let known = ROLES.iter().find(is_near)?;
+    Some(format!("there is no role `{role}`; did you mean `{known}`?"))
+}
+
 /// The column of a byte of a line, from 1.
 fn column_of(line: &str, at: usize) -> usize {
     line.get(..at).unwrap_or(line).chars().count() + 1
@@ -126,6 +202,9 @@ impl<'t> LineReader<'t> {
         if let Some(wrong) = role.find(|c| !is_word(c)) {
             let message = format!("`{role}` is no role; put a name in quotes, as in `- button \"Pay\"`");
             return Err((self.at + wrong, message));
+        }
+        if let Some(message) = misread(role) {
+            return Err((self.at, message));
         }
         self.at += end;
         Ok((!role.is_empty()).then(|| role.to_string()))

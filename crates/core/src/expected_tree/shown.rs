@@ -175,8 +175,15 @@ fn own_role(node: &Node) -> Option<String> {
         return Some(if is_plain_text(node) { "text" } else { class }.to_string());
     }
     let class = plain(class);
-    let is = |classes: &&[&str]| classes.iter().any(|known| known.eq_ignore_ascii_case(class));
-    let known = ROLES.iter().find(|(_, classes)| is(classes)).map(|(role, _)| *role);
+    // The lists of iPhones are tables of cells.
+    let is_iphone = matches!(node.props.shape, Shape::IosMaestro | Shape::IosAxe);
+    let of_iphone = match class {
+        _ if !is_iphone => None,
+        "Table" | "TableView" => Some("list"),
+        "Cell" => Some("listitem"),
+        _ => None,
+    };
+    let known = of_iphone.or_else(|| of_apps(class));
     let role = match known {
         Some(role) => role,
         None if node.is_editable() => "textbox",
@@ -184,6 +191,11 @@ fn own_role(node: &Node) -> Option<String> {
         None => class,
     };
     Some(role.to_string())
+}
+
+fn of_apps(class: &str) -> Option<&'static str> {
+    let is = |classes: &&[&str]| classes.iter().any(|known| known.eq_ignore_ascii_case(class));
+    ROLES.iter().find(|(_, classes)| is(classes)).map(|(role, _)| *role)
 }
 
 /// The class without the prefix of its platform.

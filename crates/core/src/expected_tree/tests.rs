@@ -136,6 +136,8 @@ fn mistakes_have_their_line_and_column() {
         ("- list:\n\t- button", 2, 1, "indent with spaces only"),
         ("- list:\n    - button\n  - button", 3, 3, "this indentation is that of no line above it"),
         ("  - list\n- button", 2, 1, "this indentation is that of no line above it"),
+        ("- headng \"Cart\"", 1, 3, "there is no role `headng`; did you mean `heading`?"),
+        ("- heading Cart", 1, 3, "put the name in quotes: `- heading \"Cart\"`"),
         ("- text /(/", 1, 8, "`(` is not a valid regular expression"),
         ("- text /abc", 1, 8, "the pattern does not end"),
         ("- button \"Pay", 1, 10, "the name does not end"),

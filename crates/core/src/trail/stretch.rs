@@ -121,7 +121,7 @@ impl StretchDocument {
         let (parameters, steps) =
             document.map_or_else(Default::default, |document| (document.parameters, document.steps.0));
         let open = |(name, _): (Spanned<String>, ArgDeclaration)| {
-            let value = placed(&written(&Value::from(format!("{{{{{}}}}}", name.value))), name.span);
+            let value = placed(&left_open(&name.value), name.span);
             (name, value)
         };
         let file = source.path.rsplit('/').next().unwrap_or_default().to_string();
@@ -354,10 +354,20 @@ fn values(
         {
             *style = Style::Quoted;
         }
-        let default = || Some(written(declared.default.as_ref()?));
+        let default = || match &declared.default {
+            Some(default) => Some(written(default)),
+            // Reported above; nothing else is to be said about it.
+            None if declared.is_required => Some(left_open(name)),
+            None => None,
+        };
         values.push((name.to_string(), given.or_else(default)));
     }
     values
+}
+
+/// What stands for the value of a parameter that is not known.
+fn left_open(name: &str) -> YamlNode {
+    written(&Value::from(format!("{{{{{name}}}}}")))
 }
 
 /// A value as it would be written.

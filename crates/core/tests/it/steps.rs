@@ -280,6 +280,14 @@ after:
         "{}",
         ended.message
     );
+    let failure = session.events.all().into_iter().find_map(|event| match event {
+        Event::AttemptEnded { failure, .. } => failure,
+        _ => None,
+    });
+    let failure = failure.expect("a failure");
+    assert!(failure.message.contains("\nalso failed:\n  step 1 of `after` \"Clean up one\""), "{}", failure.message);
+    let lines: Vec<_> = failure.parts.iter().map(|part| part.place.as_ref().map(|place| place.line)).collect();
+    assert_eq!(lines, [Some(3), Some(6)]);
     let passing = text.replace("Nowhere", "Pay");
     let ended = TestWiring::new(shop()).open().replay(&trail(&passing)).await;
     assert_eq!(ended.verdict, Verdict::Failed);

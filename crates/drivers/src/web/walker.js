@@ -645,6 +645,15 @@
       return node.c = [];
     }
 
+    // The root element, which only CSS finds. Pages keep their theme, their language and the like in it.
+    /** @type {(e: El, out: SeenNode[]) => SeenNode[]} */
+    readRoot(e, out) {
+      const asked = this.css.filter((selector) => matches(e, selector));
+      if (!asked.length) return out;
+      const known = { role: "generic", name: "", own: "", id: e[$getAttribute]("id"), testId: testIdOf(e), isInteractive: false, asked };
+      return this.report(e, this.describe(e, known), out);
+    }
+
     // A control that is not rendered, at the place of its label.
     /** @type {(e: El, out: SeenNode[]) => SeenNode[]} */
     readControl(e, out) {
@@ -721,7 +730,10 @@
 
     /** @type {(e: El, known: Known) => SeenNode} */
     describe(e, { role, name, own, id, testId, isInteractive, asked }) {
-      const box = areaOf(standIn(e) ?? e);
+      let box = areaOf(standIn(e) ?? e);
+      // What is positioned gives the page no size, and the page is seen all the same.
+      const isPage = e === document.body || e === document.documentElement;
+      if (isPage && !(box.width > 0 && box.height > 0)) box = new DOMRect(0, 0, window.innerWidth, window.innerHeight);
       /** @type {SeenNode} */
       const node = { r: role, b: [Math.round(box.left), Math.round(box.top), Math.round(box.right), Math.round(box.bottom)] };
       if (name) node.n = this.cut(name);
@@ -876,8 +888,9 @@
     const reading = new Reading(want);
     /** @type {SeenNode[]} */
     const nodes = [];
-    if (document.body) reading.read(/** @type {El} */ (document.body), nodes, 0);
     const page = document.documentElement;
+    const within = page && window === window.parent ? reading.readRoot(/** @type {El} */ (page), nodes) : nodes;
+    if (document.body) reading.read(/** @type {El} */ (document.body), within, 0);
     const seen = {
       document: documentId,
       url: cut(location.href), origin: window.origin === "null" ? location.origin : window.origin,

@@ -45,7 +45,10 @@ pub fn conclude(
             print::data("  healed before that, not confirmed by a second run:");
             first.unconfirmed.iter().for_each(|repair| print::data(format!("    {}", heals::repaired(repair))));
         }
-        let name = |done: &&Done| format!("{} on {}", jobs[done.job].trail.title(), done.device);
+        let name = |done: &&Done| {
+            let repeat = done.repeat.map(|repeat| format!(" (repeat {repeat})")).unwrap_or_default();
+            format!("{} on {}{repeat}", jobs[done.job].trail.title(), done.device)
+        };
         let (same, alike): (Vec<&Done>, Vec<&Done>) =
             others.iter().partition(|done| alike::say_the_same(&done.failure, &first.failure));
         if !same.is_empty() {

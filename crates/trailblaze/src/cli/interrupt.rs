@@ -22,8 +22,11 @@ impl Interrupt {
         let token = cancel.clone();
         let mut signals = Signals::listen();
         let listener = tokio::spawn(async move {
-            signals.next().await;
-            progress.say("cancelling; press Ctrl-C again to stop immediately");
+            let again = match signals.next().await {
+                StopSignal::Interrupt => "press Ctrl-C again to stop immediately",
+                _ => "a second signal stops immediately",
+            };
+            progress.say(&format!("cancelling; {again}"));
             token.cancel();
             // A closed terminal may be reported twice, by the kernel and by the shell.
             while signals.next().await == StopSignal::Hangup {}

@@ -77,6 +77,8 @@ pub struct Done {
     pub just_before: Vec<String>,
     /// How many attempts it took.
     pub tries: u32,
+    /// Which repetition it is, if the run repeats each trail.
+    pub repeat: Option<u32>,
     pub millis: u64,
     pub recording: Vec<RecordedStep>,
     pub effects: Vec<StepDid>,

@@ -585,6 +585,7 @@ impl DeviceWorker<'_> {
             place,
             just_before: ended.just_before,
             tries: task.number,
+            repeat: task.repeat,
             millis: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
             recording,
             effects,

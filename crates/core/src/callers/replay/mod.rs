@@ -335,11 +335,7 @@ impl TrailRunner<'_> {
             };
             ended = match ended.verdict {
                 Verdict::Passed => failed,
-                _ => StepResult {
-                    message: format!("{}\nalso failed:\n  {}", ended.message, failed.message),
-                    is_device_lost: ended.is_device_lost || failed.is_device_lost,
-                    ..ended
-                },
+                _ => ended.and_later(&failed),
             };
         }
         ended

@@ -9,7 +9,8 @@ fn checks_of_all_platforms_hold_and_fail_on_pages() {
     let markup = "<h1 id=total>Total: <b>1,234.50</b> €</h1><ul><li>Mug<li>Tea<li>Tea</ul>
         <label>City <input id=city value='Rome '></label><button id=pay disabled aria-expanded=false>Pay</button>
         <label><input type=checkbox id=news checked> News</label><input id=name autofocus>
-        <p style='margin-top: 3000px' id=below>Far below</p>";
+        <p style='margin-top: 3000px' id=below>Far below</p>
+        <script>document.documentElement.dataset.theme = 'dark'</script>";
     check(
         markup,
         &[
@@ -23,6 +24,8 @@ fn checks_of_all_platforms_hold_and_fail_on_pages() {
             ("assertValue id=city is=Rome timeoutMs=0", Err("saw \"Rome \"")),
             ("assertAttribute id=pay name=aria-expanded is=false", Ok("has the attribute `aria-expanded` \"false\"")),
             ("assertAttribute id=pay name=title is=x timeoutMs=0", Err("saw no such attribute")),
+            ("assertAttribute ref=css=html name=data-theme is=dark", Ok("has the attribute `data-theme` \"dark\"")),
+            ("assertCount ref=css=html equals=1", Ok("1 time")),
             ("assertState id=pay enabled=false inView=true", Ok("is disabled and in view")),
             ("assertState id=pay enabled=true timeoutMs=0", Err("saw disabled")),
             ("assertState id=news checked=true", Ok("is checked")),

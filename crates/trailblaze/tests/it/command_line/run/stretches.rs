@@ -124,6 +124,8 @@ fn what_is_wrong_is_told_at_its_line() {
     };
     let used = |with: &str| format!("  - use: stretches/count.yaml\n    with: {with}\n");
     check(&used("{amount: 1}"), COUNT, &["`trails/stretches/count.yaml` needs `who`", "trails/a.trail.yaml:2:10"]);
+    let taps = "parameters: {who: string}\nsteps:\n  - step: Tap\n    tools: [{tap: {text: '{{who}}'}}]\n";
+    check(&used("{}"), taps, &["`trails/stretches/count.yaml` needs `who`", "error: 1 problem"]);
     check(&used("{who: a, amuont: 1}"), COUNT, &["has no parameter `amuont`", "did you mean `amount`?", ":3:20"]);
     check(&used("{who: a, amount: many}"), COUNT, &["`many` is not", ":3:28"]);
     check("  - use: stretches/cuont.yaml\n", COUNT, &["there is no file `trails/stretches/cuont.yaml`", ":2:10"]);
