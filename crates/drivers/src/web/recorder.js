@@ -129,7 +129,8 @@
       const { element: e, sight, at, before } = typing;
       const text = e.isContentEditable ? e.innerText : textIn(e);
       // Writing all of it again would lose what a person has made of it, such as bold words.
-      const more = this.held?.element !== e && before && text.startsWith(before) ? text.slice(before.length).replace(/\n$/, "") : "";
+      const now = e.isContentEditable ? wordsIn(e) : "";
+      const more = this.held?.element !== e && before && now.startsWith(before) ? now.slice(before.length) : "";
       if (more && !more.includes("\n")) return this.tell("append", e, sight, { at, text: more });
       if (this.held?.element === e) this.held = null;
       if (e.type === "password") this.tell("secret", e, sight, { at });
@@ -467,7 +468,7 @@
       const e = fieldOf(innermost(event));
       if (!e || this.typing?.element === e) return;
       this.flush();
-      const before = e.isContentEditable ? e.innerText.replace(/\n$/, "") : "";
+      const before = e.isContentEditable ? wordsIn(e) : "";
       this.typing = { element: e, sight: see(), isDirty: false, at: Date.now(), before };
     }
 
@@ -572,6 +573,9 @@
     }
   }
 
+  // The text of an editor, without what it only needs to place the caret.
+  /** @param {El} e */
+  const wordsIn = (e) => e.innerText.replace(/[\uFEFF\u200B]/g, "").replace(/\u00A0/g, " ").replace(/\n$/, "");
   /** @param {string[]} [css] @returns {Sight} */
   const see = (css) => {
     const [seen, listed] = look(css ? { shown: true, css } : { shown: true });

@@ -26,8 +26,9 @@ const EVERY: Duration = Duration::from_millis(250);
 
 /// Open a page in a browser window, and record what you do there as a trail
 ///
-/// Each click, text and key becomes a step, also in frames and new tabs. Ctrl-C, or closing the window, ends the recording and saves the
-/// trail. What is typed into a password field is not recorded: the trail contains the name of a secret instead.
+/// Each click, text and key becomes a step, also in frames and new tabs. A bar in the window pauses, adds checks and undoes. Ctrl-C, the bar's
+/// Finish, or closing the window ends the recording and saves the trail. What is typed into a password field is not recorded: the trail
+/// contains the name of a secret instead.
 #[derive(Args)]
 pub struct RecordArgs {
     /// The page to open first

@@ -226,6 +226,27 @@ async fn what_a_component_library_draws_is_reported_by_role_and_name() {
 }
 
 #[tokio::test]
+async fn text_that_is_typed_on_in_an_editor_is_reported_alone() {
+    let Some(mut watched) = Watched::open(
+        "<button id=bold onmousedown='event.preventDefault(); document.execCommand(\"bold\")'>Bold</button>
+         <div contenteditable role=textbox aria-label=Letter id=letter style='height:60px'></div>",
+    )
+    .await
+    else {
+        return;
+    };
+    let tab = watched.hand.recorded_tab("page.html").await;
+    tab.click("#letter").await;
+    tab.type_text("Dear").await;
+    tab.click("#bold").await;
+    tab.type_text("Ada").await;
+    drop(tab);
+    let expected = ["type \"Dear\" textbox \"Letter\"", "click button \"Bold\"", "Append { text: \"Ada\" }"];
+    watched.expect_last(&expected).await;
+    watched.close().await;
+}
+
+#[tokio::test]
 async fn what_is_dragged_onto_something_that_takes_it_is_reported() {
     let Some(mut watched) = Watched::open(
         "<ul><li draggable=true id=apple>Apple</li><li draggable=true id=pear>Pear</li></ul>
