@@ -21,6 +21,9 @@ pub enum DeviceEvent {
     Exception {
         /// Its first line.
         text: String,
+        /// Where, if the browser says so: the address of the script or page, the line and the column.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at: Option<String>,
     },
     /// A request was sent.
     Request {
@@ -171,10 +174,10 @@ impl DeviceEvent {
     /// Its texts, which may contain secrets.
     pub fn texts_mut(&mut self) -> Vec<&mut String> {
         match self {
-            DeviceEvent::Console { text, .. }
-            | DeviceEvent::Exception { text }
-            | DeviceEvent::SystemDialog { text }
-            | DeviceEvent::Log { text, .. } => vec![text],
+            DeviceEvent::Console { text, .. } | DeviceEvent::SystemDialog { text } | DeviceEvent::Log { text, .. } => {
+                vec![text]
+            }
+            DeviceEvent::Exception { text, at } => [text].into_iter().chain(at).collect(),
             DeviceEvent::Request { url, .. } | DeviceEvent::Navigation { url } => vec![url],
             DeviceEvent::Response { url, failure, .. } => [url].into_iter().chain(failure).collect(),
             DeviceEvent::Dialog { message, text, .. } => [message].into_iter().chain(text).collect(),
@@ -188,7 +191,8 @@ impl fmt::Display for DeviceEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             DeviceEvent::Console { kind, text } => write!(f, "console.{kind}: {text}"),
-            DeviceEvent::Exception { text } => write!(f, "the page threw: {text}"),
+            DeviceEvent::Exception { text, at: None } => write!(f, "the page threw: {text}"),
+            DeviceEvent::Exception { text, at: Some(at) } => write!(f, "the page threw: {text} (at {at})"),
             DeviceEvent::Request { method, url, .. } => write!(f, "{method} {url}"),
             DeviceEvent::Response { url, failure: Some(why), .. } => write!(f, "{url} failed: {why}"),
             DeviceEvent::Response { url, status: Some(status), .. } => write!(f, "{url} answered {status}"),

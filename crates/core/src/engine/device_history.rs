@@ -76,7 +76,7 @@ impl DeviceHistory {
             DeviceEvent::Console { kind, text } => {
                 push(&mut self.console, LINES, ConsoleLine { kind: kind.clone(), text: text.clone() });
             }
-            DeviceEvent::Exception { text } => {
+            DeviceEvent::Exception { text, .. } => {
                 push(&mut self.console, LINES, ConsoleLine { kind: "error".to_string(), text: text.clone() });
             }
             DeviceEvent::Request { url, sent, .. } => {

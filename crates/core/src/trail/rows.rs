@@ -141,7 +141,10 @@ pub fn csv_rows(source: &Arc<Source>) -> (Vec<Vec<(String, String)>>, Vec<Proble
     for record in records {
         if record.fields.len() != head.fields.len() {
             let (has, needs) = (record.fields.len(), head.fields.len());
-            problems.error(record.span, format!("the row has {has} values, and there are {needs} columns"));
+            problems.error(
+                record.span,
+                format!("the number of values in the row is {has}, and that of columns is {needs}"),
+            );
         }
         rows.push(head.fields.iter().cloned().zip(record.fields).collect());
     }
@@ -259,7 +262,10 @@ mod tests {
             ("city\n", "no rows beneath"),
             ("city,city\na,b\n", "rows.csv:1:1: the column `city` occurs twice"),
             ("my city\na\n", "`my city` is not a valid name of a column"),
-            ("city\nOslo\nRome,Italy\n", "rows.csv:3:1: the row has 2 values, and there are 1 columns"),
+            (
+                "city\nOslo\nRome,Italy\n",
+                "rows.csv:3:1: the number of values in the row is 2, and that of columns is 1",
+            ),
             ("city\n\"Oslo\n", "rows.csv:2:1: a quote that begins here is not closed"),
         ] {
             let (_, problems) = read(text);

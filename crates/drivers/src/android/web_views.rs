@@ -173,7 +173,7 @@ fn find(node: &mut Node, id: u64) -> Option<&mut Node> {
 fn elements(screen: &Screen, area: Rect, shape: Shape, next: &mut u64) -> Vec<Node> {
     let scale = f64::from(area.width()) / f64::from(screen.size.width.max(1));
     let place = |bounds: Rect| {
-        let side = |start: i32, value: i32| start + (f64::from(value) * scale).round() as i32;
+        let side = |start: i32, value: i32| start.saturating_add((f64::from(value) * scale).round() as i32);
         Rect {
             left: side(area.left, bounds.left),
             top: side(area.top, bounds.top),

@@ -449,9 +449,10 @@ pub enum BrowserEvent {
         kind: String,
         text: String,
     },
-    /// The first line of an error that nothing caught.
+    /// The first line of an error that nothing caught, and where it was thrown.
     Exception {
         text: String,
+        at: Option<String>,
     },
     Request {
         tab: Option<TabId>,
@@ -476,6 +477,19 @@ pub enum BrowserEvent {
 }
 
 /// An open dialog, which blocks its page.
+impl BrowserEvent {
+    /// What a script threw. DevTools and BiDi describe the place in the same way, with lines and columns from 0.
+    pub fn exception(text: String, details: &Value) -> BrowserEvent {
+        let at = |place: &Value| {
+            let url = place.get("url")?.as_str()?.split(['?', '#']).next().filter(|url| url.contains("://"))?;
+            let [line, column] = ["lineNumber", "columnNumber"].map(|key| place.get(key).and_then(Value::as_u64));
+            Some(format!("{url}:{}:{}", line?.checked_add(1)?, column?.checked_add(1)?))
+        };
+        let at = details.pointer("/stackTrace/callFrames/0").and_then(at).or_else(|| at(details));
+        BrowserEvent::Exception { text, at }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dialog {
     pub id: String,

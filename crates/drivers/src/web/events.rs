@@ -113,8 +113,8 @@ pub fn change(state: &mut State, event: BrowserEvent) {
         BrowserEvent::Console { kind, text } => {
             state.events.add(DeviceEvent::Console { kind, text });
         }
-        BrowserEvent::Exception { text } => {
-            state.events.add(DeviceEvent::Exception { text });
+        BrowserEvent::Exception { text, at } => {
+            state.events.add(DeviceEvent::Exception { text, at });
         }
         event => change_tab(state, event),
     }

@@ -196,8 +196,12 @@ impl HandRecording<'_> {
         };
         for step in steps.iter().skip(self.n_shown).filter(|_| !self.is_quiet) {
             let text = step["text"].as_str().unwrap_or_default();
-            let kind = if step["kind"] == "verify" { "verify: " } else { "" };
-            print::data(format!("{}. {kind}{text}", step["number"]));
+            let kind = match step["kind"].as_str() {
+                Some(kind @ ("verify" | "trailhead")) => format!("{kind}: "),
+                _ => String::new(),
+            };
+            let number = step["number"].as_u64().map(|number| format!("{number}. ")).unwrap_or_default();
+            print::data(format!("{number}{kind}{text}"));
             if let Some(why) = step["mayNotHold"].as_str() {
                 print::data(format!("   may not hold when it is replayed: {why}"));
             }

@@ -129,7 +129,7 @@ impl Which {
 
 #[derive(Args)]
 struct Stretch {
-    /// The first step, by its number in `session show`
+    /// The first step, by its number in `session show`; the trailhead is left out
     #[arg(long, value_name = "N")]
     from: Option<usize>,
     /// The last step

@@ -183,7 +183,7 @@ impl BidiSession {
                 let text = args.iter().map(text).collect::<Vec<_>>().join(" ");
                 self.sink.take(BrowserEvent::Console { kind: kind.to_string(), text });
             }
-            Some("javascript") => self.sink.take(BrowserEvent::Exception { text: values::thrown_text(params) }),
+            Some("javascript") => self.sink.take(BrowserEvent::exception(values::thrown_text(params), params)),
             _ => {}
         }
     }

@@ -186,7 +186,7 @@ impl DevTools {
                 let thrown = params.pointer("/exceptionDetails/exception/description");
                 let thrown = thrown.and_then(Value::as_str).unwrap_or_else(|| text("/exceptionDetails/text"));
                 let text = thrown.lines().next().unwrap_or_default().to_string();
-                self.sink.take(BrowserEvent::Exception { text });
+                self.sink.take(BrowserEvent::exception(text, &params["exceptionDetails"]));
             }
             _ => {}
         }

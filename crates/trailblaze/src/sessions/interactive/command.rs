@@ -125,7 +125,7 @@ pub struct Save {
     /// How to merge into an existing trail; if `None`, an existing trail is not changed.
     pub merge: Option<Merge>,
     pub title: Option<String>,
-    /// The first and the last step to save, from 1 [default: all].
+    /// The first and the last step to save, by their numbers [default: all, with the trailhead].
     #[serde(default)]
     pub from: Option<usize>,
     #[serde(default)]

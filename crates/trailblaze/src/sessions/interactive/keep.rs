@@ -117,16 +117,27 @@ pub fn is_empty(step: &RecordedStep) -> bool {
     step.calls.is_empty() && step.needs_model.is_empty() && !step.is_edited
 }
 
-/// Keeps only the steps with these numbers, from 1.
+/// The numbers of steps, from 1, as in the file and in reports: a trailhead has none.
+pub fn numbers(steps: &[NewStep]) -> impl Iterator<Item = Option<usize>> {
+    steps.iter().scan(0, |n_before, step| {
+        let has_number = step.kind != StepKind::Trailhead;
+        *n_before += usize::from(has_number);
+        Some(has_number.then_some(*n_before))
+    })
+}
+
+/// Keeps only the steps with these numbers. The trailhead stays if no first one is given.
 pub fn cut(steps: &mut Vec<NewStep>, from: Option<usize>, to: Option<usize>) -> Result<(), KeepError> {
-    let n_steps = steps.len();
+    let n_steps = numbers(steps).flatten().count();
     let (first, last) = (from.unwrap_or(1), to.unwrap_or(n_steps));
     let is_known = |number: usize| (1..=n_steps).contains(&number);
     if from.is_some_and(|from| !is_known(from)) || to.is_some_and(|to| !is_known(to)) || n_steps > 0 && first > last {
         return Err(KeepError::Stretch { first, last, n_steps });
     }
-    steps.truncate(last);
-    steps.drain(..first.saturating_sub(1).min(steps.len()));
+    let numbered: Vec<Option<usize>> = numbers(steps).collect();
+    let is_kept = |number: &Option<usize>| number.map_or(from.is_none(), |number| (first..=last).contains(&number));
+    let mut kept = numbered.iter().map(is_kept);
+    steps.retain(|_| kept.next().unwrap_or_default());
     // Only the first steps of a session can be a trailhead, and a trail needs more than that.
     let is_alone = steps.len() == 1;
     if let Some(head) = steps.first_mut().filter(|head| is_alone && head.kind == StepKind::Trailhead) {
@@ -135,13 +146,20 @@ pub fn cut(steps: &mut Vec<NewStep>, from: Option<usize>, to: Option<usize>) -> 
     Ok(())
 }
 
-/// A step in a list: its number, its text and its calls.
-pub fn line(number: usize, step: &NewStep) -> String {
-    let (NewCalls::Anywhere(calls) | NewCalls::Recorded { calls, .. }) = &step.calls else {
-        return format!("{number}. {} (left to a model)", title_of(step));
+/// A list of steps: of each its number, its text and its calls.
+pub fn list(steps: &[NewStep]) -> String {
+    let line = |(number, step): (Option<usize>, &NewStep)| {
+        let title = match number {
+            Some(number) => format!("{number}. {}", title_of(step)),
+            None => title_of(step),
+        };
+        let (NewCalls::Anywhere(calls) | NewCalls::Recorded { calls, .. }) = &step.calls else {
+            return format!("{title} (left to a model)");
+        };
+        let calls: Vec<String> = calls.iter().map(|call| format!("\n   {}", turns::written(call))).collect();
+        format!("{title}{}", calls.concat())
     };
-    let calls: Vec<String> = calls.iter().map(|call| format!("\n   {}", turns::written(call))).collect();
-    format!("{number}. {}{}", title_of(step), calls.concat())
+    numbers(steps).zip(steps).map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn title_of(step: &NewStep) -> String {
@@ -154,14 +172,14 @@ fn title_of(step: &NewStep) -> String {
 
 /// The steps for programs.
 pub fn as_json(steps: &[NewStep]) -> Value {
-    let row = |(at, step): (usize, &NewStep)| {
+    let row = |(number, step): (Option<usize>, &NewStep)| {
         let calls = match &step.calls {
             NewCalls::Anywhere(calls) | NewCalls::Recorded { calls, .. } => calls.as_slice(),
             NewCalls::None => &[],
         };
-        json!({"number": at + 1, "kind": step.kind, "text": step.text, "calls": calls})
+        json!({"number": number, "kind": step.kind, "text": step.text, "calls": calls})
     };
-    steps.iter().enumerate().map(row).collect()
+    numbers(steps).zip(steps).map(row).collect()
 }
 
 /// Warnings about steps that are not saved exactly as they were made.

@@ -218,8 +218,10 @@ impl Interactive {
             }
             CommandReply::Failed { message, exit } => {
                 // A script that throws is an error of the page too.
-                let is_new =
-                    |remark: &&String| remark.rsplit("threw: ").next().is_none_or(|error| !message.contains(error));
+                let is_new = |remark: &&String| {
+                    let thrown = remark.rsplit("threw: ").next().and_then(|error| error.split(" (at ").next());
+                    thrown.is_none_or(|error| !message.contains(error))
+                };
                 let new: Vec<String> = new.iter().filter(is_new).cloned().collect();
                 CommandReply::Failed { message: [vec![message], remark_lines(&new)].concat().join("\n"), exit }
             }
@@ -248,6 +250,11 @@ impl Interactive {
     /// How many steps would be saved.
     pub fn n_steps(&self) -> usize {
         self.steps().len()
+    }
+
+    /// The number of the last step.
+    fn n_numbered(&self) -> usize {
+        keep::numbers(&self.steps()).flatten().count()
     }
 
     /// Why the session can no longer be used: its device was lost.
@@ -340,9 +347,10 @@ impl Interactive {
                 refused("a trailhead must come before all steps, but a step has already begun")
             }
             InteractiveCommand::Step { kind, text } => {
-                let number = self.n_steps() + 1;
+                let number = (kind != StepKind::Trailhead).then(|| self.n_numbered() + 1);
                 self.begin(kind, &text, Plan::Interactive);
-                done(format!("step {number}: {text}"), json!({"step": number, "text": text}))
+                let called = number.map_or("trailhead".to_string(), |number| format!("step {number}"));
+                done(format!("{called}: {text}"), json!({"step": number, "text": text}))
             }
             InteractiveCommand::Do { kind, text } => self.carry_out(kind, &text, cancel).await,
             InteractiveCommand::Ask { question } => self.ask(&question, cancel).await,
@@ -396,7 +404,7 @@ impl Interactive {
                     tokens_cached: spent.usage.cached,
                     cost,
                 };
-                let value = json!({"step": self.n_steps(), "text": text, "calls": recorded, "modelUse": said});
+                let value = json!({"step": self.n_numbered(), "text": text, "calls": recorded, "modelUse": said});
                 done([calls, vec![format!("({said})")]].concat().join("\n"), value)
             }
             Err(ended) => self.not_carried_out(ended),
@@ -562,8 +570,7 @@ impl Interactive {
     /// The steps that would be saved, with the numbers by which `save` and `replay` choose some of them.
     fn list_steps(&self) -> CommandReply {
         let steps = self.steps();
-        let lines: Vec<String> = steps.iter().enumerate().map(|(at, step)| keep::line(at + 1, step)).collect();
-        let text = if lines.is_empty() { "no steps yet".to_string() } else { lines.join("\n") };
+        let text = if steps.is_empty() { "no steps yet".to_string() } else { keep::list(&steps) };
         let mut value = keep::as_json(&steps);
         for (at, why) in self.doubts(&steps) {
             value[at]["mayNotHold"] = why.into();

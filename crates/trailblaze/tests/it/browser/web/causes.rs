@@ -74,6 +74,8 @@ fn a_failure_names_the_cause_behind_its_symptom() {
         shop.project.write("trails/shop.trail.yaml", format!("trail:\n  - step: Pay\n    tools:\n{made}"));
         let ran = shop.run(&[], 1);
         assert!(ran.stdout.contains(cause), "{app}: expected `{cause}` in\n{}", ran.stdout);
+        let place = format!("(at {address}/error:1:");
+        assert_eq!(ran.stdout.contains(&place), app == "error", "{app}: the place of the exception\n{}", ran.stdout);
         let junit = shop.project.last_run().text("junit.xml");
         assert!(junit.contains(&cause.replace('"', "&quot;")) || junit.contains(cause), "{app}: {junit}");
     }

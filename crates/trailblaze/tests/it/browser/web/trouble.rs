@@ -119,7 +119,7 @@ fn what_a_page_says_is_in_the_record() {
     shop.project.write("trails/page.html", page);
     shop.run(&[], 0);
     let warnings = shop.project.last_run().warnings();
-    for expected in ["console.error: a bad day", "the page threw: Error: thrown", "missing.json answered 404"] {
+    for expected in ["console.error: a bad day", "the page threw: Error: thrown (at ", "missing.json answered 404"] {
         assert!(warnings.iter().any(|warning| warning.contains(expected)), "{expected} is not in {warnings:?}");
     }
 }

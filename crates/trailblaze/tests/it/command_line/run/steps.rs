@@ -263,7 +263,10 @@ fn rows_are_read_from_a_csv_file_and_their_mistakes_are_told_there() {
     };
     project.write("trails/counts.csv", "name,expected\none\n");
     let has = |text: &str, parts: [&str; 2]| assert!(parts.iter().all(|part| text.contains(part)), "{text}");
-    has(&told(&project), ["--> trails/counts.csv:2:1", "the row has 1 values, and there are 2 columns"]);
+    has(
+        &told(&project),
+        ["--> trails/counts.csv:2:1", "the number of values in the row is 1, and that of columns is 2"],
+    );
     project.write("trails/counts.csv", "name,wanted\none,1\n");
     has(&told(&project), ["--> trails/a.trail.yaml:8:37", "`{{row.expected}}` refers to a column"]);
     project.write(TRAIL, ROWS.replace("ROWS", "nowhere.csv"));
