@@ -230,6 +230,15 @@ export interface TrailFile {
   kept: FileInPage;
 }
 
+/** A file that a tool returned. */
+export interface Attachment {
+  name: string;
+  mime: string;
+  /** The file in the run folder, and where the page finds it; `null` if the run stored none. */
+  file: string | null;
+  kept: FileInPage | null;
+}
+
 /** The trace of an attempt: a script that calls `trailblazeTrace`, as `docs/events.md` describes. */
 export interface Trace {
   /** The file in the run folder. */
@@ -612,12 +621,3 @@ export type Variant =
   | 'assertionFailed'
   /** The device does not support the action. */
   | 'unsupported';
-
-/** A file that a tool returned. */
-export interface Attachment {
-  name: string;
-  mime: string;
-  /** The file in the run folder, and where the page finds it; `null` if the run stored none. */
-  file: string | null;
-  kept: FileInPage | null;
-}

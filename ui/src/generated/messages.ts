@@ -149,6 +149,14 @@ export interface ScreenUpdate {
   leftOut: number;
   /** Why the device can no longer be used; empty if it can. */
   lost: string;
+  /** The tabs of a browser, in the order in which web_tabs counts them. */
+  tabs: BrowserTab[];
+}
+
+/** A tab of a browser. */
+export interface BrowserTab {
+  address: string;
+  isFront: boolean;
 }
 
 /** An element of a screen. */

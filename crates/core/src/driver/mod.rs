@@ -210,6 +210,11 @@ pub trait Driver: Send + Sync {
         Vec::new()
     }
 
+    /// The tabs of a browser, in the order in which `web_tabs` counts them, as far as they are known without asking.
+    fn tabs(&self) -> Vec<OpenTab> {
+        Vec::new()
+    }
+
     /// Releases the device. Called once, at the end of the session.
     async fn close(&self) {}
 }
@@ -235,6 +240,13 @@ pub struct LateFile {
     pub name: String,
     /// Ends within a limit of its own: with the file, or with why there is none.
     pub coming: BoxFuture<'static, Result<Attachment, String>>,
+}
+
+/// A tab of a browser.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenTab {
+    pub url: String,
+    pub is_front: bool,
 }
 
 /// A text on a screen.

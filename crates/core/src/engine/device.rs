@@ -17,7 +17,7 @@ use trailblaze_protocol::outcome::Outcome;
 
 use crate::driver::{
     Action, ActionOutput, ActionTarget, Budget, DeviceCommand, DeviceDescription, Driver, DriverError, LateFile,
-    LaunchMode, ObserveOptions, ObservedAction, Person, PersonAction, Redact, ScreenFrame, TrailStart,
+    LaunchMode, ObserveOptions, ObservedAction, OpenTab, Person, PersonAction, Redact, ScreenFrame, TrailStart,
 };
 use crate::engine::attempt_trace::AttemptTrace;
 use crate::engine::cx::Cx;
@@ -487,6 +487,14 @@ impl Device {
     /// Files about the trail that ended last which come later.
     pub fn late_files(&self) -> Vec<LateFile> {
         self.driver.late_files()
+    }
+
+    /// The tabs of a browser.
+    pub fn tabs(&self) -> Vec<OpenTab> {
+        let redact = self.redacting();
+        let mut tabs = self.driver.tabs();
+        tabs.iter_mut().for_each(|tab| (redact.0)(&mut tab.url));
+        tabs
     }
 
     /// Removes the values of this session's secrets.

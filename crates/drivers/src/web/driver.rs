@@ -13,7 +13,7 @@ use trailblaze_core::device_source::DeviceSpec;
 use trailblaze_core::driver::{
     AccessibilityAuditor, Action, ActionOutput, ActionTarget, AppControl, BrowserControl, Budget, ClipboardControl,
     DeviceDescription, DeviceEvents, DialogAnswer, DisplayedText, DocumentSnapshots, Driver, DriverError, LateFile,
-    NetworkControl, ObserveOptions, Person, ScreenFrame, TrailStart, WorldControl,
+    NetworkControl, ObserveOptions, OpenTab, Person, ScreenFrame, TrailStart, WorldControl,
 };
 use trailblaze_core::query::{Checks, Find, Found, Query, Reason, WhyNot};
 use trailblaze_core::screen::{Picture, Pixels, Screen, Shape, SnapshotId};
@@ -391,6 +391,13 @@ impl Driver for Web {
 
     fn late_files(&self) -> Vec<LateFile> {
         std::mem::take(&mut self.late_files.lock())
+    }
+
+    fn tabs(&self) -> Vec<OpenTab> {
+        let Some(page) = self.opened() else { return Vec::new() };
+        let state = page.shared.state();
+        let tab = |tab: &super::state::Tab| OpenTab { url: tab.url.clone(), is_front: tab.id == state.front };
+        state.tabs.iter().map(tab).collect()
     }
 
     async fn close(&self) {

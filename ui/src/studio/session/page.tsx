@@ -1,6 +1,6 @@
 /** The work page: the live picture on one side; steps, tree, tools, memory and log on the other. */
 import type { VNode } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { use } from '../../shared/store.ts';
 import { Data } from '../../shared/text.tsx';
 import { cut, plural } from '../../shared/words.ts';
@@ -47,6 +47,13 @@ export function SessionPage({ name }: { name: string }): VNode {
   }, [name]);
   const status = use(of.status);
   const { lost } = use(of.about);
+  const device = useRef<string | undefined>(undefined);
+  device.current = use(known)?.sessions.find((one) => one.name === name)?.device ?? device.current;
+  const again = device.current && (
+    <button type="button" class="button" title="Open the device again, with these steps" onClick={() => void reopen(of, device.current)}>
+      Reopen
+    </button>
+  );
   if (typeof status === 'object' && !of.steps.value) {
     return (
       <main id="main" tabIndex={-1} class="center">
@@ -65,14 +72,15 @@ export function SessionPage({ name }: { name: string }): VNode {
       <h1 class="unseen">Session {name}</h1>
       <section class="left" aria-label="Device">
         <DeviceBar of={of} />
+        <BrowserTabs of={of} />
         {typeof status === 'object' && (
           <Banner cls="lost-device" title="This session is not open any more.">
-            <Data text={status.message} /> <a href={href([])}>All devices and sessions</a>
+            <Data text={status.message} /> {again} <a href={href([])}>All devices and sessions</a>
           </Banner>
         )}
         {lost && (
           <Banner key={lost} cls="lost-device" title="The device cannot be used any more.">
-            <Data text={lost} />
+            <Data text={lost} /> {again}
           </Banner>
         )}
         <Picture of={of} />
@@ -187,6 +195,41 @@ function DeviceBar({ of }: { of: Session }): VNode {
     </div>
   );
 }
+
+/** The tabs of a browser, if it has several. */
+function BrowserTabs({ of }: { of: Session }): VNode | null {
+  const tabs = use(of.tabs);
+  if (tabs.length < 2) return null;
+  return (
+    <div class="browser-tabs" role="group" aria-label="Tabs of the browser">
+      {tabs.map(({ address, isFront }, index) => (
+        <span key={index} class="browser-tab">
+          <button
+            type="button"
+            aria-pressed={isFront}
+            title={address}
+            onClick={() => {
+              if (!isFront) void call(of, 'web_tabs', { action: 'SELECT', index }, `Go to tab ${index + 1}`);
+            }}
+          >
+            <Data text={cut(shortAddress(address) || 'New tab', 40)} />
+          </button>
+          <button
+            type="button"
+            class="close-tab"
+            aria-label={`Close tab ${index + 1}`}
+            title="Close the tab"
+            onClick={() => void call(of, 'web_tabs', { action: 'CLOSE', index }, `Close tab ${index + 1}`)}
+          >
+            ×
+          </button>
+        </span>
+      ))}
+    </div>
+  );
+}
+
+const shortAddress = (address: string): string => (address === 'about:blank' ? '' : address.replace(/^[a-z]+:\/\/(www\.)?/, '').replace(/\/$/, ''));
 
 const openUrl = (of: Session, url: string): Promise<boolean> => call(of, 'openUrl', { url }, `Open ${url}`);
 const withScheme = (url: string): string =>
@@ -310,6 +353,17 @@ function Pane({ of, onSave }: { of: Session; onSave: () => void }): VNode {
       {tab === 'log' && <Log of={of} />}
     </div>
   );
+}
+
+/** Opens the device of a session that cannot be used any more, with the steps of that session. */
+async function reopen(of: Session, device: string | undefined): Promise<void> {
+  const steps = of.steps.value?.steps ?? [];
+  const opened = await ask(api.openSession({ device, takeOver: true }));
+  if (!opened) return;
+  if (steps.length) await done(api.editSteps({ session: opened.session, revision: 0, steps }));
+  // A page does not follow two sessions of one name.
+  if (opened.session === of.name) location.reload();
+  else go(['session', opened.session]);
 }
 
 /** Opens a session and goes there. */

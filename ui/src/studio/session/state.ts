@@ -2,6 +2,7 @@
 import { follow, type Status } from '../../api/client.ts';
 import type {
   ActRequest,
+  BrowserTab,
   Inspection,
   LogEntry,
   LogUpdate,
@@ -23,6 +24,8 @@ export interface Session {
   screen: Store<Screen | null>;
   /** What the screen shows besides elements. */
   about: Store<{ app: string; leftOut: number; lost: string }>;
+  /** The tabs of a browser. */
+  tabs: Store<BrowserTab[]>;
   steps: Store<StepsUpdate | null>;
   log: Store<LogEntry[]>;
   status: Store<Status>;
@@ -53,6 +56,7 @@ export function session(name: string): Session {
     name,
     screen: store<Screen | null>(null),
     about: store({ app: '', leftOut: 0, lost: '' }),
+    tabs: store<BrowserTab[]>([]),
     steps: store<StepsUpdate | null>(null),
     log: store<LogEntry[]>([]),
     status: store<Status>('connecting'),
@@ -100,6 +104,7 @@ function takeScreen(of: Session, update: ScreenUpdate): void {
   const { generation, width, height, app, leftOut, lost } = update;
   const about = of.about.value;
   if (about.app !== app || about.leftOut !== leftOut || about.lost !== lost) of.about.set({ app, leftOut, lost });
+  if (JSON.stringify(of.tabs.value) !== JSON.stringify(update.tabs)) of.tabs.set(update.tabs);
   const old = of.screen.value;
   if (update.hasElements || !old || old.generation !== generation || old.width !== width || old.height !== height) {
     const screen = screenOf(generation, update.hasElements || !old ? update.elements : old.elements, width, height);

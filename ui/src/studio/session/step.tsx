@@ -24,7 +24,9 @@ export function Step({ of, step, nth, update, isTarget, drag }: StepProps): VNod
   const opener = useRef<HTMLButtonElement>(null);
   const last = update.steps.length - 1;
   const isHead = step.kind === 'trailhead';
-  const name = `step ${nth + 1}`;
+  // A trailhead has no number, as in reports.
+  const number = update.steps.slice(0, nth + 1).filter((one) => one.kind !== 'trailhead').length;
+  const name = isHead ? 'the trailhead' : `step ${number}`;
   const keys = (event: KeyboardEvent) => {
     if (!event.altKey || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return;
     event.preventDefault();
@@ -51,12 +53,12 @@ export function Step({ of, step, nth, update, isTarget, drag }: StepProps): VNod
           title="Drag to move (Alt+↑, Alt+↓)"
           aria-hidden="true"
         >
-          {nth + 1}
+          {isHead ? '' : number}
         </span>
         <div class="step-main">
           <div class="step-words">
             {step.kind !== 'step' && <span class={`badge ${step.kind}`}>{step.kind}</span>}
-            <StepText of={of} step={step} nth={nth} />
+            <StepText of={of} step={step} nth={nth} name={name} />
           </div>
           <button ref={opener} type="button" class="calls" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
             <span class="unseen">Calls of {name}: </span>
@@ -81,7 +83,7 @@ export function Step({ of, step, nth, update, isTarget, drag }: StepProps): VNod
             title="Replay from here"
             aria-label={`Replay from ${name}`}
             disabled={Boolean(update.working)}
-            onClick={() => void done(api.replaySteps({ session: of.name, from: nth + 1 }))}
+            onClick={() => void done(api.replaySteps({ session: of.name, from: isHead ? 0 : number }))}
           >
             <Icon name="play" />
           </button>
@@ -121,6 +123,7 @@ export function Step({ of, step, nth, update, isTarget, drag }: StepProps): VNod
           of={of}
           step={step}
           nth={nth}
+          name={name}
           onClose={() => {
             setOpen(false);
             opener.current?.focus();
@@ -131,8 +134,10 @@ export function Step({ of, step, nth, update, isTarget, drag }: StepProps): VNod
   );
 }
 
+type StepPartProps = { of: Session; step: StudioStep; nth: number; name: string };
+
 /** The words of a step. What is being written is not replaced when steps change elsewhere. */
-function StepText({ of, step, nth }: { of: Session; step: StudioStep; nth: number }): VNode {
+function StepText({ of, step, nth, name }: StepPartProps): VNode {
   // What is being written, and the words that it started from.
   const [written, setWritten] = useState<{ text: string; from: string } | undefined>(undefined);
   const field = useRef<HTMLTextAreaElement>(null);
@@ -157,7 +162,7 @@ function StepText({ of, step, nth }: { of: Session; step: StudioStep; nth: numbe
       class="step-text"
       rows={1}
       value={shown}
-      aria-label={`Words of step ${nth + 1}`}
+      aria-label={`Words of ${name}`}
       spellcheck={false}
       onInput={(event) => setWritten({ text: event.currentTarget.value, from: written?.from ?? step.text })}
       onBlur={finish}
@@ -181,7 +186,7 @@ function StepText({ of, step, nth }: { of: Session; step: StudioStep; nth: numbe
 const PAUSE_MS = 120;
 
 /** The calls of a step as text, which the daemon reads as it reads trails. */
-function Calls({ of, step, nth, onClose }: { of: Session; step: StudioStep; nth: number; onClose: () => void }): VNode {
+function Calls({ of, step, nth, name, onClose }: StepPartProps & { onClose: () => void }): VNode {
   const [before] = useState(() => ({ text: callsText(step), calls: JSON.stringify(step.calls) }));
   const [text, setText] = useState(before.text);
   const [problem, setProblem] = useState('');
@@ -222,7 +227,7 @@ function Calls({ of, step, nth, onClose }: { of: Session; step: StudioStep; nth:
         rows={Math.min(12, Math.max(2, text.split('\n').length))}
         value={text}
         spellcheck={false}
-        aria-label={`Calls of step ${nth + 1}, as text`}
+        aria-label={`Calls of ${name}, as text`}
         aria-invalid={problem !== ''}
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={(event) => {

@@ -11,6 +11,7 @@ use futures::StreamExt;
 use futures::stream::{BoxStream, select_all, unfold};
 use tokio::sync::watch;
 use tokio::time::Instant;
+use trailblaze_core::driver::OpenTab;
 use trailblaze_core::record::feed::{Feed, NextEvent};
 use trailblaze_protocol::event::{Event, StepKind};
 
@@ -21,7 +22,7 @@ use super::runs::{READ_EVERY, Runs, size};
 use super::yaml_text::write_call;
 use crate::sessions::service::ServiceError;
 use crate::sessions::service::generated::{
-    LogEntry, LogUpdate, Proposal, RunUpdate, ScreenUpdate, SessionUpdate, StepsUpdate, StudioStep, Updates,
+    BrowserTab, LogEntry, LogUpdate, Proposal, RunUpdate, ScreenUpdate, SessionUpdate, StepsUpdate, StudioStep, Updates,
 };
 use crate::sessions::viewing::ViewedScreen;
 
@@ -73,6 +74,8 @@ fn screens(live: &Arc<Live>) -> BoxStream<'static, ScreenUpdate> {
             update.width = i32::try_from(sight.screen.size.width).unwrap_or(i32::MAX);
             update.height = i32::try_from(sight.screen.size.height).unwrap_or(i32::MAX);
             update.app = sight.screen.app.clone().unwrap_or_default();
+            let tab = |OpenTab { url, is_front }: &OpenTab| BrowserTab { address: url.clone(), is_front: *is_front };
+            update.tabs = sight.tabs.iter().map(tab).collect();
             update.left_out = i32::try_from(sight.n_left_out).unwrap_or(i32::MAX);
             if state.sent.0 != sight.generation {
                 state.sent.0 = sight.generation;

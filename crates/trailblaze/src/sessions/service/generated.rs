@@ -406,6 +406,16 @@ pub struct ScreenUpdate {
     pub left_out: i32,
     /// Why the device can no longer be used; empty if it can.
     pub lost: String,
+    /// The tabs of a browser, in the order in which web_tabs counts them.
+    pub tabs: Vec<BrowserTab>,
+}
+
+/// A tab of a browser.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct BrowserTab {
+    pub address: String,
+    pub is_front: bool,
 }
 
 /// An element of a screen.

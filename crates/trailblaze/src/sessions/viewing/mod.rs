@@ -12,7 +12,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::Instant;
-use trailblaze_core::driver::ScreenFrame;
+use trailblaze_core::driver::{OpenTab, ScreenFrame};
 use trailblaze_core::engine::cx::Cx;
 use trailblaze_core::engine::fault::{Fault, Stop};
 use trailblaze_core::engine::session::Session;
@@ -59,6 +59,8 @@ pub struct KnownScreen {
     /// In the order of the tree, at most [`MOST_ELEMENTS`].
     pub elements: Vec<ScreenElement>,
     pub n_left_out: usize,
+    /// Those of a browser.
+    pub tabs: Vec<OpenTab>,
 }
 
 impl KnownScreen {
@@ -200,16 +202,18 @@ impl Viewer {
     fn note(&self, mut screen: Screen) -> Arc<KnownScreen> {
         screen.picture = None;
         let (elements, n_left_out) = element::list(&screen);
+        let tabs = self.session.device.tabs();
         let mut recent = self.recent.lock();
         let last = recent.back();
         let is_same = |last: &&Arc<KnownScreen>| {
-            last.elements == elements && last.screen.size == screen.size && last.screen.app == screen.app
+            let is_there = last.screen.size == screen.size && last.screen.app == screen.app && last.tabs == tabs;
+            is_there && last.elements == elements
         };
         if let Some(last) = last.filter(is_same) {
             return Arc::clone(last);
         }
         let generation = last.map_or(1, |last| last.generation + 1);
-        let sight = Arc::new(KnownScreen { generation, screen, elements, n_left_out });
+        let sight = Arc::new(KnownScreen { generation, screen, elements, n_left_out, tabs });
         recent.push_back(Arc::clone(&sight));
         if recent.len() > KEPT {
             recent.pop_front();

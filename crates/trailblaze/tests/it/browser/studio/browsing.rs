@@ -43,6 +43,15 @@ pub fn lab(config: &str) -> (Home, String) {
     (home, url)
 }
 
+/// A session in which the page at this address is used, in a window as wide as a phone.
+pub fn person_at(address: &str) -> Home {
+    let person = Home::new(Project::copy_of("examples/studio"));
+    let devices = chromium::devices("[{id: web/chromium, viewport: 390x844}]");
+    person.project.write("trailblaze.yaml", format!("platform: web\n{devices}"));
+    person.run(&["device", "connect", "-d", "web/chromium", "--launch", address]).exits(0);
+    person
+}
+
 #[test]
 fn gestures_on_a_web_page_are_done_and_become_steps() {
     if chromium::find().is_none() {
@@ -237,16 +246,34 @@ fn what_a_person_does_in_the_window_becomes_steps_of_the_page() {
 }
 
 #[test]
+fn the_tabs_of_a_browser_are_selected_and_closed_in_a_strip() {
+    if chromium::find().is_none() {
+        return;
+    }
+    let (home, url) = lab("");
+    let address = address(&home, &["-d", "web/chromium", "--launch", &url]);
+    let person = person_at(&address);
+    person.run(&["tool", "assertVisible", "text=Live"]).exits(0);
+    person.run(&["tool", "assertNotVisible", "ref=group \"Tabs of the browser\""]).exits(0);
+    home.run(&["tool", "web_tabs", "action=NEW", "url=about:blank"]).exits(0);
+    person.run(&["tool", "assertVisible", "ref=css=.browser-tab:nth-child(2) [aria-pressed=true]"]).exits(0);
+    person.run(&["tool", "assertVisible", "ref=button \"New tab\""]).exits(0);
+    person.run(&["tool", "tap", "ref=css=.browser-tab:first-child button"]).exits(0);
+    person.run(&["tool", "assertVisible", "ref=css=.browser-tab:nth-child(2) [aria-pressed=false]"]).exits(0);
+    person.run(&["tool", "tap", "ref=button \"Close tab 2\""]).exits(0);
+    person.run(&["tool", "assertNotVisible", "ref=group \"Tabs of the browser\""]).exits(0);
+    let steps = home.run(&["session", "show"]).exits(0).stdout;
+    assert!(steps.contains("Go to tab 1") && steps.contains("Close tab 2"), "{steps}");
+}
+
+#[test]
 fn the_page_is_readable_and_operable_by_keyboard_at_the_width_of_a_phone() {
     if chromium::find().is_none() {
         return;
     }
     let home = Home::counter();
     let address = address(&home, &["-d", "android/sim-1", "--launch", "com.example.counter"]);
-    let example = Home::new(Project::copy_of("examples/studio"));
-    let devices = chromium::devices("[{id: web/chromium, viewport: 390x844}]");
-    example.project.write("trailblaze.yaml", format!("platform: web\n{devices}"));
-    example.run(&["device", "connect", "-d", "web/chromium", "--launch", &address]).exits(0);
+    let example = person_at(&address);
     example.run(&["tool", "assertVisible", "text=Replay all"]).exits(0);
     let evaluate = |script: &str| {
         let ran = example.run(&["tool", "web_evaluate", &format!("script={script}"), "--json"]).exits(0);

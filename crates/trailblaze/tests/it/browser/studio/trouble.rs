@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::browser::studio::opening::{on_session, open};
+use crate::browser::studio::browsing::person_at;
+use crate::browser::studio::opening::{address, on_session, open};
 use crate::browser::studio::page::{element, has};
 use crate::support::chromium;
 use crate::support::home::{Home, kill};
@@ -43,6 +44,27 @@ fn a_lost_device_is_told_and_its_steps_can_still_be_saved() {
     assert!(home.project.read("trails/kept.trail.yaml").contains("remember"));
     let opened = page.call("OpenSession", json!({"device": "android/sim-1", "takeOver": true}));
     assert_eq!(opened["session"], session.as_str());
+    let steps = json!([{"text": "Remember b", "calls": [{"remember": {"variable": "a", "value": "b"}}]}]);
+    let edited = page.call("EditSteps", json!({"session": session, "revision": 0, "steps": steps}));
+    assert_eq!(edited["isDone"], true, "{edited:#}");
+}
+
+#[test]
+fn a_lost_device_is_opened_again_with_the_steps() {
+    if chromium::find().is_none() {
+        return;
+    }
+    let home = Home::counter();
+    let address = address(&home, &["-d", "android/sim-1", "--sim", "lostAt=1"]);
+    home.run(&["tool", "remember", "variable=a", "value=b"]).exits(0);
+    let person = person_at(&address);
+    home.run(&["tool", "tap", "text=Counter"]).exits(2);
+    person.run(&["tool", "tap", "text=Reopen"]).exits(0);
+    person.run(&["tool", "assertNotVisible", "text=The device cannot be used any more."]).exits(0);
+    person.run(&["tool", "assertVisible", "text=Live"]).exits(0);
+    let steps = home.run(&["session", "show"]).exits(0).stdout;
+    assert!(steps.contains("remember"), "{steps}");
+    home.run(&["tool", "tap", "text=Counter"]).exits(0);
 }
 
 #[test]

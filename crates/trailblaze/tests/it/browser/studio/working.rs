@@ -167,7 +167,7 @@ fn steps_are_edited_undone_and_redone_and_two_pages_do_not_overwrite_each_other(
     }
     // The edited steps are those of every other client too.
     let listed = home.run(&["session", "show"]).exits(0).stdout;
-    assert!(listed.contains("2. Add another\n") && listed.contains("4. verify: It is two"), "{listed}");
+    assert!(listed.contains("1. Add another\n") && listed.contains("3. verify: It is two"), "{listed}");
     assert!(home.run(&["session", "undo"]).exits(0).stdout.contains("It is two"));
 }
 

@@ -226,14 +226,14 @@ fn what_was_undone_is_not_saved() {
     let ran = project.feed(COUNTER, &lines).exits(3);
     insta::assert_snapshot!(ran.stdout, @r#"
     done
-    step 2: Add
+    step 1: Add
     tap on Button "Add one"
     tap on Button "More"
     true
     undid tap {"id":"more"}; the device is not changed
-    step 3: Wrong
+    step 2: Wrong
     undid step "Wrong"
-    step 3: It is there
+    step 2: It is there
     TextView "Less is more" is visible
     saved a trailhead and 2 steps in a.trail.yaml
     undid assertVisible {"id":"motto"}; the device is not changed
