@@ -258,7 +258,7 @@ fn the_tabs_of_a_browser_are_selected_and_closed_in_a_strip() {
     home.run(&["tool", "web_tabs", "action=NEW", "url=about:blank"]).exits(0);
     person.run(&["tool", "assertVisible", "ref=css=.browser-tab:nth-child(2) [aria-pressed=true]"]).exits(0);
     person.run(&["tool", "assertVisible", "ref=button \"New tab\""]).exits(0);
-    person.run(&["tool", "tap", "ref=css=.browser-tab:first-child button"]).exits(0);
+    person.run(&["tool", "tap", "ref=css=.browser-tab:first-child [aria-pressed]"]).exits(0);
     person.run(&["tool", "assertVisible", "ref=css=.browser-tab:nth-child(2) [aria-pressed=false]"]).exits(0);
     person.run(&["tool", "tap", "ref=button \"Close tab 2\""]).exits(0);
     person.run(&["tool", "assertNotVisible", "ref=group \"Tabs of the browser\""]).exits(0);
