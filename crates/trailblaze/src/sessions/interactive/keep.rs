@@ -126,6 +126,18 @@ pub fn numbers(steps: &[NewStep]) -> impl Iterator<Item = Option<usize>> {
     })
 }
 
+/// The number of a step that is added. What only starts an app becomes the trailhead of what follows it.
+pub fn next_number(steps: &[NewStep]) -> usize {
+    let is_start = |step: &NewStep| match &step.calls {
+        NewCalls::Anywhere(calls) | NewCalls::Recorded { calls, .. } => calls.iter().all(|call| start(call).is_some()),
+        NewCalls::None => false,
+    };
+    match steps {
+        [only] if only.kind == StepKind::Step && only.fits_trailhead() && is_start(only) => 1,
+        _ => numbers(steps).flatten().count() + 1,
+    }
+}
+
 /// Keeps only the steps with these numbers. The trailhead stays if no first one is given.
 pub fn cut(steps: &mut Vec<NewStep>, from: Option<usize>, to: Option<usize>) -> Result<(), KeepError> {
     let n_steps = numbers(steps).flatten().count();

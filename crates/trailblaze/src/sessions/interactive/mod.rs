@@ -347,7 +347,7 @@ impl Interactive {
                 refused("a trailhead must come before all steps, but a step has already begun")
             }
             InteractiveCommand::Step { kind, text } => {
-                let number = (kind != StepKind::Trailhead).then(|| self.n_numbered() + 1);
+                let number = (kind != StepKind::Trailhead).then(|| keep::next_number(&self.steps()));
                 self.begin(kind, &text, Plan::Interactive);
                 let called = number.map_or("trailhead".to_string(), |number| format!("step {number}"));
                 done(format!("{called}: {text}"), json!({"step": number, "text": text}))
