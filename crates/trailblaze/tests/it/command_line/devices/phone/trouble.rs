@@ -139,6 +139,11 @@ fn two_clients_of_one_phone_are_told_about_each_other_and_both_go_on() {
     let forwards = wallet.server.adb().args(["forward", "--list"]).output().expect("adb runs");
     assert_eq!(String::from_utf8_lossy(&forwards.stdout).matches(" tcp:9").count(), 1, "that of the other stays");
 
+    // What it started on the phone last may still be running there.
+    let until_free = || {
+        wait_until("the phone is free", || wallet.shell("uiautomator dump /dev/null").contains("dumped").then_some(()));
+    };
+    until_free();
     // A program that keeps the connection for automation, as Appium does.
     let mut owner = wallet.server.adb();
     owner.args(["-s", &wallet.phone.serial(), "shell", "CLASSPATH=/x app_process / dev.trailblaze.server.Main other"]);
@@ -151,7 +156,7 @@ fn two_clients_of_one_phone_are_told_about_each_other_and_both_go_on() {
     assert!(said(&refused).contains("another program uses `uiautomator` on this phone"), "{}", said(&refused));
     owner.kill().expect("it ends");
     owner.wait().expect("it has ended");
-    wait_until("the phone is free", || wallet.shell("uiautomator dump /dev/null").contains("dumped").then_some(()));
+    until_free();
     run().exits(0);
 }
 
