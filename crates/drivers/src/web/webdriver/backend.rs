@@ -189,6 +189,7 @@ impl WebDriverBackend {
         let is_late = match navigated {
             Ok(_) => false,
             Err(error) if error.is_code("timeout") => true,
+            Err(error) if error.end_of_session().is_some() => return Err(error.in_page()),
             Err(EndpointError::Failed { code, message, .. })
                 if code == "unknown error" || code == "invalid argument" =>
             {

@@ -8,6 +8,17 @@ use super::super::backend::BackendError;
 pub const ALERT_OPEN: &str = "unexpected alert open";
 const INVALID_SESSION: &str = "invalid session id";
 const JAVASCRIPT: &str = "javascript error";
+/// What endpoints say when the browser of a session or its node is gone, which has no code of the standard: chromedriver, WebKitWebDriver,
+/// geckodriver, and a Selenium Grid that cannot reach a node.
+const SESSION_ENDS: [&str; 7] = [
+    "tab crashed",
+    "not reachable",
+    "disconnected",
+    "session deleted",
+    "has closed the connection",
+    "Failed to decode response from marionette",
+    "Unable to execute request for an existing session",
+];
 /// An error without a code of its own.
 const UNKNOWN: &str = "unknown error";
 
@@ -56,9 +67,10 @@ impl EndpointError {
     pub fn end_of_session(&self) -> Option<String> {
         match self {
             EndpointError::Failed { code, message, .. } => {
-                let ends =
-                    ["tab crashed", "not reachable", "disconnected", "session deleted", "has closed the connection"];
-                let is_over = code == INVALID_SESSION || ends.iter().any(|end| message.contains(end));
+                // What a script of the page throws may have any words.
+                let says_it = |end: &&str| code.contains(end) || message.contains(end);
+                let is_over =
+                    code == INVALID_SESSION || (code != JAVASCRIPT && SESSION_ENDS.iter().any(says_it));
                 let why = if message.is_empty() { code } else { message };
                 is_over.then(|| format!("the session ended: {why}"))
             }
@@ -116,9 +128,18 @@ mod tests {
         assert!(matches!(gone.in_page(), BackendError::Refused(_)));
         let stale = failed("stale element reference", "");
         assert_eq!(stale.in_page(), BackendError::Refused("stale element reference".to_string()));
-        for over in [failed("invalid session id", ""), failed("unknown error", "unknown error: session deleted as …")]
-        {
+        let unreached =
+            "Unable to execute request for an existing session: Failed to execute request (POST http://…/url)";
+        for over in [
+            failed("invalid session id", ""),
+            failed("unknown error", "unknown error: session deleted as …"),
+            failed("unknown error", unreached),
+            failed("unknown error", "Failed to decode response from marionette"),
+            failed("disconnected", "disconnected: not connected to DevTools"),
+        ] {
             assert_eq!(over.in_page(), BackendError::Gone);
         }
+        let thrown = failed("javascript error", "javascript error: the chat was disconnected");
+        assert_eq!(thrown.in_page(), BackendError::Threw("the chat was disconnected".to_string()));
     }
 }

@@ -15,6 +15,7 @@ pub mod stage;
 pub mod terminal;
 pub mod web_shop;
 pub mod webdriver;
+pub mod x_screen;
 
 use std::collections::HashSet;
 use std::io::Write;

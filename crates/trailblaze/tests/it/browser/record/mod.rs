@@ -2,8 +2,9 @@
 
 mod asserting;
 mod beside_codegen;
+mod firefox;
 mod gestures;
-mod todo;
-mod verifying;
 mod shop;
 pub mod stage;
+mod todo;
+mod verifying;

@@ -88,10 +88,19 @@ impl Stage {
         let port = self.port;
         let config =
             format!("devices: [{{id: web/chromium}}]\nbrowser: {{args: ['--remote-debugging-port={port}']}}\n");
-        self.lab.project.write("trailblaze.yaml", config);
         let url = if page.contains("://") { page.to_string() } else { format!("{}{page}", self.server.address) };
-        let all = [&["record", "--headless", "--json", "--url", &url], args].concat();
-        let mut command = self.command(&all);
+        let running = self.record_on(&config, &[&["--headless", "--url", &url], args].concat(), &[]);
+        let hand = Hand::connect(port).await;
+        hand.recorded_tab(&url).await;
+        after_the_driver().await;
+        (running, hand)
+    }
+
+    /// Starts a recording in a project with this configuration, and waits until it records.
+    pub fn record_on(&self, config: &str, args: &[&str], variables: &[(&str, &str)]) -> Running {
+        self.lab.project.write("trailblaze.yaml", config);
+        let mut command = self.command(&[&["record", "--json"], args].concat());
+        command.envs(variables.iter().copied());
         let talk = self.runtime.path().join("talk");
         command.stdout(Stdio::piped()).stderr(File::create(&talk).expect("a file"));
         let mut running = Running::of(command.spawn().expect("the program starts"));
@@ -102,10 +111,7 @@ impl Stage {
                 talk.contains("Recording what you do").then_some(())
             })
         });
-        let hand = Hand::connect(port).await;
-        hand.recorded_tab(&url).await;
-        after_the_driver().await;
-        (running, hand)
+        running
     }
 
     /// Writes a page of the project. Returns its address.

@@ -136,6 +136,26 @@ fn a_session_that_dies_in_the_middle_is_replaced_once_and_then_told() {
 }
 
 #[test]
+fn a_node_that_the_hub_cannot_reach_is_a_lost_session_also_while_a_page_is_opened() {
+    let endpoint = ScriptedEndpoint::start(move |request, _| match request {
+        "POST /session" => value(json!({"sessionId": "s1", "capabilities": {"browserName": "firefox"}})),
+        "GET /status" => value(json!({"ready": true})),
+        "GET /session/s1/window/handles" => value(json!(["w"])),
+        "POST /session/s1/execute/sync" => value(json!([[1280, 800, 1280, 800]])),
+        "POST /session/s1/url" => {
+            error(500, "unknown error", "Unable to execute request for an existing session: Failed to execute request")
+        }
+        _ => value(Value::Null),
+    });
+    let ran = run(&project(json!({"webdriver": endpoint.address})), &[]).exits(2);
+    let told = format!("{}{}", ran.stdout, ran.stderr);
+    assert!(told.contains("its trail moves to another session"), "{told}");
+    assert!(told.contains("the session ended: Unable to execute request for an existing session"), "{told}");
+    let n_sent = endpoint.asked().iter().filter(|asked| *asked == "POST /session/s1/url").count();
+    assert_eq!(n_sent, 2, "once in each session: {:?}", endpoint.asked());
+}
+
+#[test]
 fn what_a_proxy_answers_in_place_of_the_endpoint_is_told() {
     let page = "<html><title>502 Bad Gateway</title></html>".to_string();
     let proxy = ScriptedEndpoint::start(move |_, _| Some((502, page.clone())));
