@@ -1,8 +1,8 @@
 # Makes the root of the phone and becomes its first process. Runs in user, network, mount and process namespaces of its own.
-# Arguments: a folder for the tests' sockets, the unpacked packages, the program, and the program's arguments.
+# Arguments: a folder for the tests' sockets, the unpacked packages, the program, an emulator of ARM or nothing, and the program's arguments.
 set -eu
-work=$1 parts=$2 program=$3
-shift 3
+work=$1 parts=$2 program=$3 emulator=$4
+shift 4
 root=$work/root
 mkdir -p "$root"
 mount -t tmpfs -o mode=755 phone "$root"
@@ -22,6 +22,13 @@ mount -t devpts -o newinstance,ptmxmode=0666 devpts dev/pts
 ln -s pts/ptmx dev/ptmx
 # A container may not allow a new one.
 mount -t proc proc proc 2>/dev/null || mount --rbind /proc proc
+# The kernel runs programs for 64-bit ARM in the emulator, in these namespaces only. It keeps the emulator open.
+if [ -n "$emulator" ]; then
+    mount -t binfmt_misc none proc/sys/fs/binfmt_misc
+    magic='\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00'
+    mask='\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff'
+    printf '%s' ":aarch64:M::$magic:$mask:$emulator:F" >proc/sys/fs/binfmt_misc/register
+fi
 # A small disk, so that a test can fill it.
 mount -t tmpfs -o size=300m,mode=771 data data
 mkdir -p data/local/tmp data/media/0/Download data/misc/adb

@@ -189,6 +189,26 @@ pub struct StandInPhone {
 impl StandInPhone {
     /// `program` is this crate's program; without apps, the phone has the wallet of the examples.
     pub fn start(parts: &AndroidParts, program: &Path, apps: &[PathBuf]) -> Result<StandInPhone, StandInStartError> {
+        StandInPhone::boot(parts, program, apps, None)
+    }
+
+    /// A phone that also runs programs for 64-bit ARM, in an emulator: the path of a static `qemu-aarch64`. Its own commands stay those of
+    /// this machine. Needs Linux 6.7, where namespaces have settings of their own for this.
+    pub fn start_with_arm(
+        parts: &AndroidParts,
+        program: &Path,
+        apps: &[PathBuf],
+        emulator: &Path,
+    ) -> Result<StandInPhone, StandInStartError> {
+        StandInPhone::boot(parts, program, apps, Some(emulator))
+    }
+
+    fn boot(
+        parts: &AndroidParts,
+        program: &Path,
+        apps: &[PathBuf],
+        emulator: Option<&Path>,
+    ) -> Result<StandInPhone, StandInStartError> {
         let work = TempDir::new().map_err(io_error("a temporary folder"))?;
         let mut arguments = Vec::new();
         for (index, app) in apps.iter().enumerate() {
@@ -199,7 +219,7 @@ impl StandInPhone {
         let log = std::fs::File::create(work.path().join("boot.log")).map_err(io_error("a log"))?;
         let process = confined(true, work.path())
             .args(["sh", "-c", include_str!("../boot.sh"), "sh"])
-            .args([work.path(), &parts.folder, program])
+            .args([work.path(), &parts.folder, program, emulator.unwrap_or(Path::new(""))])
             .args(arguments)
             .stdin(Stdio::piped())
             .stdout(log.try_clone().map_err(io_error("a log"))?)

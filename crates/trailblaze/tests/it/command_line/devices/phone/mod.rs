@@ -15,6 +15,23 @@ use trailblaze_android_stand_in::launch::{AndroidParts, StandInPhone, StandInSta
 
 use crate::support::{PATIENCE, Project, Ran, example, is_full_tier, repository, skip};
 
+/// `None` if this machine cannot have a phone.
+fn android_parts() -> Option<AndroidParts> {
+    let own = repository().join(".parts/android");
+    let folder = std::env::var_os("TRAILBLAZE_TEST_ANDROID").map_or(own, Into::into);
+    match AndroidParts::find(Path::new(&folder)) {
+        Ok(parts) => Some(parts),
+        Err(error @ StandInStartError::NotInstalled(_)) => {
+            skip::without_part(&error.to_string());
+            None
+        }
+        Err(error) => {
+            skip::without(&error.to_string());
+            None
+        }
+    }
+}
+
 /// A project, and a phone that it uses.
 struct ProjectPhone {
     project: Project,
@@ -32,23 +49,23 @@ impl ProjectPhone {
 
     /// A project, and a phone that has these apps.
     fn of(project: Project, apps: &[PathBuf]) -> Option<ProjectPhone> {
-        let own = repository().join(".parts/android");
-        let folder = std::env::var_os("TRAILBLAZE_TEST_ANDROID").map_or(own, Into::into);
-        let parts = match AndroidParts::find(Path::new(&folder)) {
-            Ok(parts) => parts,
-            Err(error @ StandInStartError::NotInstalled(_)) => {
-                skip::without_part(&error.to_string());
-                return None;
-            }
-            Err(error) => {
-                skip::without(&error.to_string());
-                return None;
-            }
-        };
-        let server = TestAdbServer::start(&parts).expect("an adb server");
+        let parts = android_parts()?;
         let phone = StandInPhone::start(&parts, &example("android_stand_in"), apps).expect("a phone");
+        Some(ProjectPhone::reached(&parts, project, phone))
+    }
+
+    /// With the wallet, on a phone that also runs programs for ARM, in this emulator.
+    fn connect_with_arm(emulator: &Path) -> Option<ProjectPhone> {
+        let (parts, project) = (android_parts()?, Project::wallet());
+        let app = project.root().join("wallet.app.yaml");
+        let phone = StandInPhone::start_with_arm(&parts, &example("android_stand_in"), &[app], emulator);
+        Some(ProjectPhone::reached(&parts, project, phone.expect("a phone")))
+    }
+
+    fn reached(parts: &AndroidParts, project: Project, phone: StandInPhone) -> ProjectPhone {
+        let server = TestAdbServer::start(parts).expect("an adb server");
         server.connect(&phone).expect("adb reaches it");
-        Some(ProjectPhone { project, server, phone })
+        ProjectPhone { project, server, phone }
     }
 
     /// Adds the phone to the project's devices.
