@@ -33,7 +33,8 @@ fn a_page_that_is_filled_by_a_script_is_waited_for() {
     let markup = "<div id=root></div><script>let n = 0; const fill = () => { \
                   if (n++ < 20) requestAnimationFrame(fill); else root.innerHTML = '<button>Pay</button>' }; fill()</script>";
     let Some(shown) = text(markup, "") else { return };
-    assert_eq!(shown, "[e1] button \"Pay\"");
+    // Elements of the first look have had refs, too.
+    assert!(shown.ends_with("] button \"Pay\"") && shown.lines().count() == 1, "{shown}");
 }
 
 #[test]

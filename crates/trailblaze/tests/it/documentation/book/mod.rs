@@ -98,6 +98,7 @@ pages! {
     typescript: "docs/typescript.md",
     web: "docs/web.md",
     which_tool: "docs/which-tool.md",
+    packaging_android_readme: "packaging/android/README.md",
     packaging_npm_readme: "packaging/npm/README.md",
     readme: "README.md",
 }
