@@ -69,8 +69,7 @@ impl EndpointError {
             EndpointError::Failed { code, message, .. } => {
                 // What a script of the page throws may have any words.
                 let says_it = |end: &&str| code.contains(end) || message.contains(end);
-                let is_over =
-                    code == INVALID_SESSION || (code != JAVASCRIPT && SESSION_ENDS.iter().any(says_it));
+                let is_over = code == INVALID_SESSION || (code != JAVASCRIPT && SESSION_ENDS.iter().any(says_it));
                 let why = if message.is_empty() { code } else { message };
                 is_over.then(|| format!("the session ended: {why}"))
             }
