@@ -18,7 +18,7 @@ use super::super::backend::{
     PageLayout, Realm, Screencasting, Setup, Storage, TabId, TabInfo, TabSurvey,
 };
 use super::super::emulation::Emulation;
-use super::super::input::BrowserInput;
+use super::super::input::{BrowserInput, MouseKind, Spot, TouchInput};
 use super::actions::{InputPart, parts};
 use super::artifacts::SessionArtifacts;
 use super::dialogs::{DialogDecision, DialogDesk, WarnedDialogs};
@@ -253,6 +253,25 @@ impl WebDriverBackend {
         Ok(())
     }
 
+    /// Notes which frames are around the focus after a press, which gives it to the frame that is pressed.
+    async fn follow_focus(&self, tab: &str, spot: Spot) -> Result<(), EndpointError> {
+        let (mut place, mut at) = (FramePath::of_window(tab), (spot.x, spot.y));
+        self.session.note_focus(Vec::new());
+        while place.frames.len() < DEPTH {
+            let found = match self.evaluate_at(&place, scripts::FRAME_AT, &[json!(at.0), json!(at.1)]).await {
+                // It has just gone.
+                Err(error @ EndpointError::Failed { .. }) if error.end_of_session().is_none() => break,
+                found => found?,
+            };
+            let Some(frame) = found.get(0).and_then(element_id) else { break };
+            let number = |index: usize| found.get(index).and_then(Value::as_f64).unwrap_or(0.0);
+            at = (at.0 - number(1), at.1 - number(2));
+            place = place.inside(frame);
+            self.session.note_focus(place.frames.clone());
+        }
+        Ok(())
+    }
+
     /// Makes a window so large that its page has a size.
     async fn resize(&self, tab: &str, size: Size) -> Result<(), EndpointError> {
         let place = FramePath::of_window(tab);
@@ -267,6 +286,15 @@ impl WebDriverBackend {
             self.post(tab, "/window/rect", body, AfterDialog::Again).await?;
         }
         Ok(())
+    }
+}
+
+/// Where an input presses something.
+fn pressed_at(input: &BrowserInput) -> Option<Spot> {
+    match input {
+        BrowserInput::Mouse(mouse) if mouse.kind == MouseKind::Pressed => Some(mouse.at),
+        BrowserInput::Touch(TouchInput::Start(spot) | TouchInput::Hold(spot)) => Some(*spot),
+        _ => None,
     }
 }
 
@@ -355,6 +383,7 @@ impl Backend for WebDriverBackend {
     }
 
     async fn navigate(&self, tab: &str, url: &str) -> Result<Navigation, BackendError> {
+        self.session.note_focus(Vec::new());
         let navigated = self.post(tab, "/url", json!({"url": url}), AfterDialog::Done).await;
         self.after_navigation((tab, url), navigated).await
     }
@@ -404,6 +433,11 @@ impl Backend for WebDriverBackend {
                 InputPart::Text(text) => self.insert(tab, &text).await,
             };
             sent.map_err(EndpointError::in_page)?;
+        }
+        if self.session.keeps_focus()
+            && let Some(spot) = inputs.iter().rev().find_map(pressed_at)
+        {
+            self.follow_focus(tab, spot).await.map_err(EndpointError::in_page)?;
         }
         Ok(())
     }

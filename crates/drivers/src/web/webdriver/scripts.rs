@@ -67,6 +67,19 @@ pub const INSERT: &str = r#"(() => {
   return inner.execCommand("insertText", false, arguments[1]);
 })()"#;
 
+/// The frame at a point, and where its content begins; `null` if there is none.
+pub const FRAME_AT: &str = r#"(() => {
+  let found = document.elementFromPoint(arguments[1], arguments[2]);
+  while (found?.shadowRoot) {
+    const inner = found.shadowRoot.elementFromPoint(arguments[1], arguments[2]);
+    if (!inner || inner === found) break;
+    found = inner;
+  }
+  if (!/^I?FRAME$/.test(found?.tagName)) return null;
+  const box = found.getBoundingClientRect(), style = getComputedStyle(found);
+  return [found, box.left + found.clientLeft + parseFloat(style.paddingLeft), box.top + found.clientTop + parseFloat(style.paddingTop)];
+})()"#;
+
 /// What [`RUN`] answers if the page forbids `eval`.
 pub const NO_EVAL: &str = "trailblaze-no-eval";
 

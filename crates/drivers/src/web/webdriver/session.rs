@@ -58,6 +58,8 @@ pub struct WebDriverSession {
     /// Answers dialogs, once the session has pages.
     pub desk: OnceLock<Arc<DialogDesk>>,
     n_evaluated: AtomicU64,
+    /// The frames around the focus, where entering another frame would take it away.
+    focus: Option<Mutex<Vec<String>>>,
     end: Mutex<Option<String>>,
     gone: CancellationToken,
 }
@@ -71,8 +73,25 @@ impl WebDriverSession {
             place: tokio::sync::Mutex::default(),
             desk: OnceLock::new(),
             n_evaluated: AtomicU64::new(0),
+            focus: None,
             end: Mutex::default(),
             gone: CancellationToken::new(),
+        }
+    }
+
+    /// With the focus kept where [`note_focus`](Self::note_focus) says, for WebKit, which gives the focus to each frame that is entered.
+    pub fn keeping_focus(self) -> WebDriverSession {
+        WebDriverSession { focus: Some(Mutex::default()), ..self }
+    }
+
+    pub fn keeps_focus(&self) -> bool {
+        self.focus.is_some()
+    }
+
+    /// Notes which frames are around the focus, outermost first; none if the page itself has it.
+    pub fn note_focus(&self, frames: Vec<String>) {
+        if let Some(focus) = &self.focus {
+            *focus.lock() = frames;
         }
     }
 
@@ -125,7 +144,9 @@ impl WebDriverSession {
         let request =
             WebDriverRequest { is_repeatable: true, ..self.request(Method::POST, "/execute/sync", Some(body)) };
         for _ in 0..DIALOGS {
-            let mut answer = self.send(&mut current, Some(place), request.clone(), AfterDialog::Again).await?;
+            let sent = self.send(&mut current, Some(place), request.clone(), AfterDialog::Again).await;
+            self.give_focus_back(&mut current).await;
+            let mut answer = sent?;
             if let Some(value) = answer.get_mut(0) {
                 return Ok(value.take());
             }
@@ -143,7 +164,37 @@ impl WebDriverSession {
     ) -> Result<Value, EndpointError> {
         let mut current = self.place.lock().await;
         let request = self.request(method, path, body);
-        self.send(&mut current, place, request, after).await
+        let sent = self.send(&mut current, place, request, after).await;
+        self.give_focus_back(&mut current).await;
+        sent
+    }
+
+    /// Moves the focus back to where it was, if a command has entered another frame.
+    async fn give_focus_back(&self, current: &mut MutexGuard<'_, Option<FramePath>>) {
+        let Some(focus) = self.focus.as_ref().map(|focus| focus.lock().clone()) else { return };
+        let Some(at) = current.as_ref().filter(|at| !at.frames.is_empty()).cloned() else { return };
+        let page = FramePath::of_window(&at.window);
+        let is_back: Result<(), EndpointError> = async {
+            if focus.is_empty() {
+                // Going to a parent gives it the focus; going to the page at once does not.
+                for _ in &at.frames {
+                    self.send_bare(self.request(Method::POST, "/frame/parent", Some(json!({})))).await?;
+                }
+                **current = Some(page);
+                return Ok(());
+            }
+            if at.frames != focus {
+                self.switch(current, &page).await?;
+                self.switch(current, &FramePath { frames: focus, ..page.clone() }).await?;
+            }
+            self.switch(current, &page).await
+        }
+        .await;
+        // The frame is gone, or the page is.
+        if is_back.is_err() {
+            self.note_focus(Vec::new());
+            **current = None;
+        }
     }
 
     fn request(&self, method: Method, path: &str, body: Option<Value>) -> WebDriverRequest {

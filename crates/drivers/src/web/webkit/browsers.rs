@@ -198,6 +198,6 @@ impl BrowserConnector for WebKitBrowsers {
             }
         };
         let owner = Arc::new(driver);
-        Ok(Arc::new(WebDriverBackend::new(Arc::new(session), setup, Arc::clone(&self.warned), owner)))
+        Ok(Arc::new(WebDriverBackend::new(Arc::new(session.keeping_focus()), setup, Arc::clone(&self.warned), owner)))
     }
 }

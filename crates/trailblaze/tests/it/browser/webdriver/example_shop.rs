@@ -16,7 +16,7 @@ const UNSUPPORTED: [(&str, &str); 4] = [
     ("web-tools/drag.trail.yaml", "a native drag"),
 ];
 /// Trails that do not pass through chromedriver besides.
-const UNSUPPORTED_BY_CHROMEDRIVER: &[(&str, &str)] = &[("web-tools/canvas.trail.yaml", "a line in one stroke")];
+const UNSUPPORTED_BY_CHROMEDRIVER: &[(&str, &str)] = &[("web-tools/canvas.trail.yaml", "a pointer that an element captures")];
 /// What the quick tier runs. The full tier runs all others, too.
 const QUICK: [&str; 4] = [
     "basics/checkout.trail.yaml",
