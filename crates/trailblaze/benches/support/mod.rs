@@ -18,11 +18,18 @@ pub use table::{Measure, Row, head, quantile};
 /// A device, as a session gets it.
 #[allow(dead_code, reason = "not every benchmark opens sessions")]
 pub fn driver(wiring: &Wiring, device: &DeviceSpec) -> Arc<dyn Driver> {
-    // In a thread of its own, because callers may be in a runtime.
+    // In a thread of its own, because callers may be in a runtime. That is where what a device spawns must stay.
+    let around = tokio::runtime::Handle::try_current();
     let acquired = std::thread::scope(|scope| {
         let acquire = || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
-            runtime.block_on(wiring.devices.acquire(device))
+            let acquired = wiring.devices.acquire(device);
+            match around {
+                Ok(around) => around.block_on(acquired),
+                Err(_) => {
+                    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+                    runtime.expect("a runtime").block_on(acquired)
+                }
+            }
         };
         scope.spawn(acquire).join().expect("no panic")
     });
