@@ -1,7 +1,6 @@
 //! Phones that are lost in the middle, full, asleep or noisy; and what is left on them.
 
 use std::io::{BufRead, BufReader};
-use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
 use trailblaze_android_stand_in::control::{Control, PhoneBehaviour};
@@ -125,25 +124,23 @@ fn two_clients_of_one_phone_are_told_about_each_other_and_both_go_on() {
     let slow = PhoneBehaviour { slow_dump: 400, ..PhoneBehaviour::default() };
     wallet.phone.control(Control::Behave(slow)).expect("the phone answers");
     // Uses the phone as another client of adb does, all the time: looking, copying, logging, forwarding.
-    let other = "\"$@\" forward tcp:0 tcp:9; while \"$@\" shell 'uiautomator dump /sdcard/other.xml; logcat -d -t 5; getprop'; do :; done";
+    let other = "\"$@\" forward tcp:0 tcp:9; \
+                 while [ ! -e stop ] && \"$@\" shell 'uiautomator dump /sdcard/other.xml; logcat -d -t 5; getprop'; do :; done";
     let adb = wallet.server.adb();
     let mut busy = Command::new("sh");
     busy.args(["-c", other, "sh"]).arg(adb.get_program()).args(["-s", &wallet.phone.serial()]);
     busy.envs(adb.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    let mut busy = busy.stdout(Stdio::null()).stderr(Stdio::null()).process_group(0).spawn().expect("it starts");
+    busy.current_dir(wallet.project.root()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut busy = Running::of(busy.spawn().expect("it starts"));
     wait_until("the other has looked", || wallet.shell("ls /sdcard").contains("other.xml").then_some(()));
     let ran = run();
-    let is_over = Command::new("kill").args(["-9", "--", &format!("-{}", busy.id())]).status();
-    assert!(is_over.is_ok_and(|status| status.success()) && busy.wait().is_ok());
+    // It ends with its last command, so that nothing of it is left on the phone.
+    wallet.project.write("stop", "");
+    assert!(busy.status().success());
     assert!(ran.exits(0).stdout.contains("1 passed"));
     let forwards = wallet.server.adb().args(["forward", "--list"]).output().expect("adb runs");
     assert_eq!(String::from_utf8_lossy(&forwards.stdout).matches(" tcp:9").count(), 1, "that of the other stays");
 
-    // What it started on the phone last may still be running there.
-    let until_free = || {
-        wait_until("the phone is free", || wallet.shell("uiautomator dump /dev/null").contains("dumped").then_some(()));
-    };
-    until_free();
     // A program that keeps the connection for automation, as Appium does.
     let mut owner = wallet.server.adb();
     owner.args(["-s", &wallet.phone.serial(), "shell", "CLASSPATH=/x app_process / dev.trailblaze.server.Main other"]);
@@ -156,7 +153,7 @@ fn two_clients_of_one_phone_are_told_about_each_other_and_both_go_on() {
     assert!(said(&refused).contains("another program uses `uiautomator` on this phone"), "{}", said(&refused));
     owner.kill().expect("it ends");
     owner.wait().expect("it has ended");
-    until_free();
+    wait_until("the phone is free", || wallet.shell("uiautomator dump /dev/null").contains("dumped").then_some(()));
     run().exits(0);
 }
 
