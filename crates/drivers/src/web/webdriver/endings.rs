@@ -143,11 +143,13 @@ impl SessionEndings {
         launch.grace = Grace { after_stdin: GRACE, ..Grace::default() };
         let started = self.supervisor.start(launch).await.map_err(|error| error.to_string())?;
         let Running { stdin, stdout, child, .. } = started;
+        // Without a bound, because `Drop` gives orders too: a session has at most three, and they are short.
         let (orders, lines) = mpsc::unbounded_channel();
         let (is_closed, asked) = (CancellationToken::new(), AskedSessions::default());
         *asked.lock() = Some(HashMap::new());
-        // Detached: end when it is closed, and when it has ended.
+        // Detached: ends when it is closed.
         tokio::spawn(write_orders(stdin, lines, is_closed.clone()));
+        // Detached: ends when the process has ended.
         tokio::spawn(read_answers(BufReader::new(stdout).lines(), Arc::clone(&asked)));
         Ok(Arc::new(RunningEndings { orders, is_closed, asked, n_asked: AtomicU64::new(0), child }))
     }
@@ -258,6 +260,7 @@ pub fn end_sessions_main() -> Option<ExitCode> {
 }
 
 fn end_sessions() -> io::Result<()> {
+    // Without a bound: a session has at most three orders, and they are short.
     let (given, mut orders) = mpsc::unbounded_channel();
     std::thread::spawn(move || {
         for line in io::stdin().lock().lines() {
