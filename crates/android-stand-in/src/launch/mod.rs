@@ -80,7 +80,8 @@ fn namespaces(has_own_network: bool) -> impl Iterator<Item = &'static str> {
 /// A command in namespaces of its own. Its folder is removed after it, also if the test was killed.
 fn confined(has_own_network: bool, folder: &Path) -> Command {
     let mut command = Command::new("sh");
-    command.args(["-c", "folder=$1; shift; unshare \"$@\"; rm -rf \"$folder\"", "sh"]).arg(folder);
+    // adbd ends commands by SIGHUP, which they must not ignore because a test was started by `nohup`.
+    command.args(["-c", "folder=$1; shift; env --default-signal=HUP unshare \"$@\"; rm -rf \"$folder\"", "sh"]).arg(folder);
     command.args(namespaces(has_own_network));
     command
 }

@@ -35,9 +35,11 @@ fn a_server_that_exits_mid_call() {
 
 #[test]
 fn a_server_that_exits_between_calls() {
-    insta::assert_snapshot!(check_broken(Stage::new("exits_between_calls").calls_each(&["{}", "{}"])).said(), @r#"
+    let said = check_broken(Stage::new("exits_between_calls").calls_each(&["{}", "{}"])).said();
+    // Its end may be noticed before the second call or in it.
+    insta::assert_snapshot!(said.replace(" during `rogue_act`", ""), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:5:9)
-      step 1 "Act": server `rogue` died: it exited with code 0 during `rogue_act`
+      step 1 "Act": server `rogue` died: it exited with code 0
       its stderr:
         that was all
 
