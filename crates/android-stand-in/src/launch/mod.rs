@@ -81,7 +81,9 @@ fn namespaces(has_own_network: bool) -> impl Iterator<Item = &'static str> {
 fn confined(has_own_network: bool, folder: &Path) -> Command {
     let mut command = Command::new("sh");
     // adbd ends commands by SIGHUP, which they must not ignore because a test was started by `nohup`.
-    command.args(["-c", "folder=$1; shift; env --default-signal=HUP unshare \"$@\"; rm -rf \"$folder\"", "sh"]).arg(folder);
+    command
+        .args(["-c", "folder=$1; shift; env --default-signal=HUP unshare \"$@\"; rm -rf \"$folder\"", "sh"])
+        .arg(folder);
     command.args(namespaces(has_own_network));
     command
 }
