@@ -229,7 +229,8 @@ function BrowserTabs({ of }: { of: Session }): VNode | null {
   );
 }
 
-const shortAddress = (address: string): string => (address === 'about:blank' ? '' : address.replace(/^[a-z]+:\/\/(www\.)?/, '').replace(/\/$/, ''));
+const shortAddress = (address: string): string =>
+  address === 'about:blank' ? '' : address.replace(/^[a-z]+:\/\/(www\.)?/, '').replace(/\/$/, '');
 
 const openUrl = (of: Session, url: string): Promise<boolean> => call(of, 'openUrl', { url }, `Open ${url}`);
 const withScheme = (url: string): string =>
