@@ -10,8 +10,8 @@ use crate::template;
 const LINES: usize = 1000;
 /// The deepest nesting.
 const DEPTH: usize = 50;
-/// The roles that people write.
-const ROLES: &[&str] = &[
+/// The roles that people write by hand.
+const COMMON_ROLES: &[&str] = &[
     "alert",
     "alertdialog",
     "article",
@@ -132,19 +132,18 @@ fn is_beneath(last: &ExpectedItem, indent: usize, open: &[usize]) -> bool {
     open.len() == last.depth + 1 && open.last().is_some_and(|own| indent > *own)
 }
 
-/// What is wrong with words that stand for a role but are none: a name without quotes, or a role with a slip of the pen. Classes of apps
-/// are roles, too.
+/// What is wrong with words in the place of a role: a name without quotes, or a misspelt role. Classes of apps are roles, too.
 fn misread(role: &str) -> Option<String> {
     let (first, rest) = role.split_once(' ').unwrap_or((role, ""));
-    if ROLES.contains(&first) && rest.starts_with(char::is_uppercase) {
+    if COMMON_ROLES.contains(&first) && rest.starts_with(char::is_uppercase) {
         return Some(format!("put the name in quotes: `- {first} \"{rest}\"`"));
     }
     let is_lower = role.len() > 4 && role.chars().all(|c| c.is_ascii_lowercase());
-    if !is_lower || ROLES.contains(&role) {
+    if !is_lower || COMMON_ROLES.contains(&role) {
         return None;
     }
     let is_near = |known: &&&str| known[..1] == role[..1] && strsim::osa_distance(known, role) <= 2;
-    let known = ROLES.iter().find(is_near)?;
+    let known = COMMON_ROLES.iter().find(is_near)?;
     Some(format!("there is no role `{role}`; did you mean `{known}`?"))
 }
 

@@ -33,6 +33,7 @@ use super::look::{PagePart, Ready, screen_of};
 use super::page::{POLL, Page};
 use super::person;
 use super::screencast::Screencast;
+use super::state::Tab;
 use super::want::{needed, want};
 use super::webdriver::EndpointEntry;
 use super::world::PageWorld;
@@ -396,7 +397,7 @@ impl Driver for Web {
     fn tabs(&self) -> Vec<OpenTab> {
         let Some(page) = self.opened() else { return Vec::new() };
         let state = page.shared.state();
-        let tab = |tab: &super::state::Tab| OpenTab { url: tab.url.clone(), is_front: tab.id == state.front };
+        let tab = |tab: &Tab| OpenTab { url: tab.url.clone(), is_front: tab.id == state.front };
         state.tabs.iter().map(tab).collect()
     }
 

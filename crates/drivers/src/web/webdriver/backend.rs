@@ -103,8 +103,8 @@ impl WebDriverBackend {
         let _ = session.desk.set(Arc::clone(&desk));
         let emulation = Mutex::new(setup.emulation);
         let is_unwaited = session.capabilities.get("pageLoadStrategy").is_some_and(|strategy| strategy == "none");
-        let (artifacts, known) = Default::default();
-        WebDriverBackend { session, desk, warned, owner, artifacts, is_unwaited, emulation, known }
+        let known = Mutex::default();
+        WebDriverBackend { session, desk, warned, owner, artifacts: None, is_unwaited, emulation, known }
     }
 
     /// With the files that the endpoint keeps of the session.
