@@ -180,7 +180,6 @@ async fn snapshots(folder: &Path, page: &LookedAt, (warm_up, runs): (usize, usiz
     (quantile(&mut times, 0.5), text)
 }
 
-/// Ten trails of twenty steps on as many devices of one browser, against one after the other with a browser each.
 /// What it costs that each trail finds a fresh browser, against trails that share cookies and storage.
 fn contexts(folder: &Path) {
     const TRAILS: usize = 20;
@@ -216,6 +215,7 @@ fn contexts(folder: &Path) {
     .print();
 }
 
+/// Ten trails of twenty steps on as many devices of one browser, against one after the other with a browser each.
 fn devices(folder: &Path) {
     let program = PathBuf::from(env!("CARGO_BIN_EXE_trailblaze"));
     let project = tempfile::tempdir().expect("a temporary folder");
